@@ -1,0 +1,124 @@
+"""Checks of what users pass in: every error names the argument, what it was, what it should be."""
+
+import difflib
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "check_choice",
+    "check_finite",
+    "check_labels",
+    "check_number",
+    "check_vector",
+    "check_weights",
+    "unknown_name",
+]
+
+Vector = NDArray[np.float64]
+
+
+def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
+    """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}.")
+    if array.dtype == object:
+        array = _numbers_from_objects(array, name)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
+    if length is not None and len(array) != length:
+        raise ValueError(f"{name} must have {length} entries, got {len(array)}.")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _numbers_from_objects(array: NDArray[Any], name: str) -> Vector:
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must hold real numbers, got dtype object.") from None
+
+
+def check_finite(values: Vector, name: str) -> Vector:
+    """Refuse NaN and infinite entries, naming the first one."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(f"{name} must be finite, got {values[row]} in row {row}.")
+    return values
+
+
+def check_labels(labels: ArrayLike, length: int | None = None) -> Vector:
+    """Return labels as finite, non-negative float64."""
+    values = check_finite(check_vector(labels, "labels", length), "labels")
+    if values.size and values.min() < 0:
+        row = int(np.argmin(values))
+        raise ValueError(f"labels must be at least 0, got {values[row]} in row {row}.")
+    return values
+
+
+def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -> Vector | None:
+    """Return weights (one `per` document or query) as finite, non-negative float64."""
+    if weights is None:
+        return None
+    values = check_vector(weights, name)
+    if len(values) != length:
+        raise ValueError(
+            f"{name} must have one entry per {per}, so {length} entries, got {len(values)}."
+        )
+    check_finite(values, name)
+    if values.size and values.min() < 0:
+        row = int(np.argmin(values))
+        raise ValueError(f"{name} must be at least 0, got {values[row]} at index {row}.")
+    if not values.any():
+        raise ValueError(f"{name} must have a positive entry, got only zeros.")
+    return values
+
+
+def check_number(
+    value: Any,
+    name: str,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    integer: bool = False,
+    open_low: bool = False,
+    optional: bool = False,
+) -> Any:
+    """Return a number within [low, high] (or ]low, high]), refusing bools and other types."""
+    if value is None and optional:
+        return None
+    kinds: tuple[type, ...] = (int, np.integer) if integer else (int, float, np.number)
+    what = "an integer" if integer else "a number"
+    bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
+    bounds += f"{' and' if bounds else ''} at most {high}" if high < np.inf else ""
+    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {value!r}."
+    if isinstance(value, bool | np.bool_) or not isinstance(value, kinds):
+        raise TypeError(message)
+    number: Any = value
+    if not low <= number <= high or (open_low and number == low) or abs(number) == math.inf:
+        raise ValueError(message)
+    return int(number) if integer else float(number)
+
+
+def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
+    """Return `value` if it is one of `choices`."""
+    choices = list(choices)
+    if not any(
+        value is choice or (type(value) is type(choice) and value == choice) for choice in choices
+    ):
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+    return value
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> ValueError:
+    """Build the error for a name that is not registered: what exists, and what is nearest."""
+    known = sorted(known)
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    return ValueError(f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}.")

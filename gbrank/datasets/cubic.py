@@ -1,0 +1,168 @@
+"""Artificial data: random cubic polynomials."""
+
+import math
+from collections.abc import Sequence
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank._checks import check_finite, check_number, check_vector
+from gbrank.datasets._types import Matrix, Vector
+
+__all__ = ["make_cubic"]
+
+_BLOCK = 256  # documents that are evaluated together
+
+
+def make_cubic(
+    n_queries: int,
+    *,
+    n_documents: int = 50,
+    n_features: int = 50,
+    distribution: Sequence[float] = (0.52, 0.32, 0.13, 0.02, 0.01),
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[Matrix, Vector, NDArray[np.int64]]:
+    r"""Make queries whose labels are cut from one random polynomial of degree three.
+
+    Features x are uniform in [-1, 1]. A document's worth is
+
+    .. math:: f(x) = \frac{1}{s_1} \sum_i a_i x_i
+                   + \frac{1}{s_2} \sum_{j \le i} b_{ij} x_i x_j
+                   + \frac{1}{s_3} \sum_{k \le j \le i} c_{ijk} x_i x_j x_k
+
+    with all coefficients a, b, c uniform in [-1, 1], and s1, s2, s3 the standard deviations of
+    the three sums over all documents, so that every order contributes a variance of one. The
+    documents of ALL queries, sorted by f, get the grades 0, 1, ... in the given shares: labels
+    are a function of the features, without noise, and queries differ in how many good documents
+    they have.
+
+    Parameters
+    ----------
+    n_queries : int
+        Number of queries, at least 1. They share the polynomial: split one set by query to
+        train and to test.
+    n_documents : int, default 50
+        Documents per query, at least 2.
+    n_features : int, default 50
+        Features per document.
+    distribution : sequence of float, default (0.52, 0.32, 0.13, 0.02, 0.01)
+        Share of each grade, from grade 0 on; they sum to 1. The default is that of the web search
+        data MSLR-WEB10K, rounded.
+    random_state : int or numpy.random.Generator, optional
+        Seed; the same seed makes the same bits. By default every call differs.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n_queries * n_documents, n_features)
+        Features.
+    y : ndarray of float64, shape (n_queries * n_documents,)
+        Labels; the shares are exact to one document.
+    qid : ndarray of int64, shape (n_queries * n_documents,)
+        Queries, 0 to n_queries - 1, in this order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    C. J. C. Burges, R. Ragno, Q. V. Le. Learning to rank with nonsmooth cost functions. NIPS
+    2006, section 6.3.1: 50 features, 50 documents per query, five grades distributed as in web
+    search, 25,000 queries. It does not print the polynomial or the distribution; those here are
+    this function's own.
+
+    Examples
+    --------
+    >>> from gbrank.datasets import make_cubic
+    >>> X, y, qid = make_cubic(20, random_state=0)
+    >>> X.shape, y.shape, qid[[0, 49, 50, -1]]
+    ((1000, 50), (1000,), array([ 0,  0,  1, 19]))
+    >>> import numpy as np
+    >>> np.bincount(y.astype(int))
+    array([520, 320, 130,  20,  10])
+    """
+    check_number(n_queries, "n_queries", 1, integer=True)
+    check_number(n_documents, "n_documents", 2, integer=True)
+    check_number(n_features, "n_features", 1, integer=True)
+    shares = _check_distribution(distribution)
+    generator = _check_random_state(random_state)
+    X = generator.uniform(-1, 1, (n_queries * n_documents, n_features))
+    coefficients = [
+        generator.uniform(-1, 1, math.comb(n_features + order - 1, order)) for order in (1, 2, 3)
+    ]
+    orders = _evaluate_orders(X, *coefficients)
+    worth = (orders / orders.std(axis=1, keepdims=True)).sum(axis=0)
+    qid = np.repeat(np.arange(n_queries, dtype=np.int64), n_documents)
+    return X, _grade(worth, shares), qid
+
+
+def _check_distribution(distribution: Sequence[float]) -> Vector:
+    shares = check_finite(check_vector(distribution, "distribution"), "distribution")
+    if shares.size == 0 or shares.min() < 0 or not math.isclose(shares.sum(), 1, abs_tol=1e-9):
+        raise ValueError(
+            f"distribution must hold shares of at least 0 that sum to 1, got {distribution!r}."
+        )
+    return shares
+
+
+def _check_random_state(state: int | np.random.Generator | None) -> np.random.Generator:
+    if state is None or isinstance(state, np.random.Generator):
+        return np.random.default_rng(state)
+    message = (
+        "random_state must be an integer of at least 0, a numpy.random.Generator or None, "
+        f"got {state!r}."
+    )
+    if isinstance(state, bool) or not isinstance(state, int | np.integer):
+        raise TypeError(message)
+    if state < 0:
+        raise ValueError(message)
+    return np.random.default_rng(state)
+
+
+def _grade(worth: Vector, shares: Vector) -> Vector:
+    """Give grades 0, 1, ... in ascending order of worth."""
+    cuts = np.rint(np.cumsum(shares[:-1]) * len(worth)).astype(np.int64)
+    sizes = np.diff(cuts, prepend=0, append=len(worth))
+    labels = np.empty(len(worth))
+    labels[np.argsort(worth, kind="stable")] = np.repeat(np.arange(len(shares)), sizes)
+    return labels
+
+
+def _evaluate_orders(X: Matrix, linear: Vector, quadratic: Vector, cubic: Vector) -> Matrix:
+    """Evaluate the three homogeneous parts of the polynomial, shape (3, n_documents)."""
+    orders = np.zeros((3, len(X)))
+    for start in range(0, len(X), _BLOCK):
+        block = np.ascontiguousarray(X[start : start + _BLOCK].T)
+        _add_orders(block, linear, quadratic, cubic, orders[:, start : start + _BLOCK])
+    return orders
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _add_orders(x: Matrix, linear: Vector, quadratic: Vector, cubic: Vector, out: Matrix) -> None:
+    """Contract the coefficients with x, shape (n_features, n_documents), one index at a time.
+
+    Sums run over features one by one, for all documents at once: the order of summation, and so
+    every bit, is the same on any machine.
+    """
+    n_features, n_documents = x.shape
+    inner = np.empty(n_documents)
+    outer = np.empty((2, n_documents))
+    pair = triple = 0
+    for i in range(n_features):
+        outer[:] = 0.0
+        for j in range(i + 1):
+            inner[:] = 0.0
+            for k in range(j + 1):
+                for document in range(n_documents):
+                    inner[document] += cubic[triple] * x[k, document]
+                triple += 1
+            for document in range(n_documents):
+                outer[0, document] += quadratic[pair] * x[j, document]
+                outer[1, document] += inner[document] * x[j, document]
+            pair += 1
+        for document in range(n_documents):
+            out[0, document] += linear[i] * x[i, document]
+            out[1, document] += outer[0, document] * x[i, document]
+            out[2, document] += outer[1, document] * x[i, document]

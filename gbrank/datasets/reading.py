@@ -1,0 +1,273 @@
+"""Reading LETOR / SVMlight files."""
+
+import gzip
+import os
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from gbrank._checks import check_number
+from gbrank.datasets._types import Features, Matrix, StrPath, Vector
+from gbrank.datasets.parsing import (
+    EXPECTED,
+    INEXACT,
+    WIDEST,
+    WIDEST_AT,
+    Table,
+    Text,
+    parse,
+    scatter,
+    token_end,
+)
+
+__all__ = ["read_letor"]
+
+Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
+
+_MAX_FEATURES = 2**31 - 1  # LightGBM, XGBoost and scikit-learn's trees count columns in 32 bits
+_DENSE_CELLS = 2**27  # 1 GiB of float64
+_DENSE_CELLS_PER_ENTRY = 50
+
+
+@overload
+def read_letor(
+    path: StrPath,
+    *,
+    sparse: bool = ...,
+    comments: Literal[False] = ...,
+    n_features: int | None = ...,
+) -> tuple[Features, Vector, Ids]: ...
+
+
+@overload
+def read_letor(
+    path: StrPath,
+    *,
+    sparse: bool = ...,
+    comments: Literal[True],
+    n_features: int | None = ...,
+) -> tuple[Features, Vector, Ids, list[str]]: ...
+
+
+def read_letor(
+    path: StrPath,
+    *,
+    sparse: bool = False,
+    comments: bool = False,
+    n_features: int | None = None,
+) -> tuple[Features, Vector, Ids] | tuple[Features, Vector, Ids, list[str]]:
+    r"""Read documents with labels, queries and features from a LETOR (SVMlight) file.
+
+    One document a line, ``label qid:query index:value index:value ... #comment``. Indices start
+    at 1 and increase along the line; index i becomes column i - 1. Blank lines and lines with
+    only a comment are skipped. Numbers are rounded as Python's `float` rounds them.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name).
+    sparse : bool, default False
+        Return X sparse, with exactly the entries that the file has: zeros that it spells out are
+        stored. XGBoost takes entries that are not stored for missing values, LightGBM and
+        scikit-learn take them for zeros.
+    comments : bool, default False
+        Return the comments too.
+    n_features : int, optional
+        Number of columns of X; a larger index is then an error. By default the largest index.
+
+    Returns
+    -------
+    X : ndarray of float64, shape (n_documents, n_features), or scipy.sparse.csr_matrix
+        Features; 0 where the file has none, NaN where it says ``nan``.
+    y : ndarray of float64, shape (n_documents,)
+        Labels.
+    qid : ndarray of int64 or str, shape (n_documents,)
+        Queries: int64 if every one is an int64 in its usual notation, else str. One such as
+        ``007`` makes all of them str, since as a number it could not be told from ``7``.
+    comments : list of str, length n_documents
+        What follows the first ``#`` of the line, without surrounding white space; only with
+        ``comments=True``.
+
+    Raises
+    ------
+    ValueError
+        If the file is not of this form: "path, line, column: expected ..., got ...", line and
+        column counted from 1. Among others: an infinite value, an infinite or NaN label,
+        an index that repeats, no documents at all; and an index so large that X would take both
+        more than 1 GiB and more than 50 cells for each entry of the file, which ``sparse=True``
+        does not mind.
+
+    See Also
+    --------
+    write_letor : The inverse.
+
+    References
+    ----------
+    T. Qin, T.-Y. Liu. Introducing LETOR 4.0 datasets. arXiv:1306.2597, 2013.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank.datasets import read_letor
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "train.txt")
+    ...     _ = path.write_text("2 qid:10 1:0.5 3:nan # the best\n0 qid:10 2:1e-3\n")
+    ...     X, y, qid, comments = read_letor(path, comments=True)
+    >>> X
+    array([[0.5  , 0.   ,   nan],
+           [0.   , 0.001, 0.   ]])
+    >>> y, qid, comments
+    (array([2., 0.]), array([10, 10]), ['the best', ''])
+    """
+    limit = _MAX_FEATURES
+    if n_features is not None:
+        limit = check_number(n_features, "n_features", 1, _MAX_FEATURES, integer=True)
+    source = _Source(path, _read_bytes(path))
+    table = _parse_source(source, limit)
+    width = int(table.counts[WIDEST]) if n_features is None else limit
+    if not sparse:
+        _check_dense_size(source, table, width, n_features)
+    X = (_sparse_features if sparse else _dense_features)(table, width)
+    documents = (X, table.labels, _query_ids(source, table))
+    return (*documents, _comments(source, table)) if comments else documents
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The bytes of a file, ending in a newline, and where they are from."""
+
+    path: StrPath
+    data: bytes
+
+    def fault(self, at: int, expected: str, end: int | None = None) -> ValueError:
+        """Build the error for the token at byte `at`, which ends at `end` or where a token does."""
+        line = self.data.count(b"\n", 0, at) + 1
+        before = self.data[self.data.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")
+        end = token_end(_as_array(self.data), at) if end is None else end
+        token = self.data[at:end].decode(errors="replace")
+        return ValueError(
+            f"{os.fspath(self.path)}, line {line}, column {len(before) + 1}: "
+            f"expected {expected}, got {token!r}"
+        )
+
+    def text(self, start: int, end: int) -> str:
+        try:
+            return self.data[start:end].decode()
+        except UnicodeDecodeError:
+            raise self.fault(start, "text in UTF-8", end) from None
+
+
+def _as_array(data: bytes) -> Text:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def _read_bytes(path: StrPath) -> bytes:
+    data = Path(path).read_bytes()
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
+    return data if data.endswith(b"\n") else data + b"\n"
+
+
+def _parse_source(source: _Source, limit: int) -> Table:
+    nul = source.data.find(b"\0")
+    if nul >= 0:
+        raise source.fault(nul, "text without NUL bytes")
+    table = _new_table(source.data.count(b"\n"), source.data.count(b":"))
+    fault, at, bound = parse(_as_array(source.data), limit, table)
+    _round_inexact(source, table)
+    if fault:
+        raise source.fault(at, EXPECTED[fault].format(bound))
+    documents, entries, queries, *_ = table.counts.tolist()
+    if not documents:
+        raise source.fault(0, "a document, label qid:<query> <index>:<value> ...", end=0)
+    return table._replace(
+        labels=table.labels[:documents],
+        features_end=table.features_end[:documents],
+        offsets=table.offsets[: documents + 1],
+        columns=table.columns[:entries],
+        values=table.values[:entries],
+        queries=table.queries[:queries],
+    )
+
+
+def _new_table(n_lines: int, n_colons: int) -> Table:
+    return Table(
+        counts=np.zeros(6, dtype=np.int64),
+        labels=np.empty(n_lines),
+        features_end=np.empty(n_lines, dtype=np.int64),
+        offsets=np.zeros(n_lines + 1, dtype=np.int64),
+        columns=np.empty(n_colons, dtype=np.int32),
+        values=np.empty(n_colons),
+        queries=np.empty((n_lines, 3), dtype=np.int64),
+        inexact=np.empty((n_lines + n_colons, 3), dtype=np.int64),
+    )
+
+
+def _round_inexact(source: _Source, table: Table) -> None:
+    """Let Python round the numbers that the parser could not round exactly."""
+    slots, starts, ends = table.inexact[: table.counts[INEXACT]].T
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    numbers = np.array([float(source.data[start:end]) for start, end in spans])
+    overflows = np.flatnonzero(np.isinf(numbers))
+    if overflows.size:
+        raise source.fault(int(starts[overflows[0]]), "a number within the range of float64")
+    is_label = slots < 0
+    table.labels[~slots[is_label]] = numbers[is_label]
+    table.values[slots[~is_label]] = numbers[~is_label]
+
+
+def _check_dense_size(source: _Source, table: Table, width: int, asked: int | None) -> None:
+    documents, entries = len(table.labels), len(table.values)
+    cells = max(_DENSE_CELLS, _DENSE_CELLS_PER_ENTRY * entries)
+    if documents * width <= cells:
+        return
+    remedy = f"at most {cells // documents} (dense X of {documents} documents; try sparse=True)"
+    if asked is not None:
+        raise ValueError(f"n_features must be {remedy}, got {asked}.")
+    raise source.fault(int(table.counts[WIDEST_AT]), f"an index of {remedy}")
+
+
+def _dense_features(table: Table, width: int) -> Matrix:
+    X = np.zeros((len(table.labels), width))
+    scatter(table.offsets, table.columns, table.values, X)
+    return X
+
+
+def _sparse_features(table: Table, width: int) -> Any:
+    # scikit-learn's trees take 32-bit offsets only.
+    small = len(table.values) <= np.iinfo(np.int32).max
+    offsets = table.offsets.astype(np.int32 if small else np.int64)
+    columns = table.columns.astype(offsets.dtype, copy=False)
+    # LightGBM converts anything but a csr_matrix, with a warning.
+    return sp.csr_matrix((table.values, columns, offsets), shape=(len(table.labels), width))
+
+
+_INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
+
+
+def _query_ids(source: _Source, table: Table) -> Ids:
+    firsts, starts, ends = table.queries.T.tolist()
+    names = [source.text(start, end) for start, end in zip(starts, ends, strict=True)]
+    sizes = np.diff(firsts, append=len(table.labels))
+    if all(map(_is_int64, names)):
+        return np.repeat(np.array([int(name) for name in names], dtype=np.int64), sizes)
+    return np.repeat(np.array(names, dtype=np.str_), sizes)
+
+
+def _is_int64(name: str) -> bool:
+    return bool(_INTEGER.fullmatch(name)) and -(2**63) <= int(name) < 2**63
+
+
+def _comments(source: _Source, table: Table) -> list[str]:
+    spans = ((at, source.data.index(b"\n", at)) for at in table.features_end.tolist())
+    return [source.text(min(at + 1, end), end).strip() for at, end in spans]

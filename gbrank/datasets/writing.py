@@ -1,0 +1,168 @@
+"""Writing LETOR / SVMlight files."""
+
+import gzip
+import os
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse as sp
+
+from gbrank._checks import check_finite, check_vector
+from gbrank.datasets._types import Features, StrPath
+from gbrank.datasets.parsing import EXACT_INTEGERS
+
+__all__ = ["write_letor"]
+
+
+def write_letor(
+    path: StrPath,
+    X: Features,
+    y: ArrayLike,
+    qid: ArrayLike,
+    *,
+    comments: Sequence[str] | None = None,
+) -> None:
+    """Write documents with labels, queries and features to a LETOR (SVMlight) file.
+
+    `read_letor` gives back the same bits: numbers are written with the fewest digits that do so.
+    Zeros of a dense X are left out (but not -0.0), and so are entries that a sparse X does not
+    store: where whole columns at the end are left out, read with ``n_features=X.shape[1]``.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, overwritten if it exists. A name ending in ``.gz`` is compressed with gzip;
+        equal data make equal bytes.
+    X : array-like or SciPy sparse array, shape (n_documents, n_features)
+        Features: finite, or NaN for a missing value.
+    y : array-like, shape (n_documents,)
+        Labels, finite.
+    qid : array-like of int or str, shape (n_documents,)
+        Queries; strings without white space and ``#``. Rows are written in the order given.
+    comments : sequence of str, length n_documents, optional
+        One line of text for each document, or ``""`` for none. White space around it is lost in
+        reading.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described. Nothing is written then.
+
+    See Also
+    --------
+    read_letor : The inverse.
+
+    References
+    ----------
+    T. Qin, T.-Y. Liu. Introducing LETOR 4.0 datasets. arXiv:1306.2597, 2013.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank.datasets import write_letor
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "test.txt")
+    ...     write_letor(path, [[0.1, 0.0], [0.0, -3.0]], [1, 0], ["a", "a"], comments=["x", ""])
+    ...     print(path.read_text(), end="")
+    1 qid:a 1:0.1 #x
+    0 qid:a 2:-3
+    """
+    X = _check_features(X)
+    length = X.shape[0]
+    labels = check_finite(check_vector(y, "y", length), "y")
+    names = _check_qid(qid, length)
+    remarks = [""] * length if comments is None else _check_comments(comments, length)
+    lines = (
+        _line(*document)
+        for document in zip(labels.tolist(), names, _entries(X), remarks, strict=True)
+    )
+    with open(path, "wb") as file:
+        if os.fspath(path).endswith(".gz"):
+            # Neither the name nor the time goes into the file.
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+                packed.writelines(lines)
+        else:
+            file.writelines(lines)
+
+
+_QUERY = re.compile(r"[^\s#\0\ud800-\udfff]+")
+_COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
+
+
+def _check_features(X: Features) -> Features:
+    """Return X as a float64 ndarray, or csr_array with sorted and unique indices."""
+    X = X if sp.issparse(X) else np.asarray(X)
+    if X.ndim != 2 or X.shape[0] == 0:
+        raise ValueError(
+            "X must have shape (n_documents, n_features) with at least one document, "
+            f"got shape {X.shape}."
+        )
+    if not np.can_cast(X.dtype, np.float64):
+        raise TypeError(f"X must hold real numbers of at most 64 bits, got dtype {X.dtype}.")
+    if sp.issparse(X):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind in "iu" and values.size:
+        widest = max(int(values.max()), -int(values.min()))
+        if widest > EXACT_INTEGERS:
+            raise ValueError(f"X must hold integers of at most 2**53 in size, got {widest}.")
+    infinite = values[np.isinf(values)]
+    if infinite.size:
+        raise ValueError(f"X must be finite or NaN, got {infinite[0]}.")
+    return X.astype(np.float64, copy=False)
+
+
+def _check_qid(qid: ArrayLike, length: int) -> list[str]:
+    ids = np.asarray(qid)
+    if ids.shape != (length,):
+        raise ValueError(f"qid must have shape ({length},), got shape {ids.shape}.")
+    names = ids.tolist()
+    for row, name in enumerate(names):
+        if isinstance(name, bool) or not isinstance(name, int | str):
+            raise TypeError(f"qid must hold integers or strings, got {name!r} in row {row}.")
+        if not _QUERY.fullmatch(str(name)):
+            raise ValueError(
+                "qid must hold non-empty strings without white space, '#' and NUL, "
+                f"got {name!r} in row {row}."
+            )
+    return [str(name) for name in names]
+
+
+def _check_comments(comments: Sequence[str], length: int) -> list[str]:
+    remarks = list(comments)
+    if len(remarks) != length:
+        raise ValueError(f"comments must have {length} entries, got {len(remarks)}.")
+    for row, remark in enumerate(remarks):
+        if not isinstance(remark, str):
+            raise TypeError(f"comments must hold strings, got {remark!r} in row {row}.")
+        if not _COMMENT.fullmatch(remark):
+            raise ValueError(
+                f"comments must hold one line of text each, got {remark!r} in row {row}."
+            )
+    return remarks
+
+
+def _entries(X: Features) -> Iterator[tuple[list[int], list[float]]]:
+    """Yield the columns and the values that are written, row by row."""
+    if sp.issparse(X):
+        for start, end in pairwise(X.indptr.tolist()):
+            yield X.indices[start:end].tolist(), X.data[start:end].tolist()
+    else:
+        for row in X:
+            columns = np.flatnonzero((row != 0) | np.signbit(row))
+            yield columns.tolist(), row[columns].tolist()
+
+
+def _line(label: float, name: str, entries: tuple[list[int], list[float]], remark: str) -> bytes:
+    features = (f"{column + 1}:{_digits(value)}" for column, value in zip(*entries, strict=True))
+    tail = [f"#{remark}"] if remark else []
+    return (" ".join([_digits(label), f"qid:{name}", *features, *tail]) + "\n").encode()
+
+
+def _digits(value: float) -> str:
+    return repr(value).removesuffix(".0")

@@ -1,0 +1,634 @@
+import gzip
+import itertools
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import lightgbm
+import numpy as np
+import pytest
+import xgboost
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
+from scipy import optimize, sparse
+from sklearn.datasets import load_svmlight_file
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.preprocessing import PolynomialFeatures
+
+from gbrank.datasets import make_cubic, read_letor, write_letor
+
+WriteFile: TypeAlias = Callable[[str | bytes], Path]
+Documents: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any], list[str]]
+
+SAMPLE = """\
+# made by hand
+
+2 qid:10 1:0.5 3:nan # the best
+0 qid:10
+1 qid:9 2:-1e-3 4:0 #docid = GX1 inc = 1
+"""
+SAMPLE_X = [[0.5, 0, np.nan, 0], [0, 0, 0, 0], [0, -1e-3, 0, 0]]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> WriteFile:
+    def write(content: str | bytes) -> Path:
+        path = tmp_path / "data.txt"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a file name for tests that hypothesis runs many times."""
+    return tmp_path_factory.mktemp("letor") / "data.txt"
+
+
+def assert_same_bits(actual: Any, expected: Any) -> None:
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
+    np.testing.assert_array_equal(np.signbit(actual), np.signbit(expected))
+
+
+# ---------------------------------------------------------------------------------------- reading
+
+
+def test_reads_features_labels_queries_and_comments(file: WriteFile) -> None:
+    X, y, qid, comments = read_letor(file(SAMPLE), comments=True)
+    assert_same_bits(X, np.array(SAMPLE_X))
+    assert X.flags.c_contiguous
+    assert X.flags.writeable
+    assert_same_bits(y, np.array([2.0, 0.0, 1.0]))
+    assert_same_bits(qid, np.array([10, 10, 9]))
+    assert comments == ["the best", "", "docid = GX1 inc = 1"]
+
+
+def test_leaves_comments_out_unless_asked(file: WriteFile) -> None:
+    assert len(read_letor(file(SAMPLE))) == 3
+
+
+def test_sparse_stores_exactly_what_the_file_has(file: WriteFile) -> None:
+    X, _, _ = read_letor(file(SAMPLE), sparse=True)
+    assert X.has_canonical_format
+    assert X.shape == (3, 4)
+    assert_same_bits(X.indptr, np.array([0, 2, 2, 4], dtype=np.int32))
+    assert_same_bits(X.indices, np.array([0, 2, 1, 3], dtype=np.int32))
+    assert_same_bits(X.data, np.array([0.5, np.nan, -1e-3, 0.0]))
+
+
+def test_n_features_pads_with_zeros(file: WriteFile) -> None:
+    path = file(SAMPLE)
+    X, _, _ = read_letor(path, n_features=6)
+    assert_same_bits(X, np.pad(np.array(SAMPLE_X), ((0, 0), (0, 2))))
+    assert read_letor(path, n_features=6, sparse=True)[0].shape == (3, 6)
+
+
+def test_documents_without_any_feature_have_no_columns(file: WriteFile) -> None:
+    path = file("1 qid:1\n0 qid:1\n")
+    assert read_letor(path)[0].shape == (2, 0)
+    assert read_letor(path, sparse=True)[0].shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 qid:3 1:2 2:4\n0 qid:3 2:8\n",
+        "1 qid:3 1:2 2:4\n0 qid:3 2:8",
+        "1 qid:3 1:2 2:4\r\n0 qid:3 2:8\r\n",
+        "\t1  qid:3\t1:2   2:4  \n\n   \n  # note\n#\n0 qid:3 2:8 ",
+        "1 qid:3 1:2 2:4#note 3:1\n0 qid:3 2:8##",
+        "+1.0 qid:3 01:2. 2:.4e+1\n0e5 qid:3 2:80E-1\n",
+    ],
+)
+def test_line_ends_blanks_and_notations_do_not_matter(file: WriteFile, text: str) -> None:
+    X, y, qid = read_letor(file(text))
+    assert_same_bits(X, np.array([[2.0, 4.0], [0.0, 8.0]]))
+    assert_same_bits(y, np.array([1.0, 0.0]))
+    assert_same_bits(qid, np.array([3, 3]))
+
+
+def test_gzip_is_told_by_content_and_not_by_name(file: WriteFile, tmp_path: Path) -> None:
+    packed = file(gzip.compress(SAMPLE.encode()))
+    assert_same_bits(read_letor(packed)[0], np.array(SAMPLE_X))
+    plain = tmp_path / "plain.gz"
+    plain.write_text(SAMPLE)
+    assert_same_bits(read_letor(plain)[0], np.array(SAMPLE_X))
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data[:20] + b"x" * 40])
+def test_damaged_gzip_is_an_error(file: WriteFile, damage: Callable[[bytes], bytes]) -> None:
+    path = file(damage(gzip.compress(SAMPLE.encode() * 50)))
+    with pytest.raises(ValueError, match=rf"{re.escape(str(path))}: expected a whole gzip file"):
+        read_letor(path)
+
+
+def test_path_may_be_a_string_and_must_exist(file: WriteFile, tmp_path: Path) -> None:
+    assert_same_bits(read_letor(str(file(SAMPLE)))[0], np.array(SAMPLE_X))
+    with pytest.raises(FileNotFoundError):
+        read_letor(tmp_path / "absent.txt")
+
+
+# Numbers
+
+
+def read_numbers(path: Path, texts: list[str]) -> NDArray[np.float64]:
+    path.write_text("".join(f"0 qid:1 1:{text}\n" for text in texts))
+    return read_letor(path)[0][:, 0]
+
+
+NUMBERS = [
+    "0",
+    "-0",
+    "-0.0",
+    "007",
+    "1.",
+    ".5",
+    "+.5e1",
+    "9007199254740992",
+    "9007199254740993",
+    "9007199254740993.00000000000000000000001",
+    "1e22",
+    "1e23",
+    "123456789e22",
+    "9007199254740991e-22",
+    "0.1",
+    "0.30000000000000004",
+    "1.7976931348623157e308",
+    "179769313486231570" + "0" * 291,
+    "5e-324",
+    "2.4703282292062327e-324",
+    "2.4703282292062328e-324",
+    "2.2250738585072011e-308",
+    "1e-400",
+    "0e999999999999999999999",
+    "0." + "0" * 40 + "12345e41",
+    "1" + "0" * 30 + "e-30",
+    "99999999999999999",
+    "18446744073709551617",
+    "6929495644600919.5",
+    "3.141592653589793238462643383279502884197",
+]
+
+
+def test_numbers_are_rounded_as_python_rounds_them(scratch: Path) -> None:
+    assert_same_bits(read_numbers(scratch, NUMBERS), np.array([float(text) for text in NUMBERS]))
+
+
+@given(
+    st.lists(
+        st.from_regex(
+            r"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,2})?",
+            fullmatch=True,
+        ),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_any_decimal_is_rounded_as_python_rounds_it(scratch: Path, texts: list[str]) -> None:
+    assert_same_bits(read_numbers(scratch, texts), np.array([float(text) for text in texts]))
+
+
+@pytest.mark.parametrize("text", ["nan", "NaN", "NAN", "-nan", "+nAn"])
+def test_nan_in_any_case_is_a_missing_value(scratch: Path, text: str) -> None:
+    assert np.isnan(read_numbers(scratch, [text])[0])
+
+
+def test_labels_are_rounded_as_python_rounds_them(file: WriteFile) -> None:
+    texts = ["0.1", "0.30000000000000004", "-1e-30", "3"]
+    _, y, _ = read_letor(file("".join(f"{text} qid:1 1:0.12345678901234567\n" for text in texts)))
+    assert_same_bits(y, np.array([float(text) for text in texts]))
+
+
+# Queries
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["7", "7", "-3", "7"], np.array([7, 7, -3, 7])),
+        ([str(2**63 - 1), str(-(2**63))], np.array([2**63 - 1, -(2**63)])),
+        ([str(2**63), "1"], np.array([str(2**63), "1"])),
+        (["7", "07"], np.array(["7", "07"])),
+        (["-0", "0"], np.array(["-0", "0"])),
+        (["a", "a", "b:c", "ä", "qid:1"], np.array(["a", "a", "b:c", "ä", "qid:1"])),
+        (["12", "1", "12"], np.array([12, 1, 12])),
+    ],
+)
+def test_queries_are_integers_if_all_are_and_text_otherwise(
+    file: WriteFile, names: list[str], expected: Any
+) -> None:
+    _, _, qid = read_letor(file("".join(f"0 qid:{name} 1:1\n" for name in names)))
+    np.testing.assert_array_equal(qid, expected)
+    assert qid.dtype == expected.dtype
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "expected", "got"),
+    [
+        ("x qid:1 1:1", 1, 1, "a finite number as label", "x"),
+        ("1:2 qid:1", 1, 1, "a finite number as label", "1:2"),
+        ("nan qid:1 1:1", 1, 1, "a finite number as label", "nan"),
+        ("inf qid:1 1:1", 1, 1, "a finite number as label", "inf"),
+        ("1e999 qid:1", 1, 1, "a number within the range of float64", "1e999"),
+        ("1_0 qid:1 1:1", 1, 1, "a finite number as label", "1_0"),
+        ("- qid:1 1:1", 1, 1, "a finite number as label", "-"),
+        ("1e qid:1 1:1", 1, 1, "a finite number as label", "1e"),
+        (". qid:1 1:1", 1, 1, "a finite number as label", "."),
+        ("1 1:1", 1, 3, "qid:<query>", "1:1"),
+        ("1 qid: 1:1", 1, 3, "qid:<query>", "qid:"),
+        ("1 QID:1 1:1", 1, 3, "qid:<query>", "QID:1"),
+        ("1", 1, 2, "qid:<query>", ""),
+        ("1 #qid:1", 1, 3, "qid:<query>", ""),
+        ("1 qid:1 0:1", 1, 9, "<index>:<value> with an index from 1 to 2147483647", "0:1"),
+        ("1 qid:1 -1:1", 1, 9, "<index>:<value> with an index from 1 to 2147483647", "-1:1"),
+        ("1 qid:1 1", 1, 9, "<index>:<value> with an index from 1 to 2147483647", "1"),
+        ("1 qid:1 :1", 1, 9, "<index>:<value> with an index from 1 to 2147483647", ":1"),
+        ("1 qid:1 a:1", 1, 9, "<index>:<value> with an index from 1 to 2147483647", "a:1"),
+        ("1 qid:1 1:1 qid:2", 1, 13, "<index>:<value> with an index from 1 to 2147483647", "qid:2"),
+        (
+            "1 qid:1 2147483648:1",
+            1,
+            9,
+            "<index>:<value> with an index from 1 to 2147483647",
+            "2147483648:1",
+        ),
+        (
+            "1 qid:1 18446744073709551617:1",  # 1 modulo 2**64
+            1,
+            9,
+            "<index>:<value> with an index from 1 to 2147483647",
+            "18446744073709551617:1",
+        ),
+        ("1 qid:1 3:1 3:1", 1, 13, "an index above 3", "3:1"),
+        ("1 qid:1 3:1 2:1", 1, 13, "an index above 3", "2:1"),
+        ("1 qid:1 3:", 1, 11, "a finite number or nan", ""),
+        ("1 qid:1 3: 4:1", 1, 11, "a finite number or nan", ""),
+        ("1 qid:1 3:4:5", 1, 11, "a finite number or nan", "4:5"),
+        ("1 qid:1 3:-inf", 1, 11, "a finite number or nan", "-inf"),
+        ("1 qid:1 3:Infinity", 1, 11, "a finite number or nan", "Infinity"),
+        ("1 qid:1 3:nano", 1, 11, "a finite number or nan", "nano"),
+        ("1 qid:1 3:na", 1, 11, "a finite number or nan", "na"),
+        ("1 qid:1 3:0x10", 1, 11, "a finite number or nan", "0x10"),
+        ("1 qid:1 3:1.2.3", 1, 11, "a finite number or nan", "1.2.3"),
+        ("1 qid:1 3:1e+", 1, 11, "a finite number or nan", "1e+"),
+        ("1 qid:1 3:1,5", 1, 11, "a finite number or nan", "1,5"),
+        ("1 qid:1 3:-1e309", 1, 11, "a number within the range of float64", "-1e309"),
+        ("# ok\n\n1 qid:1 1:2 # ok\n2\tqid:1  1:x", 4, 12, "a finite number or nan", "x"),
+        ("1 qid:1 1:1\r\n1 qid:ä b:1\r\n", 2, 9, "<index>:<value> with an index", "b:1"),
+        ("1 qid:1 1:1e999\n1 qid:1 x:1\n", 1, 11, "a number within the range", "1e999"),
+        ("1 qid:1 x:1\n1 qid:1 1:1e999\n", 1, 9, "<index>:<value> with an index", "x:1"),
+        ("", 1, 1, "a document", ""),
+        ("\n# nothing\n", 1, 1, "a document", ""),
+        ("1 qid:1 1:1\n1 qid:1 \0:1\n", 2, 9, "text without NUL bytes", "\0:1"),
+    ],
+)
+def test_faults_say_where_what_was_expected_and_what_was_found(
+    file: WriteFile, text: str, line: int, column: int, expected: str, got: str
+) -> None:
+    path = file(text)
+    start = re.escape(f"{path}, line {line}, column {column}: expected {expected}")
+    end = re.escape(f", got {got!r}")
+    with pytest.raises(ValueError, match=f"^{start}.*{end}$"):
+        read_letor(path)
+
+
+def test_text_that_is_not_utf_8_is_a_fault_where_it_is_used(file: WriteFile) -> None:
+    latin = "1 qid:1 1:1 # é\n".encode("latin-1")
+    assert len(read_letor(file(latin))) == 3
+    with pytest.raises(ValueError, match=r"line 1, column 14: expected text in UTF-8"):
+        read_letor(file(latin), comments=True)
+    with pytest.raises(ValueError, match=r"line 1, column 7: expected text in UTF-8"):
+        read_letor(file("1 qid:é 1:1".encode("latin-1")))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_an_index_beyond_n_features_is_a_fault(file: WriteFile, sparse: bool) -> None:
+    with pytest.raises(ValueError, match=r"line 5, column 17: .* from 1 to 3, got '4:0'"):
+        read_letor(file(SAMPLE), n_features=3, sparse=sparse)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "error"), [(0, ValueError), (2**31, ValueError), (2.0, TypeError)]
+)
+def test_n_features_is_checked(file: WriteFile, n_features: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"n_features must be an integer"):
+        read_letor(file(SAMPLE), n_features=n_features)
+
+
+def test_a_huge_index_is_refused_dense_and_read_sparse(file: WriteFile) -> None:
+    path = file("1 qid:1 1:1\n0 qid:1 7:2 2000000000:5 # far\n1 qid:2 9:1\n")
+    with pytest.raises(ValueError, match=r"line 2, column 13: .*sparse=True.*'2000000000:5'"):
+        read_letor(path)
+    X, _, _ = read_letor(path, sparse=True)
+    assert X.shape == (3, 2_000_000_000)
+    assert X[1, 1_999_999_999] == 5
+
+
+def test_a_huge_n_features_is_refused_dense(file: WriteFile) -> None:
+    path = file(SAMPLE)
+    with pytest.raises(ValueError, match=r"n_features must be .*sparse=True.* got 2000000000"):
+        read_letor(path, n_features=2_000_000_000)
+    assert read_letor(path, n_features=2_000_000_000, sparse=True)[0].shape[1] == 2_000_000_000
+
+
+# Peers
+
+
+@pytest.mark.filterwarnings("error:Converting data to scipy sparse matrix")
+def test_sparse_features_suit_the_boosters_and_scikit_learn(tmp_path: Path) -> None:
+    path = tmp_path / "train.txt"
+    X, y, qid = make_cubic(8, n_features=4, random_state=0)
+    write_letor(path, X, y, qid)
+    X_sparse, _, _ = read_letor(path, sparse=True)
+    small: dict[str, Any] = {"n_estimators": 3, "random_state": 0}
+
+    def predictions(features: Any) -> Iterator[Any]:
+        yield lightgbm.LGBMRegressor(**small, verbose=-1).fit(features, y).predict(features)
+        yield xgboost.XGBRanker(**small).fit(features, y, qid=qid).predict(features)
+        yield RandomForestRegressor(**small).fit(features, y).predict(features)
+
+    for dense, sparse_ in zip(predictions(X), predictions(X_sparse), strict=True):
+        assert np.ptp(dense) > 0
+        np.testing.assert_allclose(sparse_, dense, rtol=1e-6)
+
+
+letor = pytest.mark.letor
+needs_letor = pytest.mark.skipif(
+    "GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR does not name the folder of LETOR data"
+)
+
+
+@letor
+@needs_letor
+@pytest.mark.parametrize("name", ["mq2008/S1.txt", "ohsumed/S1.txt", "ohsumed25/S1.txt"])
+def test_real_files_read_as_scikit_learn_reads_them(name: str) -> None:
+    path = Path(os.environ["GBRANK_LETOR"], name)
+    theirs, labels, queries = load_svmlight_file(str(path), query_id=True, zero_based=False)
+    X, y, qid, comments = read_letor(path, comments=True)
+    assert_same_bits(X, theirs.toarray())
+    assert_same_bits(y, labels)
+    assert_same_bits(qid, queries)
+    X_sparse, _, _ = read_letor(path, sparse=True)
+    assert_same_bits(X_sparse.indptr, theirs.indptr.astype(np.int32))
+    assert_same_bits(X_sparse.indices, theirs.indices.astype(np.int32))
+    assert_same_bits(X_sparse.data, theirs.data)
+    lines = path.read_text().splitlines()
+    assert comments == [line.partition("#")[2].strip() for line in lines]
+
+
+@letor
+@needs_letor
+def test_real_files_survive_a_round_trip(tmp_path: Path) -> None:
+    original = read_letor(Path(os.environ["GBRANK_LETOR"], "ohsumed25/S1.txt"), comments=True)
+    X, y, qid, comments = original
+    write_letor(tmp_path / "copy.gz", X, y, qid, comments=comments)
+    copy = read_letor(tmp_path / "copy.gz", comments=True, n_features=X.shape[1])
+    for mine, theirs in zip(copy[:3], original[:3], strict=True):
+        assert_same_bits(mine, theirs)
+    assert copy[3] == comments
+
+
+# ---------------------------------------------------------------------------------------- writing
+
+
+def test_writes_the_shortest_text(tmp_path: Path) -> None:
+    path = tmp_path / "data.txt"
+    X = [[0.1, 0.0, 1e22], [-0.0, np.nan, 0.0], [0.0, 0.0, 0.0]]
+    write_letor(path, X, [2, 0.5, 0], ["a", "a", "ä"], comments=["", "x # y", ""])
+    assert path.read_bytes().decode() == (
+        "2 qid:a 1:0.1 3:1e+22\n0.5 qid:a 1:-0 2:nan #x # y\n0 qid:ä\n"
+    )
+
+
+def test_writes_every_stored_entry_of_a_sparse_matrix_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "data.txt"
+    X = sparse.csr_matrix(([3.0, 0.0, 1.0, 1.5], [4, 0, 2, 2], [0, 2, 4]), shape=(2, 6))
+    write_letor(path, X, [1, 0], [5, 5])
+    assert path.read_text() == "1 qid:5 1:0 5:3\n0 qid:5 3:2.5\n"
+    assert_same_bits(X.data, np.array([3.0, 0.0, 1.0, 1.5]))
+
+
+@pytest.mark.parametrize("kind", [sparse.coo_matrix, sparse.csc_array, sparse.lil_array])
+def test_writes_any_sparse_matrix(tmp_path: Path, kind: Callable[..., Any]) -> None:
+    X = np.array([[0.0, 0.0, 2.0, 0.0], [0.5, 0.0, 3.0, 0.0]])
+    write_letor(tmp_path / "data.txt", kind(X), [1, 0], [5, 5])
+    assert_same_bits(read_letor(tmp_path / "data.txt", n_features=4)[0], X)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.int64, np.float16, np.float32])
+def test_writes_narrower_types_exactly(tmp_path: Path, dtype: type) -> None:
+    X: NDArray[Any] = np.array([[0.1, 1], [1, 0.7]]).astype(dtype)
+    write_letor(tmp_path / "data.txt", X, [0, 1], [1, 1])
+    back = read_letor(tmp_path / "data.txt", n_features=2)[0]
+    assert_same_bits(back, X.astype(np.float64))
+
+
+def test_scikit_learn_reads_what_is_written(tmp_path: Path) -> None:
+    X, y, qid = make_cubic(3, n_features=7, random_state=1)
+    write_letor(tmp_path / "data.txt", X, y, qid)
+    theirs = load_svmlight_file(str(tmp_path / "data.txt"), query_id=True, zero_based=False)
+    assert_same_bits(theirs[0].toarray(), X)
+    assert_same_bits(theirs[1], y)
+    assert_same_bits(theirs[2], qid)
+
+
+def test_gz_compresses_to_reproducible_bytes(tmp_path: Path) -> None:
+    X, y, qid = make_cubic(3, n_features=7, random_state=1)
+    contents = set()
+    for name in ("a.gz", "b.gz", "c.txt"):
+        write_letor(tmp_path / name, X, y, qid)
+        contents.add((tmp_path / name).read_bytes())
+    assert len(contents) == 2
+    packed = (tmp_path / "a.gz").read_bytes()
+    assert packed[4:8] == bytes(4)  # the time in the header of gzip
+    assert gzip.decompress(packed) == (tmp_path / "c.txt").read_bytes()
+
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+values = st.one_of(st.sampled_from([0.0, -0.0, np.nan]), finite)
+names = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"], exclude_characters="#"))
+remarks = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r\0"))
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Documents:
+    n = draw(st.integers(1, 6))
+    X = draw(hnp.arrays(np.float64, (n, draw(st.integers(1, 5))), elements=values))
+    y = draw(hnp.arrays(np.float64, n, elements=finite))
+    integers = st.integers(-(2**63), 2**63 - 1)
+    texts = names.filter(bool).map(lambda name: f"q{name}")
+    qid = draw(st.one_of(*(st.lists(ids, min_size=n, max_size=n) for ids in (integers, texts))))
+    comments = draw(st.lists(remarks.map(str.strip), min_size=n, max_size=n))
+    return X, y, np.array(qid), comments
+
+
+@settings(max_examples=200)
+@given(documents(), st.booleans())
+def test_what_is_written_is_read_back_bit_for_bit(
+    scratch: Path, data: Documents, as_sparse: bool
+) -> None:
+    X, y, qid, comments = data
+    write_letor(scratch, sparse.csr_array(X) if as_sparse else X, y, qid, comments=comments)
+    back = read_letor(scratch, comments=True, n_features=X.shape[1], sparse=as_sparse)
+    if as_sparse:
+        # SciPy itself does not store -0.0.
+        np.testing.assert_array_equal(back[0].toarray(), X)
+    else:
+        assert_same_bits(back[0], X)
+    assert_same_bits(back[1], y)
+    np.testing.assert_array_equal(back[2], qid)
+    assert back[2].dtype == qid.dtype
+    assert back[3] == comments
+
+
+GOOD: dict[str, Any] = {"X": [[1.0], [2.0]], "y": [1, 0], "qid": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"X": [1.0, 2.0]}, ValueError, r"X must have shape .* got shape \(2,\)"),
+        ({"X": np.zeros((0, 3))}, ValueError, r"X must have .* at least one document"),
+        ({"X": [[1.0], [np.inf]]}, ValueError, r"X must be finite or NaN, got inf"),
+        ({"X": sparse.csr_array([[1.0], [-np.inf]])}, ValueError, r"X must be .* got -inf"),
+        ({"X": [["1"], ["2"]]}, TypeError, r"X must hold real numbers .* got dtype <U1"),
+        ({"X": [[1j], [2]]}, TypeError, r"X must hold real numbers .* got dtype complex128"),
+        ({"X": [[2**53 + 1], [0]]}, ValueError, r"X must hold integers .* got 9007199254740993"),
+        ({"X": [[-(2**63)], [0]]}, ValueError, r"X must hold integers .* got 9223372036854775808"),
+        ({"y": [1]}, ValueError, r"y must have 2 entries, got 1"),
+        ({"y": [1, np.nan]}, ValueError, r"y must be finite, got nan in row 1"),
+        ({"y": ["1", "0"]}, TypeError, r"y must hold real numbers"),
+        ({"qid": [1]}, ValueError, r"qid must have shape \(2,\), got shape \(1,\)"),
+        ({"qid": [1.0, 1.0]}, TypeError, r"qid must hold integers or strings, got 1.0 in row 0"),
+        ({"qid": [True, True]}, TypeError, r"qid must hold integers or strings, got True"),
+        ({"qid": ["a", "b c"]}, ValueError, r"qid must hold .* got 'b c' in row 1"),
+        ({"qid": ["a", ""]}, ValueError, r"qid must hold .* got '' in row 1"),
+        ({"qid": ["a#", "a"]}, ValueError, r"qid must hold .* got 'a#' in row 0"),
+        ({"qid": ["a\n", "a"]}, ValueError, r"qid must hold .* got 'a\\n' in row 0"),
+        ({"comments": ["x"]}, ValueError, r"comments must have 2 entries, got 1"),
+        ({"comments": ["x", None]}, TypeError, r"comments must hold strings, got None in row 1"),
+        (
+            {"comments": ["x\ny", ""]},
+            ValueError,
+            r"comments must hold one line .* 'x\\ny' in row 0",
+        ),
+    ],
+)
+def test_refuses_what_would_not_be_read_back_and_writes_nothing(
+    tmp_path: Path, change: dict[str, Any], error: type[Exception], match: str
+) -> None:
+    path = tmp_path / "data.txt"
+    with pytest.raises(error, match=match):
+        write_letor(path, **(GOOD | change))
+    assert not path.exists()
+
+
+# -------------------------------------------------------------------------------- artificial data
+
+
+def test_cubic_has_the_shape_of_the_paper() -> None:
+    X, y, qid = make_cubic(40, random_state=3)
+    assert X.shape == (2000, 50)
+    assert [X.dtype, y.dtype, qid.dtype] == [np.float64, np.float64, np.int64]
+    np.testing.assert_array_equal(qid, np.repeat(np.arange(40), 50))
+    np.testing.assert_array_equal(np.bincount(y.astype(int)), [1040, 640, 260, 40, 20])
+    assert np.abs(X).max() <= 1
+    # Moments of the uniform distribution, with five standard errors each.
+    assert abs(X.mean()) < 5 * np.sqrt(1 / 3 / X.size)
+    assert abs((X**2).mean() - 1 / 3) < 5 * np.sqrt(4 / 45 / X.size)
+
+
+@pytest.mark.parametrize("distribution", [(0.5, 0.5), (1.0,), (0, 0.25, 0.75), (0.33, 0.33, 0.34)])
+def test_cubic_has_the_shares_asked_for(distribution: tuple[float, ...]) -> None:
+    _, y, _ = make_cubic(7, n_documents=11, n_features=3, distribution=distribution, random_state=0)
+    counts = np.bincount(y.astype(int), minlength=len(distribution))
+    assert counts.sum() == 77
+    assert np.abs(counts - 77 * np.array(distribution)).max() < 1
+
+
+def test_cubic_cuts_over_the_whole_set_and_not_per_query() -> None:
+    _, y, qid = make_cubic(50, random_state=0)
+    relevant = np.bincount(qid, weights=y > 0)
+    assert np.ptp(relevant) > 0
+
+
+def test_cubic_repeats_its_bits() -> None:
+    first = make_cubic(9, n_features=5, random_state=11)
+    states: tuple[Any, ...] = (11, np.int64(11), np.random.default_rng(11))
+    for state in states:
+        for one, other in zip(make_cubic(9, n_features=5, random_state=state), first, strict=True):
+            assert_same_bits(one, other)
+    generator = np.random.default_rng(11)
+    make_cubic(9, n_features=5, random_state=generator)
+    for state in (12, None, generator):
+        assert (make_cubic(9, n_features=5, random_state=state)[0] != first[0]).any()
+
+
+def is_cut_from_a_polynomial(X: Any, y: Any, degree: int) -> bool:
+    """Ask a linear programme for a polynomial and cuts that separate all grades."""
+    monomials = PolynomialFeatures(degree, include_bias=False).fit_transform(X)
+    n, n_cuts = len(y), int(y.max())
+    above = [(y >= cut) * 2 - 1 for cut in range(1, n_cuts + 1)]
+    rows = [
+        -side[:, None] * np.hstack([monomials, -np.tile(np.eye(n_cuts)[cut], (n, 1))])
+        for cut, side in enumerate(above)
+    ]
+    margins = -np.ones(n * n_cuts)
+    free = np.zeros(monomials.shape[1] + n_cuts)
+    return optimize.linprog(free, np.vstack(rows), margins, bounds=(None, None)).status == 0
+
+
+def test_cubic_labels_are_cut_from_a_polynomial_of_degree_three_and_no_less() -> None:
+    X, y, _ = make_cubic(6, n_features=3, distribution=(0.5, 0.3, 0.2), random_state=4)
+    assert is_cut_from_a_polynomial(X, y, degree=3)
+    assert not is_cut_from_a_polynomial(X, y, degree=2)
+
+
+def test_cubic_follows_its_formula() -> None:
+    n, d = 350, 5
+    X, y, _ = make_cubic(7, n_features=d, random_state=8)
+    draw = np.random.default_rng(8).uniform
+    assert_same_bits(draw(-1, 1, (n, d)), X)
+    worth = np.zeros(n)
+    for order in (1, 2, 3):
+        monomials = [
+            X[:, indices].prod(axis=1)
+            for indices in map(list, itertools.product(range(d), repeat=order))
+            if sorted(indices, reverse=True) == indices
+        ]
+        total = draw(-1, 1, len(monomials)) @ monomials
+        worth += total / total.std()
+    assert (np.diff(y[np.argsort(worth)]) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "match"),
+    [
+        ({"n_queries": 0}, ValueError, r"n_queries must be .* at least 1, got 0"),
+        ({"n_queries": 2.5}, TypeError, r"n_queries must be an integer"),
+        ({"n_documents": 1}, ValueError, r"n_documents must be .* at least 2, got 1"),
+        ({"n_features": 0}, ValueError, r"n_features must be .* at least 1, got 0"),
+        ({"distribution": (0.5, 0.4)}, ValueError, r"distribution must .* got \(0.5, 0.4\)"),
+        ({"distribution": (1.5, -0.5)}, ValueError, r"distribution must .* got \(1.5, -0.5\)"),
+        ({"distribution": ()}, ValueError, r"distribution must .* got \(\)"),
+        ({"distribution": (np.nan, 1)}, ValueError, r"distribution must be finite"),
+        ({"random_state": -1}, ValueError, r"random_state must be .* got -1"),
+        ({"random_state": 1.0}, TypeError, r"random_state must be .* got 1.0"),
+        ({"random_state": True}, TypeError, r"random_state must be .* got True"),
+    ],
+)
+def test_cubic_refuses_bad_arguments(
+    arguments: dict[str, Any], error: type[Exception], match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        make_cubic(**({"n_queries": 2} | arguments))
