@@ -1,0 +1,129 @@
+"""How measures, objectives and schedules are written as text and read back. No code is run."""
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+__all__ = ["changed_options", "evaluate", "format_options", "parse_options"]
+
+
+def changed_options(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass instance that differ from their defaults.
+
+    Parameters
+    ----------
+    value : dataclass instance
+
+    Returns
+    -------
+    dict of str to object
+    """
+    changed = {}
+    for item in fields(value):
+        default = item.default
+        if default is MISSING and item.default_factory is not MISSING:
+            default = item.default_factory()
+        own = getattr(value, item.name)
+        if item.compare and (default is MISSING or own != default):
+            changed[item.name] = own
+    return changed
+
+
+def format_options(options: Mapping[str, Any]) -> str:
+    """Return options as ``(name=value, ...)``, or nothing if there are none.
+
+    Parameters
+    ----------
+    options : mapping of str to object
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> format_options({"gain": "linear"})
+    "(gain='linear')"
+    """
+    if not options:
+        return ""
+    return "(" + ", ".join(f"{name}={value!r}" for name, value in options.items()) + ")"
+
+
+def parse_options(text: str, whole: str) -> dict[str, Any]:
+    """Read ``name=value, ...``; bare words are strings.
+
+    Parameters
+    ----------
+    text : str
+        What stands between the parentheses.
+    whole : str
+        What the user wrote, for the message.
+
+    Returns
+    -------
+    dict of str to object
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> parse_options("gain=linear, k=3", "ndcg(gain=linear, k=3)")
+    {'gain': 'linear', 'k': 3}
+    """
+    try:
+        call = ast.parse(f"f({text})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError("options need names")
+        options = {}
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                raise ValueError("options need names")
+            node = keyword.value
+            options[keyword.arg] = node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+        return options
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(
+            f"{whole!r} must have options like (gain='linear', ties='order'): {error}."
+        ) from None
+
+
+def evaluate(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
+    """Read a literal, or a call of one of the given functions on such values.
+
+    Parameters
+    ----------
+    text : str
+    functions : mapping of str to callable
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    KeyError
+        If another function is called.
+    SyntaxError, TypeError, ValueError
+        If it is anything else.
+
+    Examples
+    --------
+    >>> evaluate("f([1, f(2)])", {"f": lambda x: ("f", x)})
+    ('f', [1, ('f', 2)])
+    """
+
+    def value(node: ast.expr) -> Any:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            arguments = [value(argument) for argument in node.args]
+            keywords = {str(item.arg): value(item.value) for item in node.keywords}
+            return functions[node.func.id](*arguments, **keywords)
+        if isinstance(node, ast.List | ast.Tuple):
+            return [value(item) for item in node.elts]
+        return ast.literal_eval(node)
+
+    return value(ast.parse(text.strip(), mode="eval").body)

@@ -1,0 +1,304 @@
+"""The driver: runs one kernel over all queries, on all threads.
+
+It alone sorts documents, finds ties, applies weights, normalises, checks for non-finite results
+and puts them back into input order. A query's result depends neither on the thread that computes
+it nor on the order of its rows: documents reach the kernel sorted by score and then by their
+constants, and documents that agree in both get the same bits.
+"""
+
+import os
+import threading
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from gbrank.kernels.compiled import (
+    FAST_MATH,
+    KERNEL,
+    NO_ROWS,
+    ROW,
+    Function,
+    Vector,
+    compile_kernel,
+    compile_row,
+    inline,
+)
+from gbrank.queries import Queries
+
+__all__ = ["SMALLEST_CURVATURE", "Program", "Runner", "query_factor", "usable_threads"]
+
+# Below this many pairs a second thread costs more than it saves.
+PAIRS_PER_THREAD = 200_000
+SMALLEST_CURVATURE = float(np.finfo(np.float32).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A kernel with the constants that it runs on, for one set of queries.
+
+    Parameters
+    ----------
+    kernel : function
+        Python function of the kernel signature, compiled when first run.
+    documents : ndarray, shape (rows, n_documents)
+        Constants of each document, in input order. All must be functions of the first, by which
+        documents of equal score are sorted, descending.
+    queries : ndarray, shape (n_queries, columns)
+        Constants of each query.
+    table : ndarray, shape (at least the size of the largest query,)
+        Constants of each position.
+    params : ndarray
+        Constants of the objective or measure.
+    rows : pair of functions
+        The row functions of the measure (prepare, row).
+    scratch : int
+        How many rows of scratch the kernel needs.
+    tied : bool
+        Whether documents of equal score form blocks. If not, each stands alone, in the order of
+        `ascending` or of the input.
+    order : {"descending", "ascending", "input"}
+        How documents of equal score are sorted: by their first constant, or as they come.
+    query_norm : bool
+        Multiply a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
+    cached : bool
+        Whether the compiled kernel may be stored on disk (not for a user's own function).
+    """
+
+    kernel: Function
+    documents: NDArray[np.float64]
+    queries: NDArray[np.float64]
+    table: Vector = field(default_factory=lambda: np.zeros(1))
+    params: Vector = field(default_factory=lambda: np.zeros(1))
+    rows: tuple[Function, Function] = NO_ROWS
+    scratch: int = 1
+    tied: bool = True
+    order: str = "descending"
+    query_norm: bool = False
+    cached: bool = True
+
+
+class Runner:
+    """Runs a program over its queries.
+
+    Parameters
+    ----------
+    program : Program
+    queries : Queries
+    n_jobs : int or None
+        Number of threads; None or −1 means all that this process may use.
+    """
+
+    def __init__(self, program: Program, queries: Queries, n_jobs: int | None = None) -> None:
+        self.program = program
+        self.queries = queries
+        self.n_jobs = n_jobs
+        self._order = _sorted_rows(program, queries)
+        self._documents = np.ascontiguousarray(program.documents[:, self._order])
+
+    @cached_property
+    def _functions(self) -> tuple[Function, ...]:
+        program = self.program
+        prepare, row = program.rows
+        return (
+            compile_kernel(program.kernel, program.cached),
+            compile_row(prepare),
+            compile_row(row),
+        )
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.int64]:
+        """Split queries into one run per thread, of about equal numbers of pairs."""
+        cost = np.cumsum(self.queries.sizes.astype(np.float64) ** 2)
+        threads = min(usable_threads(self.n_jobs), 1 + int(cost[-1] / PAIRS_PER_THREAD))
+        inner = np.searchsorted(cost, cost[-1] * np.arange(1, threads) / threads)
+        return np.concatenate([[0], inner, [self.queries.n_queries]])
+
+    def values(self, scores: Vector, sigma: float = 1.0) -> Vector:
+        """Return the kernel's value of each query, shape (n_queries,)."""
+        values = np.empty(self.queries.n_queries)
+        nothing = np.empty(0)
+        self._run(scores, sigma, nothing, values, nothing, nothing)
+        return values
+
+    def gradients(self, scores: Vector, sigma: float, weights: Vector) -> tuple[Vector, Vector]:
+        """Return gradient and curvature of each document, times its weight, in input order."""
+        gradient, curvature = np.empty((2, self.queries.n_documents))
+        self._run(scores, sigma, weights, np.empty(0), gradient, curvature)
+        return gradient, curvature
+
+    def _run(
+        self,
+        scores: Vector,
+        sigma: float,
+        weights: Vector,
+        values: Vector,
+        gradient: Vector,
+        curvature: Vector,
+    ) -> None:
+        program, queries, bounds = self.program, self.queries, self._bounds
+        loop = _compiled_loop()
+        faults = np.full(len(bounds) - 1, -1)
+
+        def work(part: int) -> None:
+            faults[part] = loop(
+                *self._functions, bounds[part], bounds[part + 1], queries.offsets, self._order,
+                scores, self._documents, program.queries, program.table, program.params, sigma,
+                program.scratch, program.tied, program.query_norm, weights,
+                values, gradient, curvature,
+            )  # fmt: skip
+
+        _functions = self._functions  # compiled here, before threads ask for them
+        threads = [threading.Thread(target=work, args=(part,)) for part in range(1, len(faults))]
+        for thread in threads:
+            thread.start()
+        work(0)
+        for thread in threads:
+            thread.join()
+        if (faults >= 0).any():
+            raise self.fault(int(faults[faults >= 0].min()), sigma)
+
+    def documents_of(self, query: int) -> tuple[NDArray[np.int64], Vector]:
+        """Return the rows of a query and their first constants, as equal scores are to stand."""
+        span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
+        return self._order[span], self._documents[0, span]
+
+    def fault(self, query: int, sigma: float) -> RuntimeError:
+        """Return the error for a query whose results are not usable."""
+        return RuntimeError(
+            f"query {self.queries.ids[query]!r} ({self.queries.sizes[query]} documents) has a "
+            "loss, gradient or curvature that is not finite, or a negative curvature, "
+            f"at sigma={sigma!r}"
+        )
+
+
+def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.int64]:
+    """Return the rows, query by query, in the order in which equal scores are to stand."""
+    if program.order == "input":
+        return queries.order
+    key = program.documents[0]
+    key = key if program.order == "ascending" else -key
+    return np.lexsort((key, queries.index)).astype(np.int64, copy=False)
+
+
+def usable_threads(n_jobs: int | None) -> int:
+    """Return the number of threads that `n_jobs` stands for.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        A number of threads; None or −1 for all processors that this process may use.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> usable_threads(2)
+    2
+    """
+    if n_jobs is None or n_jobs == -1:
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+    return n_jobs
+
+
+def _loop(
+    kernel: Any, prepare: Any, row: Any, begin: int, end: int, offsets: Any, order: Any,
+    scores: Any, documents: Any, queries: Any, table: Any, params: Any, sigma: float,
+    scratch: int, tied: bool, query_norm: bool, weights: Any,
+    values: Any, gradient: Any, curvature: Any,
+) -> int:  # fmt: skip
+    """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
+    longest = 0
+    for q in range(begin, end):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    keys = np.empty(longest)
+    s = np.empty(longest)
+    rows = np.empty(longest, np.int64)
+    first = np.empty(longest, np.int64)
+    last = np.empty(longest, np.int64)
+    sorted_documents = np.empty((documents.shape[0], longest))
+    work = np.empty((scratch, longest))
+    with_gradient = gradient.size > 0
+    g_buffer = np.empty(longest if with_gradient else 0)
+    h_buffer = np.empty(longest if with_gradient else 0)
+
+    for q in range(begin, end):
+        start = offsets[q]
+        m = offsets[q + 1] - start
+        for i in range(m):
+            keys[i] = -scores[order[start + i]]
+        ranking = np.argsort(keys[:m], kind="mergesort")
+        for i in range(m):
+            position = start + ranking[i]
+            s[i] = -keys[ranking[i]]
+            rows[i] = order[position]
+            for c in range(documents.shape[0]):
+                sorted_documents[c, i] = documents[c, position]
+        _find_ties(s[:m], first, last, tied)
+        g = g_buffer[: m if with_gradient else 0]
+        h = h_buffer[: m if with_gradient else 0]
+        g[:] = 0.0
+        h[:] = 0.0
+        value = kernel(
+            s[:m], first[:m], last[:m], sorted_documents, queries[q], table, params, sigma,
+            prepare, row, work, g, h,
+        )  # fmt: skip
+        if not with_gradient:
+            if not np.isfinite(value):
+                return q
+            values[q] = value
+            continue
+        for i in range(1, m):
+            if tied and s[i] == s[i - 1] and sorted_documents[0, i] == sorted_documents[0, i - 1]:
+                g[i] = g[i - 1]
+                h[i] = h[i - 1]
+        factor = query_factor(g) if query_norm else 1.0
+        for i in range(m):
+            if not (np.isfinite(g[i]) and np.isfinite(h[i]) and h[i] >= 0):
+                return q
+        for i in range(m):
+            weight = factor
+            if weights.size > 0:
+                weight = factor * weights[rows[i]]
+            gradient[rows[i]] = g[i] * weight
+            curvature[rows[i]] = max(h[i] * weight, SMALLEST_CURVATURE)
+    return -1
+
+
+@inline
+def query_factor(gradient: Vector) -> float:
+    """Return log2(1 + S) / S, S = Σ|gradient|: the factor of ``normalize="query"``."""
+    total = np.abs(gradient).sum()
+    return np.log2(1 + total) / total if total > 0 else 1.0
+
+
+@inline
+def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
+    m = s.size
+    for i in range(m):
+        first[i] = first[i - 1] if tied and i > 0 and s[i] == s[i - 1] else i
+    for i in range(m - 1, -1, -1):
+        last[i] = last[i + 1] if i + 1 < m and first[i + 1] == first[i] else i + 1
+
+
+@cache
+def _compiled_loop() -> Function:
+    vector, matrix, positions = types.float64[::1], types.float64[:, ::1], types.int64[::1]
+    signature = types.int64(
+        KERNEL, ROW, ROW, types.int64, types.int64, positions, positions,
+        vector, matrix, matrix, vector, vector, types.float64,
+        types.int64, types.boolean, types.boolean, vector,
+        vector, vector, vector,
+    )  # fmt: skip
+    compiled: Function = numba.njit(
+        signature, nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH
+    )(_loop)
+    return compiled

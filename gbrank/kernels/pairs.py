@@ -1,0 +1,186 @@
+"""Weighted logistic pairs, the gradients of RankNet and LambdaRank, by direct summation.
+
+For a pair in which i is more relevant than j the loss is w log(1 + exp(−(s_i − s_j)/σ)), where w
+comes from a measure. With the pair's upper document a and lower document b,
+u = exp(−(s_a − s_b)/σ) ≤ 1 gives all that is needed without overflow.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gbrank.kernels.compiled import NO_ROWS, Function, Matrix, Positions, Vector, inline
+from gbrank.kernels.driver import Program
+from gbrank.kernels.swaps import separable_weights
+from gbrank.queries import Queries
+
+__all__ = ["logistic_pairs", "pair_program"]
+
+# exp(±700) is finite, so scores within 1400 σ of each other share one exponential per document.
+WIDEST = 1400.0
+
+# Where the weights of a row come from.
+UNIT, BY_STATE, BY_ROW = 0.0, 1.0, 2.0
+
+
+def pair_program(
+    labels: Vector,
+    queries: Queries,
+    *,
+    swaps: tuple[Function, Function | None] | None = None,
+    x: Vector | None = None,
+    columns: Matrix | None = None,
+    table: Vector | None = None,
+    top: int | None = None,
+    built_in: bool = False,
+    boost: float = 1.0,
+    tied: bool = True,
+    query_norm: bool = False,
+) -> Program:
+    """Return the program of weighted logistic pairs.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n_documents,)
+        A pair's more relevant document is the one of larger label.
+    queries : Queries
+    swaps : pair of functions, optional
+        A measure's swap deltas, which weight the pairs; all weigh 1 by default.
+    x, columns, table : ndarray, optional
+        The measure's constants of documents, queries and positions.
+    top : int, optional
+        Pairs need one document among the first `top`; all do by default.
+    built_in : bool
+        Do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless all scores
+        are equal, and multiply the query by log2(1 + S) / S, S the sum of |λ| over both documents
+        of all pairs. If not, |gradient| / curvature, which p (1 − p) → 0 would let grow without
+        bound, is kept below 1000 σ.
+    boost : float
+        Factor on the curvature.
+    tied : bool
+        Whether documents of equal score share the mean over all their orders, or stand in the
+        order of the rows.
+    query_norm : bool
+        Whether the driver normalises the query by its gradient.
+
+    Returns
+    -------
+    Program
+    """
+    prepare, row = swaps or NO_ROWS
+    source = UNIT if swaps is None else BY_STATE if row is None else BY_ROW
+    reach = np.inf if top is None else top
+    return Program(
+        kernel=logistic_pairs,
+        documents=np.stack([labels, labels if x is None else x]),
+        queries=np.ones((queries.n_queries, 1)) if columns is None else columns,
+        table=np.zeros(int(queries.sizes.max())) if table is None else table,
+        params=np.array([source, reach, built_in, boost, 0.0 if built_in else 1e-3]),
+        rows=(prepare, row or NO_ROWS[1]),
+        scratch=9,
+        tied=tied,
+        order="descending" if tied else "input",
+        query_norm=query_norm,
+    )
+
+
+def logistic_pairs(
+    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
+    table: Vector, params: Vector, sigma: float, prepare: Any, row: Any,
+    work: Matrix, gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Sum the logistic loss, or its derivatives, over all pairs of different label."""
+    m = s.size
+    labels = documents[0, :m]
+    x = documents[1, :m]
+    weights = work[0]
+    up = work[1]
+    down = work[2]
+    state = work[3:]
+    source = params[0]
+    top = np.int64(min(params[1], float(m)))
+    built_in = params[2] > 0
+    weights[:m] = 1.0
+    prepare(-1, top, first, last, x, query, table, state, weights)
+    wide = not (s[0] - s[m - 1]) / sigma <= WIDEST
+    if not wide:
+        middle = 0.5 * s[0] + 0.5 * s[m - 1]
+        for i in range(m):
+            up[i] = np.exp((s[i] - middle) / sigma)
+            down[i] = 1.0 / up[i]
+    loss = 0.0
+    total = 0.0
+    for i in range(m - 1):
+        if first[i] >= top:
+            break
+        if source == BY_STATE:
+            separable_weights(i, last, x, state, weights)
+        elif source == BY_ROW:
+            row(i, top, first, last, x, query, table, state, weights)
+        if built_in and s[0] != s[m - 1]:
+            if source == UNIT:
+                weights[:m] = 1.0
+            for j in range(i + 1, m):
+                weights[j] /= 0.01 + (s[i] - s[j])
+        scale = 1.0 if wide else down[i]
+        if wide:
+            for j in range(i + 1, m):
+                up[j] = np.exp((s[j] - s[i]) / sigma)
+        if gradient.size > 0:
+            total += push_row(i, labels, weights, up, scale, gradient, curvature)
+            continue
+        for j in range(i + 1, m):
+            if labels[i] != labels[j]:
+                loss += weights[j] * np.log1p(up[j] * scale)
+                if labels[i] < labels[j]:
+                    loss += weights[j] * ((s[i] - s[j]) / sigma)
+    if gradient.size > 0:
+        rescale(total, built_in, params[3], params[4], sigma, gradient, curvature)
+    return loss
+
+
+@inline
+def push_row(
+    i: int, labels: Vector, weights: Vector, up: Vector, scale: float,
+    gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Add the pairs of document i with all below it, in units of σ; return their Σ|λ|."""
+    push = 0.0
+    bend = 0.0
+    total = 0.0
+    label = labels[i]
+    # Unsigned indices need no wrap-around check, so that the loop vectorises.
+    for j in range(np.uintp(i + 1), np.uintp(labels.size)):
+        u = up[j] * scale
+        inverse = 1.0 / (1.0 + u)
+        difference = label - labels[j]
+        below = weights[j] * inverse
+        above = below * u
+        signed = above if difference > 0 else (-below if difference < 0 else 0.0)
+        bent = above * inverse if difference != 0 else 0.0
+        push -= signed
+        bend += bent
+        total += abs(signed)
+        gradient[j] += signed
+        curvature[j] += bent
+    gradient[i] += push
+    curvature[i] += bend
+    return total
+
+
+@inline
+def rescale(
+    total: float, built_in: bool, boost: float, bound: float, sigma: float,
+    gradient: Vector, curvature: Vector,
+) -> None:  # fmt: skip
+    """Turn sums over pairs in units of σ into derivatives, and normalise them."""
+    first_order = 1.0 / sigma
+    second_order = boost * min(first_order * first_order, 1e300)
+    if built_in and total > 0:
+        total *= 2 * first_order
+        factor = np.log2(1 + total) / total
+        first_order *= factor
+        second_order *= factor
+    for i in range(gradient.size):
+        gradient[i] *= first_order
+        curvature[i] = max(curvature[i] * second_order, bound * abs(gradient[i]) / sigma)

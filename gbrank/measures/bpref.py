@@ -1,0 +1,163 @@
+"""Binary preference."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
+from gbrank.queries import Queries
+
+__all__ = ["BPref"]
+
+
+@inline
+def mean_capped(base: float, count: int, cap: float) -> float:
+    """Return E min(base + X, cap) for X uniform on 0, ..., count."""
+    total = 0.0
+    for z in range(count + 1):
+        total += min(base + z, cap)
+    return total / (count + 1)
+
+
+@inline
+def slot_sums(base: float, others: int, cap: float) -> tuple[float, float, float]:
+    """Return the chance that a document has fewer than `cap` others above it, in three settings.
+
+    The document falls at random into one of the slots 0, ..., others between other documents,
+    `base` more being above. The settings: it alone; and it stands after, or before, a second
+    document that falls in likewise.
+    """
+    alone = 0.0
+    after = 0.0
+    before = 0.0
+    for z in range(others + 1):
+        if base + z < cap:
+            alone += 1
+            after += z + 1
+            before += others - z + 1
+    pairs = (others + 1) * (others + 2.0)
+    return alone / (others + 1), after / pairs, before / pairs
+
+
+def bpref_value(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Write Σ over relevant documents of 1 − min(irrelevant above, R)/min(R, N), over R.
+
+    In a tied block a relevant document is equally likely to have 0, 1, ... of the block's
+    irrelevant documents above it.
+    """
+    cap = query[1]
+    total = 0.0
+    above = 0.0
+    start = 0
+    while start < x.size:
+        end = last[start]
+        relevant = 0.0
+        for p in range(start, end):
+            relevant += x[p]
+        irrelevant = end - start - int(relevant)
+        if relevant > 0:
+            total += relevant * (query[2] - mean_capped(above, irrelevant, cap))
+        above += irrelevant
+        start = end
+    out[0] = total * query[0]
+
+
+def prepare_bpref_swaps(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Fill the separable swap delta of bpref.
+
+    Moving a relevant document from rank a down to b costs min(n(b), R) − min(n(a), R), n counting
+    irrelevant documents up to a rank, and 1 for each relevant document between that has fewer
+    than R irrelevant ones above it; all divided by R min(R, N).
+    """
+    cap = query[1]
+    above = 0.0
+    passed = 0.0  # for a relevant upper document
+    passed_up = 0.0  # for an irrelevant upper document, which counts itself above those between
+    start = 0
+    while start < x.size:
+        end = last[start]
+        relevant = 0.0
+        for p in range(start, end):
+            relevant += x[p]
+        irrelevant = end - start - int(relevant)
+        share = 1.0 if start < top else 0.0
+        alone, after, _ = slot_sums(above, irrelevant, cap)
+        alone_up, _, before_up = slot_sums(above - 1, irrelevant, cap)
+        mean = mean_capped(above, irrelevant, cap)
+        own = relevant * alone
+        own_up = relevant * alone_up
+        inside = 0.0
+        mean_other = after_other = before_other = mean_other_up = 0.0
+        if irrelevant > 0:
+            others = irrelevant - 1
+            mean_other = mean_capped(above, others, cap)
+            mean_other_up = mean_capped(above + 1, others, cap)
+            _, after_other, before_other = slot_sums(above, others, cap)
+            pairs = (others + 1) * (others + 2.0)
+            for z in range(others + 1):
+                inside += 2 * (z + 1) * min(above + z + 1, cap) / pairs
+                inside -= 2 * (others - z + 1) * min(above + z, cap) / pairs
+                if above + z < cap:
+                    inside += (
+                        2 * (relevant - 1) * (z + 1) * (others - z + 1) / (pairs * (others + 3))
+                    )
+        for p in range(start, end):
+            if x[p] > 0:
+                state[UPPER, p] = (relevant - 1) * after - mean - passed - own
+                state[LOWER, p] = (relevant - 1) * before_up + mean + passed_up
+            else:
+                state[UPPER, p] = relevant * after_other - mean_other - passed_up - own_up
+                state[LOWER, p] = relevant * before_other + mean_other_up + passed
+            state[UPPER, p] *= query[0] * share
+            state[SHARE, p] = query[0] * share
+            state[INSIDE, p] = query[0] * inside
+        above += irrelevant
+        passed += own
+        passed_up += own_up
+        start = end
+
+
+@dataclass(frozen=True, repr=False)
+class BPref(Measure):
+    """Binary preference, 1/R Σ over relevant i of 1 − min(irrelevant above i, R)/min(R, N).
+
+    R documents are relevant and N are not; 1 if all are relevant.
+
+    Parameters
+    ----------
+    threshold : float
+        The smallest label that counts as relevant.
+
+    References
+    ----------
+    Buckley & Voorhees 2004, "Retrieval evaluation with incomplete information", as computed by
+    trec_eval with every document judged.
+
+    Examples
+    --------
+    >>> BPref()([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    0.75
+    """
+
+    name = "bpref"
+    value = bpref_value
+    swaps = (prepare_bpref_swaps, SEPARABLE)
+
+    threshold: float = 1.0
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return relevance and, per query, 1/(R min(R, N)), R and min(R, N)."""
+        relevant = relevance(labels, self.threshold)
+        count = per_query_sum(relevant, queries)
+        smaller = np.maximum(np.minimum(count, queries.sizes - count), 1.0)
+        columns = np.column_stack([inverse(count) / smaller, count, smaller])
+        table = np.zeros(int(queries.sizes.max()))
+        return Terms(relevant, columns, table, count > 0)

@@ -1,0 +1,318 @@
+"""Measures of the form Z⁻¹ Σ G(y) D(r): DCG, NDCG, precision, recall, winner takes all, RBP."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbrank.gains import (
+    Discount,
+    Gain,
+    check_discount,
+    check_gain,
+    discount_values,
+    gain_values,
+    geometric_discount,
+)
+from gbrank.kernels.compiled import Matrix, Positions, Vector
+from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
+from gbrank.queries import Queries
+
+__all__ = ["DCG", "NDCG", "RBP", "WTA", "DiscountedMeasure", "Precision", "Recall"]
+
+
+def discounted_value(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Write Σ x D: a tied block shares the mean of its discounts (McSherry & Najork 2008)."""
+    total = 0.0
+    start = 0
+    while start < x.size:
+        end = last[start]
+        gains = 0.0
+        discounts = 0.0
+        for p in range(start, end):
+            gains += x[p]
+            discounts += table[p]
+        total += gains * discounts / (end - start)
+        start = end
+    out[0] = total * query[0]
+
+
+def prepare_discounted_swaps(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Fill the separable swap delta |x_a − x_b| E|D_a − D_b|."""
+    start = 0
+    while start < x.size:
+        end = last[start]
+        n = end - start
+        reach = min(end, max(top, start))  # positions before it touch the top
+        total = 0.0
+        reached = 0.0
+        inside = 0.0
+        below = 0.0  # sum of the discounts after p, inside the block
+        for p in range(end - 1, start - 1, -1):
+            if p < reach:
+                reached += table[p]
+                inside += (end - 1 - p) * table[p] - below
+            below += table[p]
+            total += table[p]
+        for p in range(start, end):
+            state[UPPER, p] = query[0] * reached / n
+            state[SHARE, p] = query[0] * (reach - start) / n
+            state[LOWER, p] = -total / n
+            state[INSIDE, p] = query[0] * 2.0 * inside / (n * (n - 1.0)) if n > 1 else 0.0
+        start = end
+
+
+@dataclass(frozen=True, repr=False)
+class DiscountedMeasure(Measure):
+    """Base class of measures Z⁻¹ Σ_i G(y_i) D(r_i): subclasses say what G, D and Z are."""
+
+    value = discounted_value
+    swaps = (prepare_discounted_swaps, SEPARABLE)
+
+    @abstractmethod
+    def gains(self, labels: Vector) -> Vector:
+        """Return the gain of each label, shape (n_documents,)."""
+
+    @abstractmethod
+    def discounts(self, length: int) -> Vector:
+        """Return the discounts of ranks 1 to `length`."""
+
+    def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
+        """Return Z of each query; 1 unless a subclass says otherwise."""
+        return np.ones(queries.n_queries)
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return gains, 1/Z, discounts, and which queries have a gain."""
+        gains = self.gains(labels)
+        table = self.discounts(int(queries.sizes.max()))
+        with np.errstate(over="ignore"):
+            scale = inverse(self.normalizers(gains, table, queries))
+            defined = (per_query_sum(gains, queries) > 0) & (scale > 0)
+        return Terms(gains, scale[:, None], table, defined)
+
+
+@dataclass(frozen=True, repr=False)
+class DCG(DiscountedMeasure):
+    """Discounted cumulative gain, Σ_{r ≤ k} G(y) D(r).
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; all by default.
+    gain : {"exp2", "linear"}, tuple or callable
+        What a label is worth; see `gbrank.gains.gain_values`.
+    discount : {"log2", "letor", "reciprocal", "flat"} or callable
+        What a position is worth; see `gbrank.gains.discount_values`.
+
+    References
+    ----------
+    Järvelin & Kekäläinen 2002, "Cumulated gain-based evaluation of IR techniques".
+
+    Examples
+    --------
+    >>> DCG(k=2, gain="linear")([3, 2, 1], [2.0, 1.0, 0.0])
+    4.2618595071429155
+    """
+
+    name = "dcg"
+
+    k: int | None = None
+    gain: Gain = "exp2"
+    discount: Discount = "log2"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_gain(self.gain)
+        check_discount(self.discount)
+
+    def gains(self, labels: Vector) -> Vector:
+        """Return G(y)."""
+        return gain_values(self.gain, labels)
+
+    def discounts(self, length: int) -> Vector:
+        """Return D(r), zero beyond k."""
+        return discount_values(self.discount, length, self.k)
+
+
+@dataclass(frozen=True, repr=False)
+class NDCG(DCG):
+    """Normalised discounted cumulative gain, DCG@k over its largest possible value.
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; all by default.
+    gain : {"exp2", "linear"}, tuple or callable
+        What a label is worth; see `gbrank.gains.gain_values`.
+    discount : {"log2", "letor", "reciprocal", "flat"} or callable
+        What a position is worth; see `gbrank.gains.discount_values`.
+
+    References
+    ----------
+    Järvelin & Kekäläinen 2002; ties as in McSherry & Najork 2008, "Computing information
+    retrieval performance measures efficiently in the presence of tied scores".
+
+    Examples
+    --------
+    >>> NDCG(k=10)([2, 0, 1], [0.3, 0.1, 0.2])
+    1.0
+    >>> round(NDCG()([2, 1], [0.0, 0.0]), 4)  # the mean over both orders
+    0.8984
+    """
+
+    name = "ndcg"
+
+    def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
+        """Return the ideal DCG of each query."""
+        best_first = np.lexsort((-gains, queries.index))
+        position = np.arange(len(gains)) - np.repeat(queries.offsets[:-1], queries.sizes)
+        ideal: Vector = np.add.reduceat(gains[best_first] * table[position], queries.offsets[:-1])
+        if not np.isfinite(ideal).all():
+            query = int(np.argmin(np.isfinite(ideal)))
+            raise ValueError(
+                f"gain {self.gain!r} must keep the ideal DCG finite; it overflows in query "
+                f"{queries.ids[query]!r}. Use smaller labels, or gain='linear'."
+            )
+        return ideal
+
+
+@dataclass(frozen=True, repr=False)
+class Precision(DiscountedMeasure):
+    """Precision at k: the share of relevant documents among the first k.
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; by default the length of the list. A list shorter than k still
+        divides by k.
+    threshold : float
+        The smallest label that counts as relevant.
+
+    Examples
+    --------
+    >>> Precision(k=2)([1, 0, 1], [3.0, 2.0, 1.0])
+    0.5
+    """
+
+    name = "precision"
+
+    k: int | None = None
+    threshold: float = 1.0
+
+    def gains(self, labels: Vector) -> Vector:
+        """Return 1 for relevant documents."""
+        return relevance(labels, self.threshold)
+
+    def discounts(self, length: int) -> Vector:
+        """Return 1 up to k, else 0."""
+        return discount_values("flat", length, self.k)
+
+    def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
+        """Return k, or the length of the list."""
+        sizes = queries.sizes.astype(np.float64)
+        return sizes if self.k is None else np.full(len(sizes), float(self.k))
+
+
+@dataclass(frozen=True, repr=False)
+class Recall(Precision):
+    """Recall at k: the share of the relevant documents that are among the first k.
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; all by default (when recall is 1).
+    threshold : float
+        The smallest label that counts as relevant.
+
+    Examples
+    --------
+    >>> Recall(k=1)([1, 0, 1], [3.0, 2.0, 1.0])
+    0.5
+    """
+
+    name = "recall"
+
+    def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
+        """Return the number of relevant documents."""
+        return per_query_sum(gains, queries)
+
+
+@dataclass(frozen=True, repr=False)
+class WTA(DiscountedMeasure):
+    """Winner takes all: 1 if the first document is relevant, else 0.
+
+    Parameters
+    ----------
+    threshold : float
+        The smallest label that counts as relevant.
+
+    References
+    ----------
+    Burges, Ragno & Le 2006, section 2.
+
+    Examples
+    --------
+    >>> WTA()([0, 1], [2.0, 1.0])
+    0.0
+    """
+
+    name = "wta"
+
+    threshold: float = 1.0
+
+    def gains(self, labels: Vector) -> Vector:
+        """Return 1 for relevant documents."""
+        return relevance(labels, self.threshold)
+
+    def discounts(self, length: int) -> Vector:
+        """Return 1 at the first rank, else 0."""
+        return discount_values("flat", length, 1)
+
+
+@dataclass(frozen=True, repr=False)
+class RBP(DiscountedMeasure):
+    """Rank-biased precision, (1 − p) Σ_{r ≤ k} rel(r) p^(r − 1).
+
+    Parameters
+    ----------
+    p : float in ]0, 1[
+        The probability that the user goes on to the next document.
+    k : int, optional
+        Last rank that counts; all by default.
+    threshold : float
+        The smallest label that counts as relevant.
+
+    References
+    ----------
+    Moffat & Zobel 2008, "Rank-biased precision for measurement of retrieval effectiveness".
+
+    Examples
+    --------
+    >>> RBP(p=0.5)([1, 0, 1], [3.0, 2.0, 1.0])
+    0.625
+    """
+
+    name = "rbp"
+
+    p: float = 0.8
+    k: int | None = None
+    threshold: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        geometric_discount(self.p)
+
+    def gains(self, labels: Vector) -> Vector:
+        """Return 1 for relevant documents."""
+        return relevance(labels, self.threshold)
+
+    def discounts(self, length: int) -> Vector:
+        """Return (1 − p) p^(r − 1), zero beyond k."""
+        return discount_values(geometric_discount(self.p), length, self.k)

@@ -1,0 +1,159 @@
+"""Reciprocal rank of the first relevant document."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbrank.gains import discount_values
+from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.measures.base import Measure, Terms, per_query_sum, relevance
+from gbrank.queries import Queries
+
+__all__ = ["RR"]
+
+
+@inline
+def first_two(
+    start: int, end: int, marked: float, reach: int, table: Vector
+) -> tuple[float, float]:
+    """Return E[w(t1)] and E[w(t2)], both only where t1 < reach.
+
+    t1 and t2 are the positions of the first two of `marked` documents placed at random in
+    start, ..., end − 1; w(t2) is 0 if there is no second one.
+    """
+    none_seen = 1.0
+    one_seen = 0.0
+    first = 0.0
+    second = 0.0
+    for p in range(start, end):
+        left = end - p
+        hit = none_seen * min(marked / left, 1.0)
+        hit_again = one_seen * min((marked - 1) / left, 1.0)
+        second += hit_again * table[p]
+        one_seen -= hit_again
+        none_seen -= hit
+        if p < reach:
+            first += hit * table[p]
+            one_seen += hit
+    return first, second
+
+
+@inline
+def relevant_in(start: int, end: int, x: Vector) -> float:
+    """Return how many documents of a block are relevant."""
+    count = 0.0
+    for p in range(start, end):
+        count += x[p]
+    return count
+
+
+def rr_value(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Write the expected w at the first relevant document of the first block that has one."""
+    out[0] = 0.0
+    start = 0
+    while start < x.size:
+        end = last[start]
+        relevant = relevant_in(start, end, x)
+        if relevant > 0:
+            out[0] = first_two(start, end, relevant, end, table)[0]
+            return
+        start = end
+
+
+def prepare_rr_swaps(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Fill the separable swap delta of RR.
+
+    A swap matters only if it moves the first relevant document down, to the second one or to
+    where the other stood, or brings a relevant document above it. F is the first block with a
+    relevant document, R how many it has.
+    """
+    m = x.size
+    state[:4, :m] = 0.0
+    start = 0
+    while start < m and relevant_in(start, last[start], x) == 0:
+        end = last[start]
+        n = end - start
+        reach = min(end, max(top, start))
+        upper = 0.0
+        for p in range(start, reach):
+            upper += table[p]
+        for p in range(start, end):
+            state[UPPER, p] = upper / n
+            state[SHARE, p] = (reach - start) / n
+        start = end
+    if start == m:
+        return
+    end = last[start]
+    reach = min(end, max(top, start))
+    relevant = relevant_in(start, end, x)
+    value = first_two(start, end, relevant, end, table)[0]
+    lone, second = first_two(start, end, relevant, reach, table)
+    joined, joined_second = first_two(start, end, relevant + 1, reach, table)
+    step = (joined - joined_second) / (relevant + 1)
+    for p in range(start, end):
+        state[INSIDE, p] = 2 * step
+        if x[p] == 0:
+            state[UPPER, p] = step
+        elif relevant > 1:
+            state[UPPER, p] = (lone - second) / relevant
+        else:
+            state[UPPER, p] = lone
+            state[SHARE, p] = (reach - start) / (end - start)
+        if x[p] > 0:
+            state[LOWER, p] = -value
+    fallback = 0.0  # expected w of the second relevant document, once its block has passed
+    found = False
+    start = end
+    while start < m:
+        end = last[start]
+        relevant = relevant_in(start, end, x)
+        landing = fallback if found else first_two(start, end, relevant + 1, end, table)[0]
+        for p in range(start, end):
+            state[LOWER, p] = -value if x[p] > 0 else -landing
+        if relevant > 0 and not found:
+            found = True
+            fallback = first_two(start, end, relevant, end, table)[0]
+        start = end
+
+
+@dataclass(frozen=True, repr=False)
+class RR(Measure):
+    """Reciprocal rank: 1/r for the first relevant document at rank r ≤ k, else 0.
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; all by default.
+    threshold : float
+        The smallest label that counts as relevant.
+
+    References
+    ----------
+    Burges, Ragno & Le 2006, section 2; over ties: McSherry & Najork 2008.
+
+    Examples
+    --------
+    >>> RR()([0, 1, 1], [3.0, 2.0, 1.0])
+    0.5
+    """
+
+    name = "rr"
+    value = rr_value
+    swaps = (prepare_rr_swaps, SEPARABLE)
+
+    k: int | None = None
+    threshold: float = 1.0
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return relevance, and 1/rank up to k."""
+        relevant = relevance(labels, self.threshold)
+        table = discount_values("reciprocal", int(queries.sizes.max()), self.k)
+        ones = np.ones((queries.n_queries, 1))
+        return Terms(relevant, ones, table, per_query_sum(relevant, queries) > 0)

@@ -1,0 +1,265 @@
+"""Which rows belong to which query. Nothing else in gbrank looks at query ids or group sizes."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Queries"]
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """The partition of rows (documents) into queries.
+
+    Queries stand in the order in which they first appear, and rows of a query in the order of
+    the input; rows of a query need not be neighbours. Made by `from_qid`, `from_sizes` or
+    `resolve`.
+
+    Parameters
+    ----------
+    order : ndarray of int64, shape (n_documents,)
+        Row numbers, grouped by query.
+    offsets : ndarray of int64, shape (n_queries + 1,)
+        Rows of query q are ``order[offsets[q]:offsets[q + 1]]``.
+    ids : ndarray, shape (n_queries,)
+        The id of each query (its number, when made from sizes).
+
+    Examples
+    --------
+    >>> from gbrank import Queries
+    >>> queries = Queries.from_qid(["b", "a", "b"])
+    >>> queries.ids.tolist(), queries.sizes.tolist(), queries.order.tolist()
+    (['b', 'a'], [2, 1], [0, 2, 1])
+    """
+
+    order: NDArray[np.int64] = field(repr=False)
+    offsets: NDArray[np.int64] = field(repr=False)
+    ids: NDArray[Any]
+
+    @classmethod
+    def from_sizes(cls, sizes: ArrayLike) -> "Queries":
+        """Make queries from the sizes of consecutive groups of rows.
+
+        Parameters
+        ----------
+        sizes : array-like of int, shape (n_queries,)
+            How many rows each query has, at least 1.
+
+        Returns
+        -------
+        Queries
+
+        Raises
+        ------
+        ValueError
+            If a size is not a positive integer.
+
+        Examples
+        --------
+        >>> Queries.from_sizes([3, 2]).offsets.tolist()
+        [0, 3, 5]
+        """
+        counts = np.asarray(sizes)
+        if counts.ndim != 1 or counts.size == 0:
+            raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
+        if counts.dtype.kind not in "iu":
+            whole = counts.dtype.kind == "f" and bool((counts == np.floor(counts)).all())
+            if not whole:
+                raise ValueError(f"group must hold integers, got {counts.dtype}: {counts[:5]}.")
+        if counts.min() < 1:
+            query = int(np.argmin(counts))
+            raise ValueError(
+                f"group must hold sizes of at least 1, got {counts[query]} for query {query}: "
+                "leave out queries without documents."
+            )
+        offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+        return cls(np.arange(offsets[-1]), offsets, np.arange(len(counts)))
+
+    @classmethod
+    def from_qid(cls, qid: ArrayLike) -> "Queries":
+        """Make queries from one id per row, in any order, of any hashable type.
+
+        Parameters
+        ----------
+        qid : array-like, shape (n_documents,)
+            The query of each row: integers, strings, dates, tuples in an object array, ...
+
+        Returns
+        -------
+        Queries
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or an id is missing (NaN, NaT or None).
+
+        Examples
+        --------
+        >>> Queries.from_qid([7, 7, 3]).sizes.tolist()
+        [2, 1]
+        """
+        values = _as_array(qid)
+        if values.ndim != 1:
+            raise ValueError(f"qid must have one dimension, got shape {values.shape}.")
+        if values.size == 0:
+            raise ValueError("qid must have at least one row, got none.")
+        missing = _missing(values)
+        if missing.any():
+            row = int(np.argmax(missing))
+            raise ValueError(f"qid must not be missing, got {values[row]!r} in row {row}.")
+        codes, ids = _codes_by_appearance(values)
+        order = np.argsort(codes, kind="stable").astype(np.int64, copy=False)
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
+        return cls(order, offsets, ids)
+
+    @classmethod
+    def resolve(
+        cls, n_documents: int, qid: ArrayLike | None = None, group: ArrayLike | None = None
+    ) -> "Queries":
+        """Make queries for `n_documents` rows from what a user passed.
+
+        Parameters
+        ----------
+        n_documents : int
+            Number of rows that the queries must cover.
+        qid : array-like, shape (n_documents,), optional
+            One id per row.
+        group : array-like of int, shape (n_queries,), optional
+            Sizes of consecutive queries. With neither, all rows are one query.
+
+        Returns
+        -------
+        Queries
+
+        Raises
+        ------
+        ValueError
+            If both are given, or they do not cover exactly `n_documents` rows.
+
+        Examples
+        --------
+        >>> Queries.resolve(5, group=[3, 2]).n_queries
+        2
+        """
+        if qid is not None and group is not None:
+            raise ValueError("give either qid or group, not both.")
+        if group is not None:
+            queries = cls.from_sizes(group)
+            if queries.n_documents != n_documents:
+                raise ValueError(
+                    f"group must add up to the number of rows, {n_documents}, "
+                    f"got sizes that add up to {queries.n_documents}."
+                )
+            return queries
+        if qid is None:
+            return cls.from_sizes([n_documents])
+        queries = cls.from_qid(qid)
+        if queries.n_documents != n_documents:
+            raise ValueError(
+                f"qid must have one entry per row, {n_documents}, got {queries.n_documents}."
+            )
+        return queries
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of documents of each query, shape (n_queries,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of rows."""
+        return len(self.order)
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def index(self) -> NDArray[np.int64]:
+        """The query number of each row, shape (n_documents,)."""
+        index = np.empty(self.n_documents, dtype=np.int64)
+        index[self.order] = np.repeat(np.arange(self.n_queries), self.sizes)
+        return index
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether the rows already stand query by query."""
+        return bool((np.diff(self.order) == 1).all())
+
+    def subset(self, keep: NDArray[np.bool_]) -> tuple["Queries", NDArray[np.int64]]:
+        """Keep some queries only.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_queries,)
+            Which queries to keep.
+
+        Returns
+        -------
+        queries : Queries
+            The kept queries, over the kept rows.
+        rows : ndarray of int64
+            The kept rows, in their order.
+
+        Examples
+        --------
+        >>> kept, rows = Queries.from_qid(["b", "a", "b"]).subset(np.array([True, False]))
+        >>> kept.sizes.tolist(), rows.tolist()
+        ([2], [0, 2])
+        """
+        rows = np.flatnonzero(keep[self.index])
+        renumbered = np.cumsum(keep) - 1
+        codes = renumbered[self.index[rows]]
+        order = np.argsort(codes, kind="stable").astype(np.int64, copy=False)
+        offsets = np.concatenate([[0], np.cumsum(self.sizes[keep])])
+        return Queries(order, offsets, self.ids[keep]), rows
+
+
+def _as_array(qid: Any) -> NDArray[Any]:
+    """Keep ids of different types, which NumPy would cast to one, and tuples, its rows."""
+    if isinstance(qid, list | tuple):
+        kinds = {type(value) for value in qid}
+        if len(kinds) > 1 or tuple in kinds:
+            return _object_array(qid)
+    return np.asarray(qid)
+
+
+def _object_array(values: Sequence[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype == object:
+        return np.array([_is_missing(value) for value in values], dtype=bool)
+    return np.zeros(len(values), dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    differs = value != value  # as NaN and NaT do; pandas.NA gives itself
+    return not isinstance(differs, bool | np.bool_) or bool(differs)
+
+
+def _codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    if values.dtype == object:
+        codes: dict[Hashable, int] = {}
+        inverse = np.array([codes.setdefault(value, len(codes)) for value in values])
+        return inverse, _object_array(list(codes))
+    starts = np.concatenate([[True], values[1:] != values[:-1]])
+    ids, first, inverse = np.unique(values[starts], return_index=True, return_inverse=True)
+    rank = np.empty(len(ids), dtype=np.int64)
+    by_appearance = np.argsort(first)
+    rank[by_appearance] = np.arange(len(ids))
+    return rank[inverse][np.cumsum(starts) - 1], ids[by_appearance]
