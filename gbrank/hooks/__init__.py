@@ -1,0 +1,1 @@
+"""The callables that LightGBM and XGBoost call every round."""

@@ -1,0 +1,233 @@
+"""Objectives, their registry, and the grammar of their strings.
+
+``"ranknet"`` names an objective, ``"lambda:ndcg@10"`` a relaxation and the measure it is applied
+to, ``"lambda(truncation=30):ndcg"`` one with options.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from gbrank._checks import unknown_name
+from gbrank._grammar import parse_options
+from gbrank.measures import get_measure
+from gbrank.objectives.base import BoundObjective, Facts, Objective
+from gbrank.objectives.custom import CustomObjective
+from gbrank.objectives.lambdarank import LambdaRank
+from gbrank.objectives.ranknet import RankNet
+
+__all__ = [
+    "BoundObjective",
+    "CustomObjective",
+    "Facts",
+    "LambdaRank",
+    "Objective",
+    "ObjectiveFacts",
+    "RankNet",
+    "custom_objective",
+    "get_objective",
+    "list_objectives",
+    "register_objective",
+]
+
+OBJECTIVES: dict[str, Any] = {}
+ALIASES = {"lambdarank": "lambda"}
+
+GRAMMAR = re.compile(
+    r"(?P<name>[a-z][a-z0-9_]*)(\((?P<options>[^:]*)\))?(:(?P<measure>.*))?", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class ObjectiveFacts:
+    """What is known of a registered objective.
+
+    Parameters
+    ----------
+    name : str
+        Its name in strings such as "lambda:ndcg".
+    aliases : tuple of str
+        Other names for it.
+    summary : str
+        The first line of its documentation.
+    facts : Facts
+        What it declares.
+    """
+
+    name: str
+    aliases: tuple[str, ...]
+    summary: str
+    facts: Facts
+
+
+def register_objective(
+    objective: type[Objective] | CustomObjective,
+) -> type[Objective] | CustomObjective:
+    """Make an objective known by its `name`; usable as a class decorator.
+
+    Parameters
+    ----------
+    objective : type or CustomObjective
+        A subclass of `Objective`, or a user's objective from `custom_objective`.
+
+    Returns
+    -------
+    type or CustomObjective
+        The objective itself.
+
+    Raises
+    ------
+    ValueError
+        If another objective has that name.
+
+    Examples
+    --------
+    >>> register_objective(RankNet) is RankNet
+    True
+    """
+    known = OBJECTIVES.setdefault(objective.name, objective)
+    if objective.name in ALIASES or known is not objective:
+        raise ValueError(
+            f"name {objective.name!r} is taken by another objective; choose another name."
+        )
+    return objective
+
+
+for _cls in (RankNet, LambdaRank):
+    register_objective(_cls)
+
+
+def custom_objective(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    normalize: Any = None,
+    facts: Facts | None = None,
+) -> CustomObjective:
+    """Make an objective from a function of one query.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(scores, labels, sigma) -> (loss, gradient, curvature)`` for ONE query, plain
+        Python or compiled with `numba.njit` (then it runs on all threads). Documents come best
+        first: by falling score, equal scores by falling label. `loss` is a number, to be
+        minimised; `gradient` and `curvature` have one entry per document, the curvature none
+        below 0.
+    name : str, optional
+        Registers the objective, so that strings and the command line know it.
+    normalize : {None, "query"}
+        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
+    facts : Facts, optional
+        What is known of it, such as convexity.
+
+    Returns
+    -------
+    CustomObjective
+        Usable wherever a built-in objective is; grouping, threads, weights, checks and sigma
+        are taken care of.
+
+    Raises
+    ------
+    TypeError
+        If `function` cannot be called.
+    ValueError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbrank import Queries, custom_objective
+    >>> def regression(scores, labels, sigma):
+    ...     error = scores - labels
+    ...     return 0.5 * (error @ error), error, np.ones_like(error)
+    >>> bound = custom_objective(regression).bind([0, 1], Queries.from_sizes([2]))
+    >>> bound.gradients([0.0, 0.0])[0].tolist()
+    [0.0, -1.0]
+    """
+    options: dict[str, Any] = {} if facts is None else {"facts": facts}
+    objective = CustomObjective(function, name or "custom", normalize, **options)
+    if name is not None:
+        register_objective(objective)
+    return objective
+
+
+def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
+    """Return an objective from its string.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
+        options follow the name, as in "lambda(truncation=30):ndcg". An objective is returned as
+        it is; a callable is taken as by `custom_objective`.
+
+    Returns
+    -------
+    Objective
+
+    Raises
+    ------
+    ValueError
+        If there is no such objective or measure; the message lists those that exist.
+
+    Examples
+    --------
+    >>> get_objective("lambda:map")
+    LambdaRank(measure=AP(), truncation=None, normalize=None, ties='expected')
+    """
+    if isinstance(objective, Objective):
+        return objective
+    if not isinstance(objective, str):
+        if callable(objective):
+            return custom_objective(objective)
+        raise TypeError(f"objective must be a name, an Objective or a function, got {objective!r}.")
+    text = objective.strip()
+    match = GRAMMAR.fullmatch(text)
+    name = match["name"] if match else text
+    found = OBJECTIVES.get(ALIASES.get(name, name))
+    if match is None or found is None:
+        raise unknown_name("objective", name, [*map(_usage, OBJECTIVES), *ALIASES])
+    options = parse_options(match["options"] or "", objective)
+    if match["measure"] is not None:
+        if not found.facts.takes_measure:
+            raise ValueError(f"objective {name!r} takes no measure, got {objective!r}.")
+        options["measure"] = get_measure(match["measure"])
+    made: Objective = _make(found, options, objective)
+    return made
+
+
+def _make(found: Any, options: dict[str, Any], objective: str) -> Any:
+    accepted = [item.name for item in fields(found)]
+    for option in options:
+        if option not in accepted:
+            raise ValueError(f"objective {objective!r} takes {accepted}, got {option!r}.")
+    return replace(found, **options) if isinstance(found, CustomObjective) else found(**options)
+
+
+def _usage(name: str) -> str:
+    return f"{name}:MEASURE" if OBJECTIVES[name].facts.takes_measure else name
+
+
+def list_objectives() -> list[ObjectiveFacts]:
+    """Return the facts of every registered objective, by name.
+
+    Returns
+    -------
+    list of ObjectiveFacts
+
+    Examples
+    --------
+    >>> [item.name for item in list_objectives()][:2]
+    ['lambda', 'ranknet']
+    """
+    return [
+        ObjectiveFacts(
+            name,
+            tuple(alias for alias, target in ALIASES.items() if target == name),
+            (found.__doc__ or "").strip().split("\n")[0],
+            found.facts,
+        )
+        for name, found in sorted(OBJECTIVES.items())
+    ]

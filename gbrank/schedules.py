@@ -1,0 +1,330 @@
+"""Sigma, the width of the smoothing, as a pure function of the boosting round.
+
+A schedule is called as ``schedule(round, rounds)`` with the round from 0 and the total number of
+rounds. A plain function of the two works wherever a schedule does, and so does a number.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from gbrank._checks import check_number, unknown_name
+from gbrank._grammar import evaluate
+
+__all__ = [
+    "Schedule",
+    "Sigma",
+    "as_schedule",
+    "constant",
+    "cosine",
+    "geometric",
+    "join",
+    "linear",
+    "sigma_at",
+    "staircase",
+]
+
+
+class Schedule(ABC):
+    """Base class of schedules: small frozen dataclasses that can be compared and printed."""
+
+    @abstractmethod
+    def __call__(self, round: int, rounds: int | None = None) -> float:
+        """Return sigma in a round, counted from 0.
+
+        Parameters
+        ----------
+        round : int
+            The boosting round, from 0.
+        rounds : int, optional
+            How many rounds there will be.
+
+        Returns
+        -------
+        float
+        """
+
+
+Sigma: TypeAlias = float | str | Schedule | Callable[[int, int | None], float]
+
+
+@dataclass(frozen=True)
+class constant(Schedule):
+    """The same sigma in every round.
+
+    Parameters
+    ----------
+    value : float
+        Sigma, in score units, above 0.
+
+    Examples
+    --------
+    >>> constant(0.5)(7)
+    0.5
+    """
+
+    value: float
+
+    def __post_init__(self) -> None:
+        check_number(self.value, "value", 0, open_low=True)
+
+    def __call__(self, round: int, rounds: int | None = None) -> float:
+        """Return the value."""
+        return float(self.value)
+
+
+@dataclass(frozen=True)
+class _Interpolation(Schedule):
+    start: float
+    stop: float
+    rounds: int | None = None
+
+    def __post_init__(self) -> None:
+        check_number(self.start, "start", 0, open_low=True)
+        check_number(self.stop, "stop", 0, open_low=True)
+        check_number(self.rounds, "rounds", 1, integer=True, optional=True)
+
+    def __call__(self, round: int, rounds: int | None = None) -> float:
+        """Return sigma in a round; it stays at `stop` after the last one."""
+        total = self.rounds if self.rounds is not None else rounds
+        if total is None:
+            raise ValueError(
+                f"sigma={self!r} needs to know the number of rounds: pass rounds= to the schedule "
+                "or to the hook."
+            )
+        if round >= total - 1 and total > 1:
+            return float(self.stop)
+        return self._between(min(round / max(total - 1, 1), 1.0))
+
+    def _between(self, share: float) -> float:
+        raise AssertionError("a subclass says how it interpolates")
+
+
+@dataclass(frozen=True)
+class geometric(_Interpolation):
+    """Sigma falls by the same factor every round, from `start` to `stop` in the last one.
+
+    Parameters
+    ----------
+    start, stop : float
+        First and last sigma, in score units, above 0.
+    rounds : int, optional
+        How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
+
+    Examples
+    --------
+    >>> [round(geometric(1, 0.01)(r, 3), 6) for r in range(3)]
+    [1.0, 0.1, 0.01]
+    """
+
+    def _between(self, share: float) -> float:
+        return math.exp(math.log(self.start) * (1 - share) + math.log(self.stop) * share)
+
+
+@dataclass(frozen=True)
+class linear(_Interpolation):
+    """Sigma falls by the same amount every round, from `start` to `stop` in the last one.
+
+    Parameters
+    ----------
+    start, stop : float
+        First and last sigma, in score units, above 0.
+    rounds : int, optional
+        How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
+
+    Examples
+    --------
+    >>> [linear(1, 0.5)(r, 3) for r in range(3)]
+    [1.0, 0.75, 0.5]
+    """
+
+    def _between(self, share: float) -> float:
+        return self.start * (1 - share) + self.stop * share
+
+
+@dataclass(frozen=True)
+class cosine(_Interpolation):
+    """Sigma falls from `start` to `stop` along half a cosine: slowly, fast, slowly.
+
+    Parameters
+    ----------
+    start, stop : float
+        First and last sigma, in score units, above 0.
+    rounds : int, optional
+        How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
+
+    Examples
+    --------
+    >>> [round(cosine(1, 0.5)(r, 3), 6) for r in range(3)]
+    [1.0, 0.75, 0.5]
+    """
+
+    def _between(self, share: float) -> float:
+        fall = (1 - math.cos(math.pi * share)) / 2
+        return self.start * (1 - fall) + self.stop * fall
+
+
+@dataclass(frozen=True)
+class staircase(Schedule):
+    """Sigma is multiplied by `factor` every so many rounds, as in SmoothRank's annealing.
+
+    Parameters
+    ----------
+    start : float
+        First sigma, in score units, above 0.
+    factor : float
+        What sigma is multiplied by at each step, above 0.
+    every : int
+        How many rounds a step lasts.
+
+    References
+    ----------
+    Chapelle & Wu 2010, section 4.4.2.
+
+    Examples
+    --------
+    >>> [staircase(64, 0.5, 2)(r) for r in range(5)]
+    [64.0, 64.0, 32.0, 32.0, 16.0]
+    """
+
+    start: float
+    factor: float
+    every: int
+
+    def __post_init__(self) -> None:
+        check_number(self.start, "start", 0, open_low=True)
+        check_number(self.factor, "factor", 0, open_low=True)
+        check_number(self.every, "every", 1, integer=True)
+
+    def __call__(self, round: int, rounds: int | None = None) -> float:
+        """Return sigma in a round."""
+        return float(self.start * self.factor ** (round // self.every))
+
+
+@dataclass(frozen=True, init=False)
+class join(Schedule):
+    """One schedule after another.
+
+    Parameters
+    ----------
+    schedules : sequence of schedules or numbers
+        What to run through.
+    boundaries : sequence of int
+        The round at which each schedule but the first begins, rising. Every schedule counts its
+        rounds from its beginning to the next boundary (the last one, to the end of the fit).
+
+    Examples
+    --------
+    >>> warm = join([constant(1), geometric(1, 0.25)], [2])
+    >>> [warm(r, 5) for r in range(5)]
+    [1.0, 1.0, 1.0, 0.5, 0.25]
+    """
+
+    schedules: tuple[Callable[[int, int | None], float], ...]
+    boundaries: tuple[int, ...]
+
+    def __init__(self, schedules: Sequence[Sigma], boundaries: Sequence[int]) -> None:
+        if len(schedules) != len(boundaries) + 1:
+            raise ValueError(
+                f"boundaries must be one fewer than the {len(schedules)} schedules, "
+                f"got {len(boundaries)}."
+            )
+        for boundary in boundaries:
+            check_number(boundary, "boundaries", 1, integer=True)
+        if any(a >= b for a, b in pairwise(boundaries)):
+            raise ValueError(f"boundaries must rise, got {list(boundaries)}.")
+        object.__setattr__(self, "schedules", tuple(map(as_schedule, schedules)))
+        object.__setattr__(self, "boundaries", tuple(boundaries))
+
+    def __call__(self, round: int, rounds: int | None = None) -> float:
+        """Return sigma in a round."""
+        starts = (0, *self.boundaries)
+        ends = (*self.boundaries, rounds)
+        current = sum(round >= boundary for boundary in self.boundaries)
+        start, end = starts[current], ends[current]
+        return self.schedules[current](round - start, None if end is None else max(end - start, 1))
+
+
+SCHEDULES: dict[str, Callable[..., Schedule]] = {
+    "constant": constant,
+    "cosine": cosine,
+    "geometric": geometric,
+    "join": join,
+    "linear": linear,
+    "staircase": staircase,
+}
+
+
+def as_schedule(sigma: Sigma) -> Callable[[int, int | None], float]:
+    """Return a schedule from whatever stands for one.
+
+    Parameters
+    ----------
+    sigma : float, Schedule, callable or str
+        A number is constant; a callable takes (round, rounds); a string is a number or a call
+        such as "geometric(1, 0.1)".
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ValueError
+        If a number is not above 0, or there is no such schedule.
+
+    Examples
+    --------
+    >>> as_schedule("staircase(64, 0.5, 10)")
+    staircase(start=64, factor=0.5, every=10)
+    """
+    if isinstance(sigma, str):
+        return _parse(sigma)
+    if callable(sigma):
+        return sigma
+    return constant(check_number(sigma, "sigma", 0, open_low=True))
+
+
+def _parse(text: str) -> Schedule:
+    try:
+        value = evaluate(text, SCHEDULES)
+        return value if isinstance(value, Schedule) else constant(value)
+    except KeyError as error:
+        raise unknown_name("schedule", error.args[0], SCHEDULES) from None
+    except (SyntaxError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"sigma must be a number or a schedule such as 'geometric(1, 0.1)', got {text!r}: "
+            f"{error}"
+        ) from None
+
+
+def sigma_at(schedule: Callable[[int, int | None], float], round: int, rounds: int | None) -> float:
+    """Return sigma in a round, refusing what no width can be.
+
+    Parameters
+    ----------
+    schedule : callable
+        A schedule or a function of (round, rounds).
+    round : int
+        The boosting round, from 0.
+    rounds : int, optional
+        How many rounds there will be.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the schedule gives anything but a finite number above 0.
+
+    Examples
+    --------
+    >>> sigma_at(lambda round, rounds: 1 / (1 + round), 3, None)
+    0.25
+    """
+    return float(check_number(schedule(round, rounds), f"sigma in round {round}", 0, open_low=True))
