@@ -1,0 +1,88 @@
+"""gbrank: gradient-boosted tree rankers trained on the measure that users are judged by.
+
+The words used throughout: a *query* is one ranking problem, a list of *documents* (rows) with
+*labels* (graded relevance, y ≥ 0); a *measure* says what a ranking is worth; a *relaxation* makes
+a measure trainable; an *objective* is a relaxation applied to a measure, a loss with its gradient
+and *curvature* by each document's *score*; *sigma* is the width of the relaxation, in score units,
+by boosting round; a *hook* is the callable that LightGBM or XGBoost calls every round.
+
+``GBRanker`` puts it together; `lightgbm_fobj` and `xgboost_obj` are for code that calls the
+boosters itself; `gbrank --help` shows the command line.
+"""
+
+from gbrank._version import __version__
+from gbrank.datasets import make_cubic, read_letor, write_letor
+from gbrank.hooks.lightgbm import lightgbm_feval, lightgbm_fobj
+from gbrank.hooks.xgboost import xgboost_feval, xgboost_obj
+from gbrank.measures import (
+    AP,
+    DCG,
+    ERR,
+    NDCG,
+    RBP,
+    RR,
+    WTA,
+    BPref,
+    KendallTau,
+    Measure,
+    PairwiseCorrect,
+    Precision,
+    Recall,
+    get_measure,
+    list_measures,
+    register_measure,
+)
+from gbrank.objectives import (
+    LambdaRank,
+    Objective,
+    RankNet,
+    custom_objective,
+    get_objective,
+    list_objectives,
+    register_objective,
+)
+from gbrank.queries import Queries
+from gbrank.ranker import GBRanker
+from gbrank.schedules import constant, cosine, geometric, join, linear, staircase
+
+__all__ = [
+    "AP",
+    "DCG",
+    "ERR",
+    "NDCG",
+    "RBP",
+    "RR",
+    "WTA",
+    "BPref",
+    "GBRanker",
+    "KendallTau",
+    "LambdaRank",
+    "Measure",
+    "Objective",
+    "PairwiseCorrect",
+    "Precision",
+    "Queries",
+    "RankNet",
+    "Recall",
+    "__version__",
+    "constant",
+    "cosine",
+    "custom_objective",
+    "geometric",
+    "get_measure",
+    "get_objective",
+    "join",
+    "lightgbm_feval",
+    "lightgbm_fobj",
+    "linear",
+    "list_measures",
+    "list_objectives",
+    "make_cubic",
+    "read_letor",
+    "register_measure",
+    "register_objective",
+    "staircase",
+    "write_letor",
+    "xgboost_feval",
+    "xgboost_obj",
+]

@@ -1,0 +1,172 @@
+"""What the ranker asks of a booster: to grow trees on given derivatives, and to keep them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.features import Features, Schema
+from gbrank.queries import Queries
+
+__all__ = ["Derivatives", "Model", "Rows", "Settings", "Trainer"]
+
+Vector = NDArray[np.float64]
+Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of the trees, in gbrank's names.
+
+    Parameters
+    ----------
+    learning_rate, num_leaves, max_depth, min_child_samples, subsample, colsample, reg_lambda, \
+seed, n_jobs, params
+        As for `GBRanker`; `subsample` is of documents, and `params` are the booster's own.
+    built_in : str, optional
+        The booster's own objective to train, instead of given derivatives.
+    """
+
+    learning_rate: float
+    num_leaves: int
+    max_depth: int | None
+    min_child_samples: int
+    subsample: float
+    colsample: float
+    reg_lambda: float
+    seed: int
+    n_jobs: int
+    params: dict[str, Any] = field(default_factory=dict)
+    built_in: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Data to train or evaluate on.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix, shape (n_documents, n_features)
+    labels : ndarray, shape (n_documents,)
+    queries : Queries
+    init_score : ndarray, shape (n_documents,), optional
+    sample_weight : ndarray, shape (n_documents,), optional
+    query_weight : ndarray, shape (n_queries,), optional
+    """
+
+    X: Features
+    labels: Vector
+    queries: Queries
+    init_score: Vector | None = None
+    sample_weight: Vector | None = None
+    query_weight: Vector | None = None
+
+    def grouped(self) -> "Rows":
+        """Return the rows query by query, as the boosters' own objectives need them."""
+        if self.queries.contiguous:
+            return self
+        order = self.queries.order
+        return Rows(
+            self.X[order],
+            self.labels[order],
+            Queries.from_sizes(self.queries.sizes),
+            None if self.init_score is None else self.init_score[order],
+            None if self.sample_weight is None else self.sample_weight[order],
+            self.query_weight,
+        )
+
+
+class Model(Protocol):
+    """Trees, ready to predict."""
+
+    native: Any
+    suffix: str
+
+    @classmethod
+    def load(cls, content: bytes) -> "Model":
+        """Read a model from the booster's own format."""
+        ...
+
+    def dump(self) -> bytes:
+        """Return the model in the booster's own format."""
+        ...
+
+    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
+        """Return the score of each row."""
+        ...
+
+    def importances(self) -> Vector:
+        """Return each feature's total gain, shape (n_features,)."""
+        ...
+
+
+class Trainer(Protocol):
+    """A booster in training."""
+
+    def step(self, derivatives: Derivatives | None) -> None:
+        """Grow one tree on the derivatives at the current scores, or the built-in's."""
+        ...
+
+    def train_scores(self) -> Vector:
+        """Return the current scores of the training rows, in input order."""
+        ...
+
+    def valid_scores(self) -> list[Vector]:
+        """Return the current scores of each validation set."""
+        ...
+
+    def finish(self, rounds: int) -> Model:
+        """Return the model of the first rounds."""
+        ...
+
+
+TrainerFactory: TypeAlias = Callable[[Rows, list[Rows], Schema, Settings], Trainer]
+
+
+def safe_names(schema: Schema) -> list[str] | None:
+    """Return the column names, or None if a booster's file format could not hold them.
+
+    Parameters
+    ----------
+    schema : Schema
+
+    Returns
+    -------
+    list of str or None
+
+    Examples
+    --------
+    >>> safe_names(Schema(1, ["a[0]"], [], {})) is None
+    True
+    """
+    names = schema.names
+    if names is None or len(set(names)) < len(names):
+        return None
+    unsafe = set('[]<>{}":, ') | {"\n", "\t", "\r"}
+    return None if any(unsafe & set(name) or not name for name in names) else names
+
+
+def refuse_params(params: dict[str, Any], taken: dict[str, str]) -> None:
+    """Refuse booster parameters that gbrank sets itself.
+
+    Parameters
+    ----------
+    params : dict
+        What the user passed as `booster_params`.
+    taken : dict of str to str
+        Names that may not be there, and what to use instead.
+
+    Raises
+    ------
+    ValueError
+        If one of them is there.
+
+    Examples
+    --------
+    >>> refuse_params({"eta": 0.1}, {"objective": "objective="})
+    """
+    for name in params:
+        if name in taken:
+            raise ValueError(f"booster_params must not hold {name!r}: use {taken[name]}.")

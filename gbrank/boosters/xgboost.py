@@ -1,0 +1,153 @@
+"""Training, prediction and storage with XGBoost."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import xgboost as xgb
+from numpy.typing import NDArray
+
+from gbrank.boosters.base import Derivatives, Rows, Settings, refuse_params, safe_names
+from gbrank.features import Features, Schema
+
+__all__ = ["XGBoostModel", "XGBoostTrainer"]
+
+Vector = NDArray[np.float64]
+
+TAKEN = {
+    "objective": "the argument objective",
+    "eval_metric": "the argument eval_metric",
+    "base_score": "the argument init_score",
+    "num_boost_round": "the argument n_estimators",
+}
+
+
+class XGBoostModel:
+    """A trained XGBoost booster."""
+
+    suffix = ".json"
+
+    def __init__(self, native: xgb.Booster) -> None:
+        self.native = native
+
+    @classmethod
+    def load(cls, content: bytes) -> "XGBoostModel":
+        """Read a model from XGBoost's JSON format."""
+        booster = xgb.Booster()
+        try:
+            booster.load_model(bytearray(content))
+        except xgb.core.XGBoostError as error:
+            raise ValueError(f"not an XGBoost model: {error}") from None
+        return cls(booster)
+
+    def dump(self) -> bytes:
+        """Return the model in XGBoost's JSON format."""
+        return bytes(self.native.save_raw("json"))
+
+    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
+        """Return the score of each row."""
+        data = _matrix(X, schema, n_jobs)
+        scores = self.native.predict(data, output_margin=True, validate_features=False)
+        return np.asarray(scores, dtype=np.float64)
+
+    def importances(self) -> Vector:
+        """Return each feature's total gain."""
+        names = self.native.feature_names
+        total = np.zeros(self.native.num_features())
+        for name, gain in self.native.get_score(importance_type="total_gain").items():
+            total[names.index(name) if names else int(name[1:])] = gain
+        return total
+
+
+class XGBoostTrainer:
+    """An XGBoost booster in training."""
+
+    def __init__(self, train: Rows, valid: list[Rows], schema: Schema, settings: Settings) -> None:
+        refuse_params(settings.params, TAKEN)
+        self._order = None
+        if settings.built_in is not None:
+            if train.sample_weight is not None:
+                raise ValueError(
+                    "sample_weight must be None with XGBoost's own ranking objectives, which take "
+                    "query_weight only."
+                )
+            if not train.queries.contiguous:
+                self._order = train.queries.order
+                train = train.grouped()
+        self._train = _matrix(train.X, schema, settings.n_jobs, train)
+        if settings.built_in is not None:
+            self._train.set_info(label=train.labels, group=train.queries.sizes)
+            if train.query_weight is not None:
+                self._train.set_info(weight=train.query_weight)
+        self._valid = [_matrix(rows.X, schema, settings.n_jobs, rows) for rows in valid]
+        self._booster = xgb.Booster(_params(settings), [self._train, *self._valid])
+
+    def step(self, derivatives: Derivatives | None) -> None:
+        """Grow one tree."""
+        rounds = self._booster.num_boosted_rounds()
+        if derivatives is None:
+            self._booster.update(self._train, rounds)
+        else:
+            self._booster.update(self._train, rounds, lambda scores, _: derivatives(scores))
+
+    def train_scores(self) -> Vector:
+        """Return the current scores of the training rows, in input order."""
+        scores = self._scores(self._train)
+        if self._order is not None:
+            grouped, scores = scores, np.empty(len(scores))
+            scores[self._order] = grouped
+        return scores
+
+    def valid_scores(self) -> list[Vector]:
+        """Return the current scores of each validation set."""
+        return [self._scores(data) for data in self._valid]
+
+    def finish(self, rounds: int) -> XGBoostModel:
+        """Return the model of the first rounds."""
+        return XGBoostModel(self._booster[:rounds])
+
+    def _scores(self, data: xgb.DMatrix) -> Vector:
+        return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
+
+
+def _params(settings: Settings) -> dict[str, Any]:
+    # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does. The
+    # built-in objectives have curvatures of another scale, and keep XGBoost's default.
+    if settings.built_in is None:
+        objective: dict[str, Any] = {"min_child_weight": settings.min_child_samples}
+    else:
+        objective = {"objective": settings.built_in}
+    return {
+        **objective,
+        "base_score": 0.0,
+        "eta": settings.learning_rate,
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": settings.num_leaves,
+        "max_depth": settings.max_depth or 0,
+        "subsample": settings.subsample,
+        "colsample_bytree": settings.colsample,
+        "lambda": settings.reg_lambda,
+        "seed": settings.seed,
+        "nthread": settings.n_jobs,
+        "disable_default_eval_metric": True,
+        "verbosity": 0,
+        **settings.params,
+    }
+
+
+def _matrix(X: Features, schema: Schema, n_jobs: int, rows: Rows | None = None) -> xgb.DMatrix:
+    # XGBoost takes the absent entries of a sparse matrix as missing; here they are zeros, so that
+    # sparse and dense data give the same model.
+    dense = X.toarray() if sp.issparse(X) else X
+    types = ["q"] * schema.n_features
+    for position in schema.categorical:
+        types[position] = "c"
+    return xgb.DMatrix(
+        dense,
+        base_margin=None if rows is None else rows.init_score,
+        feature_names=safe_names(schema),
+        feature_types=types,
+        enable_categorical=bool(schema.categorical),
+        nthread=n_jobs,
+    )

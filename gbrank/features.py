@@ -1,0 +1,188 @@
+"""Feature matrices: what users pass as X becomes one numeric array, the same way every time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["Features", "Schema"]
+
+Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
+
+
+@dataclass(frozen=True)
+class Schema:
+    """How the columns of X are read; learnt in `fit`, saved with the model.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    names : list of str, optional
+        Column names, where X was a data frame.
+    categorical : list of int
+        Columns whose values are categories.
+    categories : dict of int to list
+        The categories of data frame columns that hold no numbers, by column; a category's code
+        is its place. A category not seen in `fit` is read as missing.
+    """
+
+    n_features: int
+    names: list[str] | None
+    categorical: list[int]
+    categories: dict[int, list[Any]]
+
+    @classmethod
+    def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> "Schema":
+        """Learn the columns from training data.
+
+        Parameters
+        ----------
+        X : ndarray, sparse matrix or data frame, shape (n_documents, n_features)
+        categorical_feature : sequence of int or str, optional
+            Columns of categories, by position or name, besides a frame's categorical columns.
+
+        Returns
+        -------
+        Schema
+
+        Raises
+        ------
+        ValueError
+            If a column has no numbers and is not categorical, or a name is unknown.
+
+        Examples
+        --------
+        >>> Schema.learn(np.zeros((3, 2)), categorical_feature=[1]).categorical
+        [1]
+        """
+        frame = _as_frame(X)
+        if frame is None:
+            n_features = _as_matrix(X).shape[1]
+            names = None
+        else:
+            n_features, names = frame.shape[1], list(map(str, frame.columns))
+        asked = {_position(item, n_features, names) for item in categorical_feature or ()}
+        categories = {}
+        for position, column in enumerate(frame.iter_columns() if frame is not None else ()):
+            if _is_categorical(column) or (position in asked and not _is_numeric(column)):
+                found = {_plain(value) for value in column.drop_nulls().to_list()}
+                categories[position] = sorted(found, key=lambda value: (str(type(value)), value))
+            elif not _is_numeric(column):
+                raise ValueError(
+                    f"X must hold numbers, booleans or categories; column {column.name!r} has "
+                    f"dtype {column.dtype}. Make it categorical, or name it in categorical_feature."
+                )
+        return cls(n_features, names, sorted(asked | set(categories)), categories)
+
+    def transform(self, X: Any) -> Features:
+        """Return X as a float array, or as a CSR matrix if it is sparse.
+
+        Parameters
+        ----------
+        X : ndarray, sparse matrix or data frame, shape (n_documents, n_features)
+
+        Returns
+        -------
+        ndarray or csr_matrix
+
+        Raises
+        ------
+        ValueError
+            If the columns differ from those of `fit`, or a number is infinite.
+
+        Examples
+        --------
+        >>> Schema.learn(np.zeros((3, 2))).transform([[1, 2]])
+        array([[1., 2.]])
+        """
+        frame = _as_frame(X)
+        if frame is None:
+            matrix = _as_matrix(X)
+        else:
+            names = list(map(str, frame.columns))
+            if self.names is not None and names != self.names:
+                raise ValueError(
+                    f"X must have the columns of fit, in the same order: expected {self.names}, "
+                    f"got {names}."
+                )
+            matrix = self._from_frame(frame)
+        if matrix.shape[1] != self.n_features:
+            raise ValueError(f"X has {matrix.shape[1]} features, expected {self.n_features}.")
+        values = matrix.data if sp.issparse(matrix) else matrix
+        if np.isinf(values).any():
+            raise ValueError("X must not hold infinite values; use NaN for missing ones.")
+        return matrix
+
+    def _from_frame(self, frame: nw.DataFrame[Any]) -> NDArray[np.float64]:
+        matrix = np.empty(frame.shape)
+        for position, column in enumerate(frame.iter_columns()):
+            if position in self.categories:
+                codes = {value: code for code, value in enumerate(self.categories[position])}
+                matrix[:, position] = [
+                    codes.get(_plain(value), np.nan) for value in column.to_list()
+                ]
+            elif _is_numeric(column):
+                matrix[:, position] = column.cast(nw.Float64).to_numpy()
+            else:
+                raise ValueError(
+                    f"X must hold the types of fit; column {column.name!r} has dtype "
+                    f"{column.dtype}, expected numbers."
+                )
+        return matrix
+
+
+def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    return nw.from_native(X, eager_only=True)
+
+
+def _as_matrix(X: Any) -> Features:
+    if sp.issparse(X):
+        matrix = sp.csr_matrix(X)
+        kind = matrix.dtype.kind
+    else:
+        matrix = np.asarray(X)
+        kind = matrix.dtype.kind
+    if matrix.ndim != 2:
+        raise ValueError(f"X must have two dimensions, got shape {matrix.shape}.")
+    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
+        raise ValueError(f"X must have at least one row and one column, got shape {matrix.shape}.")
+    if kind == "O":
+        try:
+            return np.asarray(matrix.astype(np.float64))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X must hold numbers: {error}.") from None
+    if kind not in "biuf":
+        raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.")
+    wanted = matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64
+    return matrix.astype(wanted, copy=False)
+
+
+def _is_numeric(column: "nw.Series[Any]") -> bool:
+    return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean)
+
+
+def _is_categorical(column: "nw.Series[Any]") -> bool:
+    return column.dtype in (nw.Categorical, nw.Enum)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _position(item: int | str, n_features: int, names: list[str] | None) -> int:
+    if isinstance(item, str):
+        if names is None or item not in names:
+            raise ValueError(f"categorical_feature must name columns of X ({names}), got {item!r}.")
+        return names.index(item)
+    if isinstance(item, bool) or not 0 <= item < n_features:
+        raise ValueError(
+            f"categorical_feature must hold positions from 0 to {n_features - 1}, got {item!r}."
+        )
+    return int(item)

@@ -1,0 +1,612 @@
+"""GBRanker, the scikit-learn estimator."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from gbrank._checks import (
+    check_choice,
+    check_finite,
+    check_labels,
+    check_number,
+    check_vector,
+    check_weights,
+)
+from gbrank._version import __version__
+from gbrank.boosters import TRAINERS, Rows, Settings
+from gbrank.boosters.base import Derivatives
+from gbrank.features import Schema
+from gbrank.hooks.base import GradientHook
+from gbrank.kernels.driver import usable_threads
+from gbrank.measures import Measure, get_measure
+from gbrank.objectives import Objective
+from gbrank.queries import Queries
+from gbrank.sampling import query_keys, sampled_queries
+from gbrank.schedules import Sigma
+from gbrank.storage import read_model, write_model
+from gbrank.training import Evaluation, train
+
+__all__ = ["GBRanker"]
+
+Vector = NDArray[np.float64]
+
+
+class GBRanker(BaseEstimator):
+    """Gradient-boosted tree ranker.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), a
+        function of one query (see `custom_objective`), or a booster's own objective, such as
+        "lightgbm:lambdarank" or "xgboost:rank:ndcg".
+    booster : {"lightgbm", "xgboost"}
+        What grows the trees.
+    n_estimators : int
+        Largest number of rounds (trees).
+    learning_rate : float
+        Factor on each tree.
+    num_leaves : int
+        Largest number of leaves of a tree.
+    max_depth : int, optional
+        Largest depth of a tree; unlimited by default.
+    min_child_samples : int
+        Smallest number of documents in a leaf. (Both boosters count them by their curvature,
+        which gbrank scales to a mean of 1.)
+    subsample : float in ]0, 1]
+        Share of the documents, or queries, that each tree is grown on.
+    subsample_by : {"document", "query"}
+        What to sample.
+    colsample : float in ]0, 1]
+        Share of the features that each tree is grown on.
+    reg_lambda : float
+        L2 penalty on leaf values, in documents of mean curvature.
+    sigma : float, schedule, callable or str
+        Width of the smoothing, in score units: a number, or a function of (round, rounds) such as
+        ``geometric(1.0, 0.1)``.
+    eval_metric : str, Measure, or sequence of them
+        What is measured on validation data; the first decides early stopping and is `score`.
+    early_stopping_rounds : int, optional
+        Stop after so many rounds without a better first metric on the first validation set.
+    validation_fraction : float in ]0, 1[, optional
+        Share of the queries that is set aside for validation where no eval_set is given.
+    random_state : int, RandomState or None
+        Seed of all sampling.
+    n_jobs : int, optional
+        Threads; all by default.
+    verbose : int
+        1 shows a progress bar with round, sigma, training and validation measure, and records
+        the training measure in `evals_result_`.
+    booster_params : dict, optional
+        Anything else of the booster's, in its own names.
+
+    Attributes
+    ----------
+    booster_ : lightgbm.Booster or xgboost.Booster
+        The trees, cut to the best round.
+    best_iteration_ : int
+        How many rounds the model has.
+    best_score_ : float
+        The first metric on the first validation set after these rounds; NaN without one.
+    evals_result_ : dict
+        ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round.
+    sigmas_ : ndarray
+        The sigma used in each round.
+    feature_importances_ : ndarray, shape (n_features,)
+        Each feature's share of the total gain.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names, where X was a data frame.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic
+    >>> X, y, qid = make_cubic(60, n_documents=20, random_state=0)
+    >>> ranker = GBRanker("lambda:ndcg@10", n_estimators=20, random_state=0)
+    >>> ranker = ranker.fit(X[:800], y[:800], qid=qid[:800])
+    >>> ranker.score(X[800:], y[800:], qid[800:]) > 0.4
+    True
+    """
+
+    def __init__(
+        self,
+        objective: str | Objective | Callable[..., Any] = "lambdarank",
+        *,
+        booster: str = "lightgbm",
+        n_estimators: int = 300,
+        learning_rate: float = 0.1,
+        num_leaves: int = 31,
+        max_depth: int | None = None,
+        min_child_samples: int = 20,
+        subsample: float = 1.0,
+        subsample_by: str = "document",
+        colsample: float = 1.0,
+        reg_lambda: float = 0.0,
+        sigma: Sigma = 1.0,
+        eval_metric: str | Measure | Sequence[str | Measure] = "ndcg@10",
+        early_stopping_rounds: int | None = None,
+        validation_fraction: float | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        booster_params: dict[str, Any] | None = None,
+    ) -> None:
+        self.objective = objective
+        self.booster = booster
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.max_depth = max_depth
+        self.min_child_samples = min_child_samples
+        self.subsample = subsample
+        self.subsample_by = subsample_by
+        self.colsample = colsample
+        self.reg_lambda = reg_lambda
+        self.sigma = sigma
+        self.eval_metric = eval_metric
+        self.early_stopping_rounds = early_stopping_rounds
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.booster_params = booster_params
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        eval_set: Sequence[tuple[Any, ArrayLike]] | None = None,
+        eval_qid: Sequence[ArrayLike] | None = None,
+        eval_group: Sequence[ArrayLike] | None = None,
+        eval_init_score: Sequence[ArrayLike] | None = None,
+        init_score: ArrayLike | None = None,
+        categorical_feature: Sequence[int | str] | None = None,
+    ) -> "GBRanker":
+        """Train the ranker.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Features; NaN is missing. Data frames may be of pandas, polars, pyarrow, ...
+        y : array-like, shape (n_documents,)
+            Relevance labels, at least 0.
+        qid : array-like, shape (n_documents,)
+            The query of each row, in any order, of any hashable type.
+        group : array-like of int, shape (n_queries,)
+            Instead of qid: sizes of consecutive queries.
+        sample_weight : array-like, shape (n_documents,), optional
+            Document weights.
+        query_weight : array-like, shape (n_queries,), optional
+            Query weights, in the order in which queries first appear.
+        eval_set : list of (X, y), optional
+            Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
+        eval_qid, eval_group : list of array-like, optional
+            Their queries.
+        eval_init_score : list of array-like, optional
+            Their initial scores.
+        init_score : array-like, shape (n_documents,), optional
+            Scores to boost from. They are not part of the model: add them to its predictions.
+        categorical_feature : sequence of int or str, optional
+            Columns of categories, besides a data frame's categorical columns.
+
+        Returns
+        -------
+        GBRanker
+            Itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not usable; the message names it. Nothing has been trained then.
+        """
+        settings = self._settings()
+        measures = self._measures()
+        if qid is None and group is None:
+            raise ValueError("fit needs qid= (one query id per row) or group= (query sizes).")
+        schema = Schema.learn(X, categorical_feature)
+        rows = _rows(
+            schema, X, y, qid, group, "", init_score=init_score,
+            sample_weight=sample_weight, query_weight=query_weight,
+        )  # fmt: skip
+        valid = self._valid_rows(schema, eval_set, eval_qid, eval_group, eval_init_score)
+        if self.validation_fraction is not None and not valid:
+            rows, held_out = _split(rows, self.validation_fraction, settings.seed)
+            valid = [held_out]
+        if self.early_stopping_rounds is not None and not valid:
+            raise ValueError(
+                "early_stopping_rounds needs validation data: pass eval_set=, or set "
+                "validation_fraction."
+            )
+        derivatives, sigmas = self._derivatives(rows, settings)
+        jobs = settings.n_jobs
+        on_train = Evaluation("train", rows, measures, jobs) if self.verbose else None
+        on_valid = [Evaluation(f"valid_{i}", item, measures, jobs) for i, item in enumerate(valid)]
+        trainer = TRAINERS[self.booster](rows, valid, schema, settings)
+        history = train(
+            trainer,
+            derivatives,
+            self.n_estimators,
+            on_train=on_train,
+            on_valid=on_valid,
+            patience=self.early_stopping_rounds,
+            progress=bool(self.verbose),
+            sigmas=sigmas,
+        )
+        self._model = trainer.finish(history.best_round)
+        self._schema = schema
+        self._booster_kind = self.booster
+        self.best_iteration_ = history.best_round
+        self.best_score_ = history.best_value
+        self.evals_result_ = history.results
+        self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
+        self._publish()
+        return self
+
+    def predict(self, X: Any) -> Vector:
+        """Return the score of each row; higher ranks earlier within its query.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_documents,)
+        """
+        check_is_fitted(self)
+        threads = usable_threads(self.n_jobs)
+        return self._model.predict(self._schema.transform(X), self._schema, threads)
+
+    def rank(
+        self, X: Any, qid: ArrayLike | None = None, *, group: ArrayLike | None = None
+    ) -> NDArray[np.int64]:
+        """Return the position of each row within its query, from 1.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        qid : array-like, shape (n_documents,), optional
+            The query of each row.
+        group : array-like of int, shape (n_queries,), optional
+            Sizes of consecutive queries; with neither, all rows are one query.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_documents,)
+            Equal scores take the order of the rows.
+        """
+        scores = self.predict(X)
+        queries = Queries.resolve(len(scores), qid, group)
+        best_first = np.lexsort((-scores, queries.index))
+        ranks = np.empty(len(scores), dtype=np.int64)
+        ranks[best_first] = np.arange(len(scores)) - np.repeat(queries.offsets[:-1], queries.sizes)
+        return ranks + 1
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean of the first eval_metric over queries.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        y : array-like, shape (n_documents,)
+            Relevance labels.
+        qid : array-like, shape (n_documents,)
+            The query of each row.
+        group : array-like of int, shape (n_queries,)
+            Instead of qid: sizes of consecutive queries.
+        sample_weight : array-like, shape (n_documents,), optional
+            Document weights; a query weighs their mean.
+        query_weight : array-like, shape (n_queries,), optional
+            Query weights.
+
+        Returns
+        -------
+        float
+        """
+        if qid is None and group is None:
+            raise ValueError("score needs qid= (one query id per row) or group= (query sizes).")
+        return self._measures()[0](
+            y,
+            self.predict(X),
+            qid=qid,
+            group=group,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a folder: the booster's own file and a JSON file.
+
+        Parameters
+        ----------
+        path : path
+            The folder; made if it does not exist.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5).fit(X, y, qid=qid)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ranker.save(folder)
+        ...     same = GBRanker.load(folder)
+        >>> bool((same.predict(X) == ranker.predict(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        write_model(
+            path,
+            self._model,
+            {
+                "gbrank": __version__,
+                "booster": self._booster_kind,
+                "params": {name: _plain(value) for name, value in self.get_params().items()},
+                "schema": asdict(self._schema),
+                "fitted": {
+                    "best_iteration": self.best_iteration_,
+                    "best_score": self.best_score_,
+                    "evals_result": self.evals_result_,
+                    "sigmas": self.sigmas_.tolist(),
+                },
+            },
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "GBRanker":
+        """Read a model that `save` wrote; it predicts without the objective being known.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+
+        Returns
+        -------
+        GBRanker
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no model.
+        ValueError
+            If a file is cut short or damaged.
+        """
+        model, description = read_model(path)
+        try:
+            ranker = cls(**description["params"])
+            schema = dict(description["schema"])
+            categories = {int(key): value for key, value in schema.pop("categories").items()}
+            ranker._schema = Schema(**schema, categories=categories)
+            fitted = description["fitted"]
+            ranker.best_iteration_ = int(fitted["best_iteration"])
+            ranker.best_score_ = float(fitted["best_score"])
+            ranker.evals_result_ = fitted["evals_result"]
+            ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{path} is damaged: {error!r}.") from None
+        ranker._model = model
+        ranker._booster_kind = description["booster"]
+        ranker._publish()
+        return ranker
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether there are trees."""
+        return hasattr(self, "_model")
+
+    @property
+    def booster_(self) -> Any:
+        """The booster's own object."""
+        check_is_fitted(self)
+        return self._model.native
+
+    @property
+    def feature_importances_(self) -> Vector:
+        """Each feature's share of the total gain."""
+        check_is_fitted(self)
+        gains = self._model.importances()
+        return gains / (gains.sum() or 1.0)
+
+    def _publish(self) -> None:
+        self.n_features_in_ = self._schema.n_features
+        if self._schema.names is not None:
+            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
+
+    def _settings(self) -> Settings:
+        check_choice(self.booster, "booster", TRAINERS)
+        check_choice(self.subsample_by, "subsample_by", ["document", "query"])
+        check_number(self.n_estimators, "n_estimators", 1, integer=True)
+        check_number(self.early_stopping_rounds, "early_stopping_rounds", 1, integer=True,
+                     optional=True)  # fmt: skip
+        subsample = check_number(self.subsample, "subsample", 0, 1, open_low=True)
+        fraction = check_number(self.validation_fraction, "validation_fraction", 0, 1,
+                                open_low=True, optional=True)  # fmt: skip
+        if fraction == 1:
+            raise ValueError("validation_fraction must be below 1, got 1.")
+        jobs = check_number(self.n_jobs, "n_jobs", -1, integer=True, optional=True)
+        if jobs == 0:
+            raise ValueError("n_jobs must be -1 or at least 1, or None, got 0.")
+        return Settings(
+            learning_rate=check_number(self.learning_rate, "learning_rate", 0, open_low=True),
+            num_leaves=check_number(self.num_leaves, "num_leaves", 2, integer=True),
+            max_depth=check_number(self.max_depth, "max_depth", 1, integer=True, optional=True),
+            min_child_samples=check_number(
+                self.min_child_samples, "min_child_samples", 0, integer=True
+            ),
+            subsample=subsample if self.subsample_by == "document" else 1.0,
+            colsample=check_number(self.colsample, "colsample", 0, 1, open_low=True),
+            reg_lambda=check_number(self.reg_lambda, "reg_lambda", 0),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            n_jobs=usable_threads(jobs),
+            params=dict(self.booster_params or {}),
+            built_in=self._built_in(),
+        )
+
+    def _built_in(self) -> str | None:
+        if not isinstance(self.objective, str):
+            return None
+        kind, colon, name = self.objective.partition(":")
+        if kind not in TRAINERS or not colon:
+            return None
+        if kind != self.booster:
+            raise ValueError(
+                f"objective {self.objective!r} needs booster={kind!r}, got {self.booster!r}."
+            )
+        if self.subsample_by == "query" and self.subsample < 1:
+            raise ValueError(
+                f"subsample_by must be 'document' with the booster's own {self.objective!r}, "
+                "got 'query'."
+            )
+        return name
+
+    def _measures(self) -> list[Measure]:
+        metrics = self.eval_metric
+        if isinstance(metrics, str | Measure):
+            metrics = [metrics]
+        if len(metrics) == 0:
+            raise ValueError("eval_metric must name at least one measure, got none.")
+        return [get_measure(metric) for metric in metrics]
+
+    def _valid_rows(
+        self, schema: Schema, eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any
+    ) -> list[Rows]:
+        if eval_set is None:
+            return []
+        if isinstance(eval_set, tuple):
+            raise ValueError("eval_set must be a list of (X, y) pairs, got a tuple.")
+        count = len(eval_set)
+        if (eval_qid is None) == (eval_group is None):
+            raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
+        lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
+        for name, values in lists.items():
+            if values is not None and len(values) != count:
+                raise ValueError(
+                    f"{name} must have one entry per eval_set, {count}, got {len(values)}."
+                )
+        nothing = [None] * count
+        return [
+            _rows(schema, X, y, qid, group, f"eval_set[{i}]: ", init_score=score)
+            for i, ((X, y), qid, group, score) in enumerate(
+                zip(eval_set, eval_qid or nothing, eval_group or nothing,
+                    eval_init_score or nothing, strict=True)
+            )
+        ]  # fmt: skip
+
+    def _derivatives(
+        self, rows: Rows, settings: Settings
+    ) -> tuple[Callable[[int], Derivatives | None], dict[int, float]]:
+        """Return what turns scores into derivatives in a round, and where sigmas are recorded."""
+        if settings.built_in is not None:
+            return (lambda round: None), {}
+        hook = GradientHook(
+            self.objective, self.sigma, rounds=self.n_estimators, n_jobs=settings.n_jobs
+        )
+        bound = hook.objective.bind(
+            rows.labels,
+            rows.queries,
+            sample_weight=rows.sample_weight,
+            query_weight=rows.query_weight,
+            n_jobs=settings.n_jobs,
+        )
+        by_query = self.subsample_by == "query" and self.subsample < 1
+        keys = query_keys(rows.queries.ids) if by_query else None
+
+        def in_round(round: int) -> Derivatives:
+            def derivatives(scores: Vector) -> tuple[Vector, Vector]:
+                gradient, curvature = hook.derivatives(bound, scores, round)
+                if keys is not None:
+                    chosen = sampled_queries(keys, self.subsample, settings.seed, round)
+                    left_out = ~chosen[rows.queries.index]
+                    gradient[left_out] = 0.0
+                    curvature[left_out] = 0.0
+                return gradient, curvature
+
+            return derivatives
+
+        return in_round, hook.sigmas
+
+
+def _rows(
+    schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, where: str, *,
+    init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    query_weight: ArrayLike | None = None,
+) -> Rows:  # fmt: skip
+    """Check one set of data; `where` opens the messages."""
+    try:
+        matrix = schema.transform(X)
+        n_documents = int(matrix.shape[0])
+        queries = Queries.resolve(n_documents, qid, group)
+        scores = None
+        if init_score is not None:
+            scores = check_vector(init_score, "init_score", n_documents)
+            check_finite(scores, "init_score")
+        return Rows(
+            matrix,
+            check_labels(y, n_documents),
+            queries,
+            scores,
+            check_weights(sample_weight, "sample_weight", n_documents, "document"),
+            check_weights(query_weight, "query_weight", queries.n_queries, "query"),
+        )
+    except (ValueError, TypeError) as error:
+        if not where:
+            raise
+        raise type(error)(f"{where}{error}") from None
+
+
+def _split(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Set some queries aside, chosen by a random number of their id."""
+    held_out = sampled_queries(query_keys(rows.queries.ids), fraction, seed, 0)
+    if held_out.all():
+        raise ValueError(
+            f"validation_fraction={fraction} of {rows.queries.n_queries} queries leaves none to "
+            "train on."
+        )
+    return _take(rows, ~held_out), _take(rows, held_out)
+
+
+def _take(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
+    queries, chosen = rows.queries.subset(keep)
+    return Rows(
+        rows.X[chosen],
+        rows.labels[chosen],
+        queries,
+        None if rows.init_score is None else rows.init_score[chosen],
+        None if rows.sample_weight is None else rows.sample_weight[chosen],
+        None if rows.query_weight is None else rows.query_weight[keep],
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON holds it: objectives, measures and schedules as their strings."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value)

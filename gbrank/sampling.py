@@ -1,0 +1,109 @@
+"""Random numbers that depend on (seed, round, query) only, not on the order of queries or rows."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["query_keys", "sampled_queries", "uniform"]
+
+Keys = NDArray[np.uint64]
+
+
+def query_keys(ids: NDArray[Any]) -> Keys:
+    """Return one number per query that depends on its id only.
+
+    Parameters
+    ----------
+    ids : ndarray, shape (n_queries,)
+        Query ids.
+
+    Returns
+    -------
+    ndarray of uint64, shape (n_queries,)
+
+    Examples
+    --------
+    >>> query_keys(np.array([3, 4])).tolist() == query_keys(np.array([4, 3])).tolist()[::-1]
+    True
+    """
+    if ids.dtype.kind in "iub":
+        return ids.astype(np.int64).view(np.uint64)
+    digests = (
+        hashlib.blake2b(repr(item).encode(), digest_size=8).digest() for item in ids.tolist()
+    )
+    return np.fromiter((int.from_bytes(d, "little") for d in digests), np.uint64, len(ids))
+
+
+def uniform(keys: Keys, seed: int, round: int) -> NDArray[np.float64]:
+    """Return one number in [0, 1) per key: a hash of (seed, round, key).
+
+    Parameters
+    ----------
+    keys : ndarray of uint64
+    seed, round : int
+
+    Returns
+    -------
+    ndarray of float64
+
+    Examples
+    --------
+    >>> uniform(np.array([1, 2], dtype=np.uint64), seed=0, round=0).round(3).tolist()
+    [0.258, 0.575]
+    """
+    start = np.array([seed & (2**64 - 1)], dtype=np.uint64)
+    state = _mix(_mix(start) + np.uint64(round))
+    return (_mix(state + keys) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mix(state: Keys) -> Keys:
+    """Scramble 64 bits (the finaliser of SplitMix64, Steele, Lea & Flood 2014)."""
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+def sampled_queries(keys: Keys, fraction: float, seed: int, round: int) -> NDArray[np.bool_]:
+    """Return which queries take part in a round: the `fraction` of smallest random number.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (n_queries,)
+    fraction : float in ]0, 1]
+    seed, round : int
+
+    Returns
+    -------
+    ndarray of bool, shape (n_queries,)
+
+    Examples
+    --------
+    >>> int(sampled_queries(np.arange(10, dtype=np.uint64), 0.5, seed=1, round=0).sum())
+    5
+    """
+    draws = uniform(keys, seed, round)
+    count = max(1, round_half_up(fraction * len(keys)))
+    limit = np.partition(draws, count - 1)[count - 1]
+    return draws <= limit
+
+
+def round_half_up(value: float) -> int:
+    """Return the nearest integer, halves going up.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> round_half_up(2.5)
+    3
+    """
+    return int(np.floor(value + 0.5))

@@ -1,0 +1,156 @@
+"""The boosting loop: rounds, evaluation, early stopping, progress; the same for every booster."""
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from gbrank.boosters import Rows, Trainer
+from gbrank.boosters.base import Derivatives
+from gbrank.measures import BoundMeasure, Measure
+from gbrank.measures.base import query_weights
+
+__all__ = ["Evaluation", "History", "train"]
+
+Vector = NDArray[np.float64]
+
+
+class Evaluation:
+    """Measures bound to one set of rows.
+
+    Parameters
+    ----------
+    name : str
+        Name of the set in `evals_result_`.
+    rows : Rows
+    measures : list of Measure
+    n_jobs : int
+    """
+
+    def __init__(self, name: str, rows: Rows, measures: list[Measure], n_jobs: int) -> None:
+        self.name = name
+        self._weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
+        self._bound: list[BoundMeasure] = [
+            measure.bind(rows.labels, rows.queries, n_jobs) for measure in measures
+        ]
+        self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
+
+    def values(self, scores: Vector) -> dict[str, float]:
+        """Return the mean of each measure."""
+        return {str(item.measure): item.mean(scores, self._weights) for item in self._bound}
+
+
+@dataclass
+class History:
+    """What happened in the rounds of a fit.
+
+    Parameters
+    ----------
+    results : dict of str to dict of str to list of float
+        By set and measure, the value after each round.
+    best_round : int
+        How many rounds to keep.
+    best_value : float
+        The deciding measure after these rounds; NaN without validation data.
+    interrupted : bool
+        Whether the user stopped the fit.
+    """
+
+    results: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    best_round: int = 0
+    best_value: float = math.nan
+    interrupted: bool = False
+
+    def record(self, name: str, values: dict[str, float]) -> None:
+        """Append the values of one set after a round."""
+        for measure, value in values.items():
+            self.results.setdefault(name, {}).setdefault(measure, []).append(value)
+
+
+def train(
+    trainer: Trainer,
+    derivatives: Callable[[int], Derivatives | None],
+    rounds: int,
+    *,
+    on_train: Evaluation | None,
+    on_valid: list[Evaluation],
+    patience: int | None,
+    progress: bool,
+    sigmas: dict[int, float],
+) -> History:
+    """Boost until the last round, until validation stops improving, or until Ctrl-C.
+
+    Parameters
+    ----------
+    trainer : Trainer
+    derivatives : callable
+        From the round, the function that turns scores into derivatives (None for a booster's
+        own objective).
+    rounds : int
+        Largest number of rounds.
+    on_train : Evaluation, optional
+        What to measure on the training rows.
+    on_valid : list of Evaluation
+        What to measure on each validation set. The first measure on the first set decides.
+    patience : int, optional
+        How many rounds without a better value to go on for.
+    progress : bool
+        Whether to show a bar.
+    sigmas : dict of int to float
+        The sigma used in each round, filled by `derivatives`.
+
+    Returns
+    -------
+    History
+    """
+    history = History()
+    bar = tqdm(total=rounds, disable=not progress, unit="round")
+    done = 0
+    try:
+        for round in range(rounds):
+            trainer.step(derivatives(round))
+            done = round + 1
+            shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
+            if on_train is not None:
+                values = on_train.values(trainer.train_scores())
+                history.record("train", values)
+                shown |= _shown("train", values)
+            scores = trainer.valid_scores() if on_valid else []
+            for evaluation, current in zip(on_valid, scores, strict=True):
+                values = evaluation.values(current)
+                history.record(evaluation.name, values)
+                shown |= _shown(evaluation.name, values)
+            bar.set_postfix(shown, refresh=False)
+            bar.update()
+            if on_valid:
+                _update_best(history, on_valid[0].name, done)
+                if patience is not None and done - history.best_round >= patience:
+                    break
+    except KeyboardInterrupt:
+        if done == 0:
+            raise
+        history.interrupted = True
+        warnings.warn(
+            f"Fit interrupted: the model keeps the {done} of {rounds} rounds that were done.",
+            stacklevel=4,
+        )
+    finally:
+        bar.close()
+    if patience is None or not on_valid:
+        history.best_round = done
+    return history
+
+
+def _shown(name: str, values: dict[str, float]) -> dict[str, str]:
+    measure, value = next(iter(values.items()))
+    return {f"{name} {measure}": f"{value:.4f}"}
+
+
+def _update_best(history: History, name: str, done: int) -> None:
+    value = next(iter(history.results[name].values()))[-1]
+    if history.best_round == 0 or value > history.best_value:
+        history.best_round, history.best_value = done, value
