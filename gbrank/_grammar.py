@@ -31,7 +31,9 @@ def changed_options(value: Any) -> dict[str, Any]:
 
 
 def format_options(options: Mapping[str, Any]) -> str:
-    """Return options as ``(name=value, ...)``, or nothing if there are none.
+    """Return options as ``(name=value,...)``, or nothing if there are none.
+
+    There are no spaces, which logs of metrics by name could not hold.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ def format_options(options: Mapping[str, Any]) -> str:
     """
     if not options:
         return ""
-    return "(" + ", ".join(f"{name}={value!r}" for name, value in options.items()) + ")"
+    text = ",".join(f"{name}={value!r}" for name, value in options.items())
+    return f"({text})".replace(", ", ",")
 
 
 def parse_options(text: str, whole: str) -> dict[str, Any]:

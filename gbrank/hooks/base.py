@@ -3,7 +3,7 @@
 import sys
 import weakref
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +16,47 @@ from gbrank.schedules import Sigma, as_schedule, sigma_at
 __all__ = ["GradientHook", "PerObject", "caller"]
 
 Vector = NDArray[np.float64]
+Parts: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
 
 
 class PerObject(Generic[T]):
-    """Values made once for each object, such as a data set, and dropped with it."""
+    """What is made once for each data set, made anew if its content changes, dropped with it."""
 
     def __init__(self) -> None:
-        self._values: dict[int, tuple[weakref.ref[Any], T]] = {}
+        self._made: dict[int, tuple[weakref.ref[Any], Parts, T]] = {}
 
-    def get(self, key: Any, make: Callable[[], T]) -> T:
-        """Return the value of an object, made when it is first seen."""
-        found = self._values.get(id(key))
-        if found is not None and found[0]() is key:
-            return found[1]
-        value = make()
-        place = id(key)
-        self._values[place] = (weakref.ref(key, lambda _: self._values.pop(place, None)), value)
+    def get(self, owner: Any, parts: Parts, make: Callable[..., T]) -> T:
+        """Return ``make(*parts)`` for a data set that consists of these arrays.
+
+        Parameters
+        ----------
+        owner : object
+            The data set.
+        parts : tuple of ndarray or None
+            Its labels, groups, weights, ...
+        make : callable
+
+        Returns
+        -------
+        object
+        """
+        place = id(owner)
+        found = self._made.get(place)
+        if found is not None and found[0]() is owner and _same(found[1], parts):
+            return found[2]
+        value = make(*parts)
+        kept = tuple(None if part is None else np.array(part) for part in parts)
+        watch = weakref.ref(owner, lambda _: self._made.pop(place, None))
+        self._made[place] = (watch, kept, value)
         return value
+
+
+def _same(a: Parts, b: Parts) -> bool:
+    return all(
+        x is y or (x is not None and y is not None and np.array_equal(x, y))
+        for x, y in zip(a, b, strict=True)
+    )
 
 
 def caller(kind: type[T]) -> T | None:
@@ -105,9 +128,9 @@ class GradientHook:
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature for a round, in the booster's scale.
 
-        Both are multiplied by the power of two that brings the mean curvature nearest to 1, so
-        that min_child_weight and min_sum_hessian_in_leaf count documents, as they do for squared
-        loss. Newton steps stay the same.
+        Both are divided by the mean curvature, so that min_child_weight and
+        min_sum_hessian_in_leaf count documents, as they do for squared loss. Newton steps stay
+        the same.
 
         Parameters
         ----------
@@ -120,27 +143,34 @@ class GradientHook:
         -------
         gradient, curvature : ndarray, shape (n_documents,)
         """
-        sigma = sigma_at(self.schedule, 0 if round is None else round, self.rounds)
+        sigma = sigma_at(self.schedule, round or 0, self.rounds)
         if round is None:
             if sigma_at(self.schedule, 1, self.rounds) != sigma:
                 raise ValueError(
                     "the round is not known, and sigma depends on it: the hook was called from "
-                    "outside the booster's training. Pass round=."
+                    "outside the booster's training. Use its method at_round."
                 )
         else:
             self.sigmas[round] = sigma
+        where = f"round {'unknown' if round is None else round} of {self.objective}"
         try:
             gradient, curvature = bound.gradients(scores, sigma)
         except (RuntimeError, ValueError) as error:
-            where = f"round {'unknown' if round is None else round} of {self.objective!r}"
             raise type(error)(f"{where}: {error}") from error
+        if round == 0 and not gradient.any():
+            raise ValueError(
+                f"{where}: no document has a gradient, so there is nothing to learn. Do labels "
+                "differ within queries? Do they reach the measure's threshold?"
+            )
         if self.objective.rescaled:
             rescale_to_unit_mean(gradient, curvature)
         return gradient, curvature
 
 
 def rescale_to_unit_mean(gradient: Vector, curvature: Vector) -> None:
-    """Multiply both, in place, by the power of two that brings the mean curvature nearest to 1.
+    """Divide both, in place, by the mean curvature.
+
+    The mean is summed in integers, so that it does not depend on the order of rows.
 
     Parameters
     ----------
@@ -153,9 +183,12 @@ def rescale_to_unit_mean(gradient: Vector, curvature: Vector) -> None:
     >>> g, h
     (array([ 4., -4.]), array([1., 1.]))
     """
-    mean = float(np.mean(curvature))
-    scale = float(np.exp2(-np.round(np.log2(mean))))
-    if np.isfinite(scale):
-        gradient *= scale
-        curvature *= scale
-        np.maximum(curvature, SMALLEST_CURVATURE, out=curvature)
+    largest = float(curvature.max())
+    bits = 62 - len(curvature).bit_length()
+    whole = np.sum(np.ldexp(curvature / largest, bits).astype(np.int64))
+    mean = float(whole) / len(curvature) * 2.0**-bits
+    gradient /= largest
+    gradient /= mean
+    curvature /= largest
+    curvature /= mean
+    np.maximum(curvature, SMALLEST_CURVATURE, out=curvature)

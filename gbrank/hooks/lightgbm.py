@@ -28,10 +28,8 @@ class LightGBMObjective(GradientHook):
         second: Any,
         weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
-        *,
-        round: int | None = None,
     ) -> tuple[Vector, Vector]:
-        """Return gradient and curvature.
+        """Return gradient and curvature in the round of the booster that is calling.
 
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
         weight, group)`` by `LGBMRanker`.
@@ -43,28 +41,40 @@ class LightGBMObjective(GradientHook):
             Document weights.
         group : array-like, shape (n_queries,), optional
             Sizes of consecutive queries.
-        round : int, optional
-            The round; by default that of the booster that is calling.
 
         Returns
         -------
         gradient, curvature : ndarray, shape (n_documents,)
         """
         booster = caller(lgb.Booster)
-        if round is None and booster is not None:
-            round = booster.current_iteration()
-        if isinstance(second, lgb.Dataset):
-            scores, key = first, second
-            bound = self._bound.get(key, lambda: self._bind(*_parts(second)))
-        else:
-            # The labels are one array per data set, so they can stand for it.
-            scores, key = second, first
-            bound = self._bound.get(key, lambda: self._bind(first, group, weight))
-        return self.derivatives(bound, scores, round)
+        round = None if booster is None else booster.current_iteration()
+        return self.at_round(round, first, second, weight, group)
 
-    def _bind(
-        self, labels: ArrayLike, group: ArrayLike | None, weight: ArrayLike | None
-    ) -> BoundObjective:
+    def at_round(
+        self,
+        round: int | None,
+        first: Any,
+        second: Any,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature in a given round, for training loops of one's own.
+
+        Parameters
+        ----------
+        round : int or None
+            The round, from 0; None if it is not known, which only a constant sigma allows.
+        first, second, weight, group
+            As for calling the hook.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
+        """
+        scores, owner, parts = _arguments(first, second, weight, group)
+        return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
+
+    def _bind(self, labels: Any, group: Any, weight: Any) -> BoundObjective:
         return self.objective.bind(
             labels, _queries(group), sample_weight=weight, n_jobs=self.n_jobs
         )
@@ -101,29 +111,30 @@ class LightGBMEvaluation:
         -------
         list of (str, float, bool)
         """
-        if isinstance(second, lgb.Dataset):
-            scores, (bound, weights) = first, self._bound.get(second, lambda: self._bind(second))
-        else:
-            scores, (bound, weights) = second, self._make(first, group, weight)
+        scores, owner, parts = _arguments(first, second, weight, group)
+        bound, weights = self._bound.get(owner, parts, self._bind)
         return [(str(item.measure), item.mean(scores, weights), True) for item in bound]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LightGBMEvaluation":
         """Return itself; there is nothing to copy."""
         return self
 
-    def _bind(self, dataset: lgb.Dataset) -> tuple[list[BoundMeasure], Vector | None]:
-        return self._make(*_parts(dataset))
-
-    def _make(
-        self, labels: ArrayLike, group: ArrayLike | None, weight: ArrayLike | None
+    def _bind(
+        self, labels: Any, group: Any, weight: Any
     ) -> tuple[list[BoundMeasure], Vector | None]:
         queries = _queries(group)
         bound = [measure.bind(labels, queries) for measure in self.measures]
         return bound, query_weights(queries, weight, None)
 
 
-def _parts(dataset: lgb.Dataset) -> tuple[Any, Any, Any]:
-    return dataset.get_label(), dataset.get_group(), dataset.get_weight()
+def _arguments(
+    first: Any, second: Any, weight: Any, group: Any
+) -> tuple[Any, Any, tuple[Any, Any, Any]]:
+    """Return scores, the object that stands for the data set, and (labels, group, weight)."""
+    if isinstance(second, lgb.Dataset):
+        return first, second, (second.get_label(), second.get_group(), second.get_weight())
+    labels = np.asarray(first)
+    return second, labels, (labels, group, weight)
 
 
 def _queries(group: ArrayLike | None) -> Queries:

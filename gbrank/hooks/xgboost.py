@@ -22,40 +22,44 @@ Vector = NDArray[np.float64]
 class XGBoostObjective(GradientHook):
     """A custom objective for XGBoost; made by `xgboost_obj`."""
 
-    def __call__(
-        self, scores: Any, data: xgb.DMatrix, *, round: int | None = None
-    ) -> tuple[Vector, Vector]:
-        """Return gradient and curvature.
+    def __call__(self, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
+        """Return gradient and curvature in the round of the booster that is calling.
 
         Parameters
         ----------
         scores : ndarray, shape (n_documents,)
             Raw scores.
         data : DMatrix
-            Training data with labels and qid or group. Its weights may be one per query, as
-            XGBoost's own ranking objectives take them, or one per document.
-        round : int, optional
-            The round; by default that of the booster that is calling.
+            Training data with labels and qid or group. XGBoost allows one weight per query.
 
         Returns
         -------
         gradient, curvature : ndarray, shape (n_documents,)
         """
         booster = caller(xgb.Booster)
-        if round is None and booster is not None:
-            round = booster.num_boosted_rounds()
-        bound = self._bound.get(data, lambda: self._bind(data))
-        return self.derivatives(bound, scores, round)
-
-    def _bind(self, data: xgb.DMatrix) -> BoundObjective:
-        labels, queries, sample_weight, query_weight = _parts(data)
-        return self.objective.bind(
-            labels,
-            queries,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            n_jobs=self.n_jobs,
+        return self.at_round(
+            None if booster is None else booster.num_boosted_rounds(), scores, data
         )
+
+    def at_round(self, round: int | None, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
+        """Return gradient and curvature in a given round, for training loops of one's own.
+
+        Parameters
+        ----------
+        round : int or None
+            The round, from 0; None if it is not known, which only a constant sigma allows.
+        scores, data
+            As for calling the hook.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
+        """
+        return self.derivatives(self._bound.get(data, _parts(data), self._bind), scores, round)
+
+    def _bind(self, labels: Any, pointers: Any, weight: Any) -> BoundObjective:
+        queries = _queries(pointers)
+        return self.objective.bind(labels, queries, query_weight=weight, n_jobs=self.n_jobs)
 
 
 class XGBoostEvaluation:
@@ -78,27 +82,26 @@ class XGBoostEvaluation:
         -------
         list of (str, float)
         """
-        bound, weights = self._bound.get(data, lambda: self._bind(data))
+        bound, weights = self._bound.get(data, _parts(data), self._bind)
         return [(str(item.measure), item.mean(scores, weights)) for item in bound]
 
-    def _bind(self, data: xgb.DMatrix) -> tuple[list[BoundMeasure], Vector | None]:
-        labels, queries, sample_weight, query_weight = _parts(data)
+    def _bind(
+        self, labels: Any, pointers: Any, weight: Any
+    ) -> tuple[list[BoundMeasure], Vector | None]:
+        queries = _queries(pointers)
         bound = [measure.bind(labels, queries) for measure in self.measures]
-        return bound, query_weights(queries, sample_weight, query_weight)
+        return bound, query_weights(queries, None, weight)
 
 
-def _parts(data: xgb.DMatrix) -> tuple[Any, Queries, Any, Any]:
-    labels = data.get_label()
-    pointers = data.get_uint_info("group_ptr")
+def _parts(data: xgb.DMatrix) -> tuple[Any, Any, Any]:
+    weight = data.get_weight()
+    return data.get_label(), data.get_uint_info("group_ptr"), weight if len(weight) else None
+
+
+def _queries(pointers: NDArray[Any]) -> Queries:
     if len(pointers) == 0:
         raise ValueError("qid or group must be given: xgb.DMatrix(X, y, qid=qid), got neither.")
-    queries = Queries.from_sizes(np.diff(pointers.astype(np.int64)))
-    weights = data.get_weight()
-    if len(weights) == 0:
-        return labels, queries, None, None
-    if len(weights) == queries.n_queries:
-        return labels, queries, None, weights
-    return labels, queries, weights, None
+    return Queries.from_sizes(np.diff(pointers.astype(np.int64)))
 
 
 def xgboost_obj(

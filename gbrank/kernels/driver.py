@@ -169,8 +169,9 @@ class Runner:
 
     def fault(self, query: int, sigma: float) -> RuntimeError:
         """Return the error for a query whose results are not usable."""
+        (name,) = self.queries.ids[query : query + 1].tolist()
         return RuntimeError(
-            f"query {self.queries.ids[query]!r} ({self.queries.sizes[query]} documents) has a "
+            f"query {name!r} ({self.queries.sizes[query]} documents) has a "
             "loss, gradient or curvature that is not finite, or a negative curvature, "
             f"at sigma={sigma!r}"
         )

@@ -227,7 +227,7 @@ class Measure(ABC):
         """Return the call that makes the same measure."""
         options = changed_options(self)
         k = {"k": options.pop("k")} if "k" in options else {}
-        return type(self).__name__ + (format_options(k | options) or "()")
+        return type(self).__name__ + (format_options(k | options).replace(",", ", ") or "()")
 
 
 class BoundMeasure:
@@ -248,6 +248,7 @@ class BoundMeasure:
         self.queries = queries
         terms = measure.terms(labels, queries)
         self.defined = terms.defined
+        self.largest_label = labels.max()
         program = Program(
             kernel=measure_value,
             documents=terms.x[None, :],
@@ -301,8 +302,9 @@ class BoundMeasure:
         counted = ~np.isnan(values) & (weights > 0)
         if not counted.any():
             raise ValueError(
-                f"{self.measure} is undefined on every query: no query has what it needs (a "
-                "relevant document). Set no_relevant=0 or 1 to count such queries."
+                f"{self.measure} is undefined on every query: none has what it needs, such as a "
+                f"relevant document (the largest label is {self.largest_label}). Set threshold= "
+                "to the smallest relevant label, or no_relevant=0 or 1 to count such queries."
             )
         # Rounding must not depend on the order of queries, nor leave the range of the values.
         values, weights = values[counted], weights[counted] / weights[counted].max()
@@ -351,23 +353,12 @@ def relevance(labels: Vector, threshold: float) -> Vector:
     -------
     ndarray, shape (n_documents,)
 
-    Raises
-    ------
-    ValueError
-        If labels are positive somewhere and reach the threshold nowhere.
-
     Examples
     --------
     >>> relevance(np.array([0.0, 1.0, 2.0]), 2.0).tolist()
     [0.0, 0.0, 1.0]
     """
-    relevant = labels >= threshold
-    if not relevant.any() and labels.any():
-        raise ValueError(
-            f"threshold must be reached by some label for a binary measure, got {threshold} with "
-            f"labels of at most {labels.max()}: set threshold= to the smallest relevant label."
-        )
-    return relevant.astype(np.float64)
+    return (labels >= threshold).astype(np.float64)
 
 
 def per_query_sum(values: Vector, queries: Queries) -> Vector:

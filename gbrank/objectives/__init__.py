@@ -147,10 +147,14 @@ def custom_objective(
     [0.0, -1.0]
     """
     options: dict[str, Any] = {} if facts is None else {"facts": facts}
-    objective = CustomObjective(function, name or "custom", normalize, **options)
+    objective = CustomObjective(function, name or _name_of(function), normalize, **options)
     if name is not None:
         register_objective(objective)
     return objective
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", "custom"))
 
 
 def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:

@@ -1,0 +1,150 @@
+"""Seconds per boosting round, and the gradient's own share, on data shaped like MSLR-WEB30K.
+
+The same trees (31 leaves, 2 threads, learning rate 0.1, 255 bins) are grown on: squared loss;
+stored derivatives, which cost nothing and bend like LambdaRank's, so that what an objective takes
+beyond them is its gradient's own share; LightGBM's lambdarank and XGBoost's rank:ndcg; and
+gbrank's LambdaRank on both boosters. Everything is measured in one process, in turn; medians are
+reported, and the ratios are those of the same run.
+
+    python benchmarks/gradient.py            # 6,000 queries, about 717,000 documents
+    python benchmarks/gradient.py --quick    # a tenth of that
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+import lightgbm as lgb
+import numpy as np
+import xgboost as xgb
+
+from gbrank import NDCG, LambdaRank, Queries, RankNet, lightgbm_fobj, xgboost_obj
+
+THREADS = 2
+ALL_PAIRS = 10_000
+FLOOR = "stored derivatives"
+
+
+def make_data(n_queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return float32 features, five grades, and 20 to 219 documents a query."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(20, 220, n_queries)
+    n = int(sizes.sum())
+    X = rng.normal(size=(n, 136)).astype(np.float32)
+    worth = X[:, :20] @ rng.normal(size=20) + 2 * rng.normal(size=n)
+    cuts = np.quantile(worth, np.cumsum([0.52, 0.32, 0.13, 0.02]))
+    return X, np.searchsorted(cuts, worth).astype(np.float64), sizes
+
+
+def lightgbm_round(data: lgb.Dataset, objective: object, **params: object) -> Callable[[], object]:
+    """Return a function that grows one more tree."""
+    common = {"num_leaves": 31, "num_threads": THREADS, "verbosity": -1, "metric": "none"}
+    custom = callable(objective)
+    booster = lgb.Booster({**common, "objective": "none" if custom else objective, **params}, data)
+    return (lambda: booster.update(fobj=objective)) if custom else booster.update
+
+
+def xgboost_round(data: xgb.DMatrix, objective: object, **params: object) -> Callable[[], object]:
+    """Return a function that grows one more tree."""
+    common = {
+        "max_leaves": 31, "max_depth": 0, "grow_policy": "lossguide", "tree_method": "hist",
+        "nthread": THREADS, "base_score": 0, "disable_default_eval_metric": 1, "max_bin": 255,
+    }  # fmt: skip
+    custom = callable(objective)
+    chosen = {} if custom else {"objective": objective}
+    booster = xgb.Booster({**common, **chosen, **params}, [data])
+
+    def grow() -> None:
+        booster.update(data, booster.num_boosted_rounds(), objective if custom else None)
+
+    return grow
+
+
+def gradient_seconds(objective: LambdaRank | RankNet, y: np.ndarray, queries: Queries) -> float:
+    """Return the seconds of one gradient at scattered scores."""
+    bound = objective.bind(y, queries, n_jobs=THREADS)
+    scores = np.random.default_rng(1).normal(size=len(y))
+    bound.gradients(scores)
+    return least(lambda: bound.gradients(scores), 5)
+
+
+def least(run: Callable[[], object], times: int) -> float:
+    """Return the least seconds of several runs."""
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def measure(rounds: dict[str, Callable[[], object]], warm_up: int, times: int) -> dict[str, float]:
+    """Return the median seconds of a round of each contender, taken in turn."""
+    for run in rounds.values():
+        for _ in range(warm_up):
+            run()
+    seconds: dict[str, list[float]] = {name: [] for name in rounds}
+    for _ in range(times):
+        for name, run in rounds.items():
+            seconds[name].append(least(run, 1))
+    return {name: float(np.median(values)) for name, values in seconds.items()}
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data")
+    parser.add_argument("--rounds", type=int, default=15, help="measured rounds of each contender")
+    options = parser.parse_args()
+    X, y, sizes = make_data(600 if options.quick else 6000)
+    queries = Queries.from_sizes(sizes)
+    print(f"{len(y):,} documents, {len(sizes):,} queries, {THREADS} threads, medians\n")
+
+    all_pairs, top = LambdaRank(NDCG()), LambdaRank(NDCG(), truncation=30)
+    light = lgb.Dataset(X, y, group=sizes, params={"verbosity": -1}).construct()
+    extreme = xgb.DMatrix(X, y, group=sizes)
+    level = "lambdarank_truncation_level"
+    pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": ALL_PAIRS}
+    bound = all_pairs.bind(y, queries)
+    stored = bound.gradients(np.random.default_rng(1).normal(size=len(y)))
+
+    def replay(scores: np.ndarray, data: object) -> tuple[np.ndarray, np.ndarray]:
+        return stored
+
+    boosters: dict[str, dict[str, Callable[[], object]]] = {
+        "LightGBM": {
+            "squared loss": lightgbm_round(light, "regression", boost_from_average=False),
+            FLOOR: lightgbm_round(light, replay),
+            "lambdarank, truncation 30": lightgbm_round(light, "lambdarank", **{level: 30}),
+            "lambdarank, all pairs": lightgbm_round(light, "lambdarank", **{level: ALL_PAIRS}),
+            "gbrank LambdaRank, truncation 30": lightgbm_round(
+                light, lightgbm_fobj(top, n_jobs=THREADS)
+            ),
+            "gbrank LambdaRank, all pairs": lightgbm_round(
+                light, lightgbm_fobj(all_pairs, n_jobs=THREADS)
+            ),
+        },
+        "XGBoost": {
+            "squared loss": xgboost_round(extreme, "reg:squarederror"),
+            FLOOR: xgboost_round(extreme, replay),
+            "rank:ndcg, all pairs": xgboost_round(extreme, "rank:ndcg", **pairs),
+            "gbrank LambdaRank, all pairs": xgboost_round(
+                extreme, xgboost_obj(all_pairs, n_jobs=THREADS)
+            ),
+        },
+    }
+    for booster, rounds in boosters.items():
+        seconds = measure(rounds, 5, options.rounds)
+        print(f"{booster:36}{'s/round':>9}{'over floor':>12}")
+        for name, value in seconds.items():
+            print(f"  {name:34}{value:9.3f}{value - seconds[FLOOR]:12.3f}")
+        ours = seconds["gbrank LambdaRank, all pairs"]
+        theirs = next(name for name in rounds if "all pairs" in name and "gbrank" not in name)
+        gradient = gradient_seconds(all_pairs, y, queries)
+        print(f"  gradient of gbrank's LambdaRank alone: {gradient:.3f} s,")
+        print(f"    {gradient / (seconds[theirs] - seconds[FLOOR]):.2f} x that of {theirs}")
+        print(f"  whole round: {ours / seconds[theirs]:.2f} x that of {theirs}\n")
+
+
+if __name__ == "__main__":
+    main()

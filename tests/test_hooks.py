@@ -1,0 +1,427 @@
+"""Hooks: gbrank's objectives and measures inside LightGBM's and XGBoost's own training calls."""
+
+import copy
+import itertools
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold
+
+from gbrank import (
+    AP,
+    NDCG,
+    LambdaRank,
+    Queries,
+    geometric,
+    get_measure,
+    lightgbm_feval,
+    lightgbm_fobj,
+    make_cubic,
+    read_letor,
+    xgboost_feval,
+    xgboost_obj,
+)
+
+Vector = NDArray[np.float64]
+
+N_QUERIES, M = 40, 15
+X, Y, QID = make_cubic(N_QUERIES, n_documents=M, n_features=6, random_state=0)
+SIZES = np.full(N_QUERIES, M)
+SCORES = np.random.default_rng(1).normal(size=len(Y))
+WEIGHTS = np.random.default_rng(2).uniform(0.5, 2, N_QUERIES).astype(np.float32)
+ROUNDS = 6
+FALLING = geometric(2.0, 0.5, rounds=ROUNDS)
+
+
+class LightGBM:
+    """LightGBM's names for what the tests do."""
+
+    options = {"verbose": -1, "num_threads": 1}
+    hook = staticmethod(lightgbm_fobj)
+    feval = staticmethod(lightgbm_feval)
+
+    @classmethod
+    def data(cls, y: Any = Y, weight: Any = None, X: Any = X, sizes: Any = SIZES) -> lgb.Dataset:
+        """Return training data, with one weight per query."""
+        weight = None if weight is None else np.repeat(weight, sizes)
+        data = lgb.Dataset(X, y, group=sizes, weight=weight, params=cls.options)
+        data.free_raw_data = False
+        return data
+
+    @classmethod
+    def train(cls, hook: Any, data: Any, rounds: int = ROUNDS, start: Any = None,
+              **more: Any) -> lgb.Booster:  # fmt: skip
+        """Return a booster."""
+        return lgb.train({**cls.options, "objective": hook, **more}, data, rounds, init_model=start)
+
+    @classmethod
+    def loop(cls, hook: Any) -> Iterator[lgb.Booster]:
+        """Call `update`, round by round."""
+        booster = lgb.Booster({**cls.options, "objective": "none"}, cls.data())
+        while not booster.update(fobj=hook):
+            yield booster
+
+    @classmethod
+    def cross_validate(cls, hook: Any, feval: Any) -> dict[str, Any]:
+        """Return the history of three folds."""
+        options = {**cls.options, "objective": hook, "metric": "none"}
+        folds = GroupKFold(3).split(X, groups=QID)
+        return lgb.cv(options, cls.data(), ROUNDS, folds=folds, feval=feval)
+
+    @staticmethod
+    def scores(booster: lgb.Booster, X: Any = X) -> Vector:
+        """Return predictions."""
+        return booster.predict(X, num_threads=1)
+
+
+class XGBoost:
+    """XGBoost's names for the same."""
+
+    options = {"nthread": 1, "base_score": 0.0, "disable_default_eval_metric": True}
+    hook = staticmethod(xgboost_obj)
+    feval = staticmethod(xgboost_feval)
+
+    @staticmethod
+    def data(y: Any = Y, weight: Any = None, X: Any = X, sizes: Any = SIZES) -> xgb.DMatrix:
+        """Return training data, with one weight per query."""
+        return xgb.DMatrix(X, y, group=sizes, weight=weight, nthread=1)
+
+    @classmethod
+    def train(cls, hook: Any, data: Any, rounds: int = ROUNDS, start: Any = None,
+              **more: Any) -> xgb.Booster:  # fmt: skip
+        """Return a booster."""
+        return xgb.train({**cls.options, **more}, data, rounds, obj=hook, xgb_model=start)
+
+    @classmethod
+    def loop(cls, hook: Any) -> Iterator[xgb.Booster]:
+        """Call `update`, round by round."""
+        data = cls.data()
+        booster = xgb.Booster(cls.options, [data])
+        for round in itertools.count():
+            booster.update(data, round, fobj=hook)
+            yield booster
+
+    @classmethod
+    def cross_validate(cls, hook: Any, feval: Any) -> dict[str, Any]:
+        """Return the history of three folds."""
+        return xgb.cv(cls.options, cls.data(), ROUNDS, nfold=3, obj=hook, custom_metric=feval,
+                      as_pandas=False)  # fmt: skip
+
+    @staticmethod
+    def scores(booster: xgb.Booster, X: Any = X) -> Vector:
+        """Return predictions."""
+        return booster.predict(xgb.DMatrix(X, nthread=1), output_margin=True)
+
+
+both = pytest.mark.parametrize("kit", [LightGBM, XGBoost], ids=["lightgbm", "xgboost"])
+
+
+def constructed(data: Any) -> Any:
+    """Return data that a hook can be called with by hand."""
+    return data.construct() if isinstance(data, lgb.Dataset) else data
+
+
+def schedule_of(rounds: range) -> dict[int, float]:
+    """Return the sigmas that these rounds must have."""
+    return {round: FALLING(round) for round in rounds}
+
+
+def recording(into: list[float]) -> Callable[..., Any]:
+    """Return a regression to the labels that writes down the sigma of each query."""
+
+    def objective(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+        into.append(sigma)
+        return 0.0, scores - labels, np.ones_like(scores)
+
+    return objective
+
+
+# --- The round --------------------------------------------------------------------------------
+
+
+@both
+def test_training_ranks(kit: Any) -> None:
+    """The training data are ranked far better than by chance, and sigma plays a part."""
+    scores = kit.scores(kit.train(kit.hook("lambda:ndcg@5"), kit.data(), 30))
+    assert NDCG(k=5)(Y, scores, qid=QID) > 0.85
+    assert NDCG(k=5)(Y, np.zeros(len(Y)), qid=QID) < 0.5
+    other = kit.scores(kit.train(kit.hook("lambda:ndcg@5", FALLING), kit.data(), 30))
+    assert np.abs(scores - other).max() > 0.01
+
+
+@both
+def test_round_in_training(kit: Any) -> None:
+    """Each round once, from 0; again from 0 when the same data and hook are used again."""
+    hook, data = kit.hook("lambdarank", FALLING), kit.data()
+    first = kit.scores(kit.train(hook, data))
+    assert hook.sigmas == schedule_of(range(ROUNDS))
+    hook.sigmas.clear()
+    kit.train(hook, data, 3, learning_rate=0.7)
+    assert hook.sigmas == schedule_of(range(3))
+    assert_array_equal(kit.scores(kit.train(hook, data)), first)
+
+
+@both
+@pytest.mark.parametrize("again", [False, True], ids=["new data", "same data"])
+def test_round_on_continuation(kit: Any, again: bool) -> None:
+    """From a model of 4 rounds on: sigma goes on too, and the model is that of 6 rounds."""
+    hook, data = kit.hook("lambdarank", FALLING), kit.data()
+    start = kit.train(hook, data, 4)
+    hook.sigmas.clear()
+    booster = kit.train(hook, data if again else kit.data(), 2, start)
+    assert hook.sigmas == schedule_of(range(4, 6))
+    whole = kit.train(hook, kit.data())
+    assert_allclose(kit.scores(booster), kit.scores(whole), atol=1e-5)
+
+
+@both
+def test_round_in_cross_validation(kit: Any) -> None:
+    """One callable serves three folds: every fold has the sigma of its round."""
+    calls: list[float] = []
+    hook = kit.hook(recording(calls), FALLING)
+    history = kit.cross_validate(hook, kit.feval("ndcg@5"))
+    assert hook.sigmas == schedule_of(range(ROUNDS))
+    per_round = 2 * N_QUERIES  # three folds of two thirds of the queries
+    assert calls == [sigma for sigma in hook.sigmas.values() for _ in range(per_round)]
+    (name,) = [name for name in history if name.endswith("ndcg@5-mean") and "train" not in name]
+    assert len(history[name]) == ROUNDS
+    assert 0.3 < min(history[name]) < max(history[name]) <= 1
+
+
+@both
+def test_custom_loops_that_take_turns(kit: Any) -> None:
+    """`booster.update(fobj=hook)` is the same training, for two boosters with one hook."""
+    calls: list[float] = []
+    hook = kit.hook(recording(calls), FALLING)
+    loops = [kit.loop(hook), kit.loop(hook)]
+    boosters = [next(loop) for _ in range(ROUNDS) for loop in loops][-2:]
+    assert calls == [sigma for sigma in hook.sigmas.values() for _ in range(2 * N_QUERIES)]
+    whole = kit.scores(kit.train(hook, kit.data()))
+    for booster in boosters:
+        assert_allclose(kit.scores(booster), whole, rtol=1e-6)
+
+
+@both
+def test_outside_training(kit: Any) -> None:
+    """Called by hand, a hook needs the round only if sigma depends on it."""
+    data, hook = constructed(kit.data()), kit.hook("lambdarank", FALLING)
+    kit.hook("lambdarank", 2.0)(SCORES, data)
+    with pytest.raises(ValueError, match=r"round.*Pass round="):
+        hook(SCORES, data)
+    hook(SCORES, data, round=3)
+    assert hook.sigmas == schedule_of(range(3, 4))
+
+
+def test_lgbm_ranker_round_and_continuation() -> None:
+    """LGBMRanker calls objectives with other arguments; init_model continues."""
+    hook = lightgbm_fobj("lambdarank", FALLING)
+    options = {"objective": hook, "n_jobs": 1, "verbose": -1}
+    start = lgb.LGBMRanker(**options, n_estimators=4).fit(X, Y, group=SIZES)
+    assert hook.sigmas == schedule_of(range(4))
+    hook.sigmas.clear()
+    rest = lgb.LGBMRanker(**options, n_estimators=2).fit(X, Y, group=SIZES, init_model=start)
+    assert hook.sigmas == schedule_of(range(4, 6))
+    whole = LightGBM.train(hook, LightGBM.data())
+    assert_allclose(rest.predict(X), whole.predict(X), atol=1e-6)
+
+
+@both
+def test_hooks_are_copied_and_pickled(kit: Any) -> None:
+    """A copy of parameters keeps the record; a pickle makes an equal hook."""
+    hook = kit.hook("lambda:err", FALLING, rounds=ROUNDS, n_jobs=1)
+    assert copy.deepcopy({"objective": hook})["objective"] is hook
+    expected = kit.scores(kit.train(hook, kit.data()))
+    again = pickle.loads(pickle.dumps(hook))
+    assert_array_equal(kit.scores(kit.train(again, kit.data())), expected)
+    assert again.sigmas == schedule_of(range(ROUNDS))
+
+
+# --- Weights and labels -----------------------------------------------------------------------
+
+
+@both
+def test_query_weights_multiply(kit: Any) -> None:
+    """Gradient and curvature of a query, times its weight, up to one factor for all."""
+    plain = kit.hook()(SCORES, constructed(kit.data()))
+    weighted = kit.hook()(SCORES, constructed(kit.data(weight=WEIGHTS)))
+    for before, after in zip(plain, weighted, strict=True):
+        expected = before * np.repeat(WEIGHTS.astype(float), SIZES)
+        assert_allclose(after / np.abs(after).sum(), expected / np.abs(expected).sum(), rtol=1e-9)
+
+
+def test_lightgbm_document_weights_multiply() -> None:
+    """LightGBM's weights are one per document."""
+    weights = np.random.default_rng(3).uniform(0.5, 2, len(Y)).astype(np.float32)
+    data = lgb.Dataset(X, Y, group=SIZES, weight=weights).construct()
+    plain, _ = lightgbm_fobj()(SCORES, constructed(LightGBM.data()))
+    weighted, _ = lightgbm_fobj()(SCORES, data)
+    ratio = weighted / plain / weights
+    assert_allclose(ratio, np.median(ratio), rtol=1e-9)
+
+
+@both
+def test_weight_two_is_the_query_twice(kit: Any) -> None:
+    """The same trees, where nothing but the gradients can tell the difference."""
+    rough = np.round(X * 4)  # few values: the same histogram bins
+    weight = np.where(np.arange(N_QUERIES) < 10, 2.0, 1.0)
+    rows = np.concatenate([np.arange(len(Y)), np.flatnonzero(QID < 10)])
+    free = (
+        {"min_data_in_leaf": 0, "min_sum_hessian_in_leaf": 0, "num_leaves": 8}
+        if kit is LightGBM
+        else {"min_child_weight": 0, "lambda": 0, "tree_method": "exact", "max_depth": 3}
+    )
+    once = kit.train(kit.hook(), kit.data(X=rough, weight=weight), 5, **free)
+    doubled = kit.data(Y[rows], X=rough[rows], sizes=np.append(SIZES, SIZES[:10]))
+    twice = kit.train(kit.hook(), doubled, 5, **free)
+    assert_allclose(kit.scores(once, rough), kit.scores(twice, rough), atol=1e-4)
+
+
+@both
+@pytest.mark.parametrize("scale", [1e-4, 0.7, 1e4])
+def test_scale_of_the_loss_does_not_matter(kit: Any, scale: float) -> None:
+    """D11: with the boosters' default regularisation, the same trees."""
+    plain = kit.scores(kit.train(kit.hook(), kit.data(), 20))
+    scaled = kit.scores(kit.train(kit.hook(), kit.data(weight=np.full(N_QUERIES, scale)), 20))
+    assert_allclose(scaled, plain, atol=1e-3 * plain.std())
+
+
+def test_base_score_shifts_only() -> None:
+    """XGBoost starts at 0.5; no shift-invariant objective notices."""
+    plain, shifted = (
+        XGBoost.scores(XGBoost.train(xgboost_obj(), XGBoost.data(), base_score=start))
+        for start in (0.0, 0.5)
+    )
+    assert_allclose(shifted - 0.5, plain, atol=1e-4)
+
+
+@both
+@pytest.mark.parametrize("what", ["label", "weight"])
+def test_changed_data_are_noticed(kit: Any, what: str) -> None:
+    """The same data set with other labels or weights is other data."""
+    hook, data = kit.hook(), kit.data()
+    kit.train(hook, data, 3)
+    if what == "label":
+        data.set_label(4 - Y)
+    else:
+        data.set_weight(WEIGHTS if kit is XGBoost else np.repeat(WEIGHTS, SIZES))
+    fresh = kit.train(kit.hook(), data, 3)
+    assert_array_equal(kit.scores(kit.train(hook, data, 3)), kit.scores(fresh))
+
+
+# --- Measures ---------------------------------------------------------------------------------
+
+MEASURES = ("ndcg@5", "map", "ndcg(ties='pessimistic', no_relevant=0)")
+
+
+@both
+@pytest.mark.parametrize("weight", [None, WEIGHTS, np.full(N_QUERIES, np.float32(0.1))])
+def test_evaluation_is_the_measure(kit: Any, weight: Any) -> None:
+    """In each round, the measure of the predictions. D1, D2, D5: means stay below 1."""
+    y = np.where(QID == 3, 0.0, Y)  # one query without a relevant document
+    data, history = kit.data(y, weight=weight), {}
+    if kit is LightGBM:
+        options = {**LightGBM.options, "objective": lightgbm_fobj(), "metric": "none"}
+        booster = lgb.train(options, data, 4, [data], feval=lightgbm_feval(*MEASURES),
+                            callbacks=[lgb.record_evaluation(history)])  # fmt: skip
+    else:
+        booster = xgb.train(XGBoost.options, data, 4, evals=[(data, "train")], obj=xgboost_obj(),
+                            custom_metric=xgboost_feval(*MEASURES), evals_result=history,
+                            verbose_eval=False)  # fmt: skip
+    (curves,) = history.values()
+    assert len(curves) == len(MEASURES)
+    for name, curve in curves.items():
+        value = get_measure(name)(y, kit.scores(booster), qid=QID, query_weight=weight)
+        assert len(curve) == 4
+        assert 0 < curve[-1] < 1
+        assert curve[-1] == pytest.approx(value, abs=1e-5)
+
+
+def test_lgbm_ranker_evaluation() -> None:
+    """The same metrics in LGBMRanker, with document weights, deciding early stopping."""
+    weights = np.random.default_rng(5).uniform(0.1, 3, len(Y))
+    ranker = lgb.LGBMRanker(
+        objective=lightgbm_fobj(), n_estimators=60, n_jobs=1, verbose=-1, metric="none"
+    )
+    ranker.fit(
+        X, Y, group=SIZES, eval_set=[(X[:, ::-1], Y)], eval_group=[SIZES],
+        eval_sample_weight=[weights], eval_metric=lightgbm_feval("ndcg@5", "map"),
+        callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
+    )  # fmt: skip
+    curve = ranker.evals_result_["valid_0"]["ndcg@5"]
+    assert ranker.best_iteration_ == int(np.argmax(curve)) + 1 < 60
+    scores = ranker.predict(X[:, ::-1])
+    assert max(curve) == pytest.approx(NDCG(k=5)(Y, scores, qid=QID, sample_weight=weights))
+
+
+def test_xgboost_early_stopping() -> None:
+    """As documented: maximize=True."""
+    data, other, history = XGBoost.data(), XGBoost.data(X=X[:, ::-1]), {}
+    stop = xgb.callback.EarlyStopping(rounds=3, maximize=True, metric_name="ap")
+    booster = xgb.train(
+        XGBoost.options, data, 60, evals=[(other, "valid")], obj=xgboost_obj(), callbacks=[stop],
+        custom_metric=xgboost_feval("map"), evals_result=history, verbose_eval=False,
+    )  # fmt: skip
+    curve = history["valid"]["ap"]
+    assert booster.best_iteration == int(np.argmax(curve)) < 59
+    scores = booster.predict(other, iteration_range=(0, booster.best_iteration + 1))
+    assert max(curve) == pytest.approx(AP()(Y, scores, qid=QID), abs=1e-5)
+
+
+# --- The built-in objectives ------------------------------------------------------------------
+
+
+def cubic() -> Any:
+    """Return training and test data."""
+    X, y, qid = make_cubic(120, n_documents=30, n_features=10, random_state=0)
+    return [(X[part], y[part], qid[part]) for part in (qid < 80, qid >= 80)]
+
+
+def mq2008() -> Any:
+    """Return training and test data of fold 1."""
+    folder = Path(os.environ["GBRANK_LETOR"], "mq2008")
+    parts = [read_letor(folder / f"S{part}.txt") for part in (1, 2, 3, 5)]
+    return [np.concatenate(column) for column in zip(*parts[:3], strict=True)], parts[3]
+
+
+needs_letor = pytest.mark.skipif(
+    "GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR does not name the folder of LETOR data"
+)
+DATA = [cubic, pytest.param(mq2008, marks=[pytest.mark.letor, needs_letor])]
+TREES: dict[Any, dict[str, Any]] = {
+    LightGBM: {"learning_rate": 0.05, "num_leaves": 15, "deterministic": True},
+    XGBoost: {"eta": 0.05, "max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide"},
+}
+
+
+@both
+@pytest.mark.parametrize("truncation", [30, 1000])
+@pytest.mark.parametrize("load", DATA)
+def test_built_in_objectives_are_reproduced(kit: Any, truncation: int, load: Any) -> None:
+    """LightGBM's "lambdarank", XGBoost's "rank:ndcg", to the rounding of their single precision."""
+    (X, y, qid), (X_test, y_test, qid_test) = load()
+    data = [kit.data(y, X=X, sizes=Queries.from_qid(qid).sizes) for _ in range(2)]
+    if kit is LightGBM:
+        name, built_in = "lightgbm", {"lambdarank_truncation_level": truncation}
+        booster = lgb.train({**LightGBM.options, **TREES[kit], "objective": "lambdarank",
+                             **built_in}, data[0], 50)  # fmt: skip
+    else:
+        name, built_in = "xgboost", {"lambdarank_num_pair_per_sample": truncation}
+        booster = xgb.train({**XGBoost.options, **TREES[kit], "objective": "rank:ndcg",
+                             "lambdarank_pair_method": "topk", **built_in}, data[0], 50)  # fmt: skip
+    objective = LambdaRank(NDCG(), truncation=truncation, normalize=name, ties="order")
+    hook = kit.hook(objective, n_jobs=1)
+    ours = kit.scores(kit.train(hook, data[1], 50, **TREES[kit]), X_test)
+    theirs = kit.scores(booster, X_test)
+    assert theirs.std() > 0.3
+    assert_allclose(ours, theirs, rtol=0, atol=5e-5 if kit is LightGBM else 2e-6)
+    values = [NDCG(k=10)(y_test, scores, qid=qid_test) for scores in (ours, theirs)]
+    assert values[0] == pytest.approx(values[1], abs=1e-3)

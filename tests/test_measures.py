@@ -1,0 +1,399 @@
+"""The compiled measures against enumeration, closed forms, and other people's programs."""
+
+import pickle
+from dataclasses import FrozenInstanceError, fields
+from functools import partial
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import lightgbm
+import numpy as np
+import pytest
+import pytrec_eval
+import xgboost
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import dcg_score, ndcg_score
+
+import gbrank
+import reference
+from gbrank import measures
+from gbrank.measures import AP, DCG, ERR, NDCG, RBP, RR, BPref, Precision, Recall
+
+IDS = [f"{name}-{parameters}" for name, parameters in reference.CASES]
+TIES = ("average", "pessimistic", "optimistic", "order")
+NAMES = list(reference.VALUES)
+
+
+# --- The reference itself, by hand ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "parameters", "labels", "expected"), reference.BY_HAND)
+def test_reference_by_hand(
+    name: str, parameters: dict[str, Any], labels: list[float], expected: float | None
+) -> None:
+    """The slow formulas give what pencil and paper give, and the compiled ones follow."""
+    assert reference.VALUES[name](labels, **parameters) == pytest.approx(expected)
+    actual = getattr(measures, name)(**parameters).per_query(labels, -np.arange(len(labels)))
+    assert_allclose(actual, [np.nan if expected is None else expected])
+
+
+def test_reference_ties_by_hand() -> None:
+    """Documents 2 and 3 tie below a document that is not relevant: hit at rank 2 or 3."""
+    find = partial(reference.tied, reference.rr, [0, 1, 0], [2, 1, 1])
+    assert find("average") == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert (find("pessimistic"), find("optimistic"), find("order")) == (1 / 3, 1 / 2, 1 / 2)
+
+
+# --- Enumeration and closed forms -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "parameters"), reference.CASES, ids=IDS)
+@given(reference.queries(7), st.sampled_from(["skip", 0, 1]))
+@settings(max_examples=25, deadline=None)
+def test_all_orders_of_tied_documents(
+    name: str, parameters: dict[str, Any], query: reference.Query, empty: Any
+) -> None:
+    """Every tie rule is exact, and no_relevant decides where there is nothing to measure."""
+    value = partial(reference.VALUES[name], **parameters)
+    for ties in TIES:
+        measure = getattr(measures, name)(**parameters, ties=ties, no_relevant=empty)
+        expected = reference.tied(value, *query, ties)
+        if expected is None:
+            expected = np.nan if empty == "skip" else empty
+        assert_allclose(measure.per_query(*query), [expected], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(("name", "parameters"), reference.CASES, ids=IDS)
+def test_long_untied_lists(name: str, parameters: dict[str, Any]) -> None:
+    """200 documents in 200 places: all tie rules agree with the plain formula."""
+    rng = np.random.default_rng(1)
+    labels, scores = rng.integers(0, 5, 200), rng.permutation(200) / 7
+    ranked = [float(label) for label in labels[np.argsort(-scores)]]
+    expected = reference.VALUES[name](ranked, **parameters)
+    for ties in TIES:
+        measure = getattr(measures, name)(**parameters, ties=ties)
+        assert_allclose(measure(labels, scores), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["AP", "RR", "ERR", "Precision", "Recall", "RBP", "BPref"])
+@pytest.mark.parametrize("k", [None, 4, 9])
+def test_binary_block_of_twelve(name: str, k: int | None) -> None:
+    """Five relevant documents among twelve tied ones, between documents that are not tied."""
+    parameters = {} if name == "BPref" else {"k": k}
+    value = partial(reference.VALUES[name], **parameters)
+    above, below = [1, 0], [0, 1, 0]
+    blocks = [[int(i in hits) for i in range(12)] for hits in combinations(range(12), 5)]
+    values = [value([*above, *block, *below]) for block in blocks]
+    scores = [9, 8, *[5] * 12, 3, 2, 1]
+    for ties, summarise in (("average", np.mean), ("pessimistic", min), ("optimistic", max)):
+        measure = getattr(measures, name)(**parameters, ties=ties)
+        actual = measure([*above, *blocks[100], *below], scores)
+        assert_allclose(actual, summarise(values), rtol=1e-12)
+
+
+def test_thousands_of_tied_documents() -> None:
+    """Constant scores: rank r holds a relevant document with probability R / m."""
+    m, relevant = 3000, 40
+    labels, scores, ranks = np.arange(m) < relevant, np.zeros(m), np.arange(1, m + 1)
+    hits = 1 + (ranks - 1) * (relevant - 1) / (m - 1)  # down to a rank that holds one
+    assert_allclose(AP()(labels, scores), np.mean(hits / ranks), rtol=1e-10)
+    first = [comb(m - r, relevant - 1) / comb(m, relevant) for r in range(1, m - relevant + 2)]
+    assert_allclose(RR()(labels, scores), sum(p / r for r, p in enumerate(first, 1)), rtol=1e-10)
+    assert_allclose(Precision(k=7)(labels, scores), relevant / m, rtol=1e-12)
+    assert_allclose(Recall(k=7)(labels, scores), 7 / m, rtol=1e-12)
+
+
+def test_err_of_a_large_tied_block() -> None:
+    """Two grades: the number of good documents above a rank is hypergeometric."""
+    m, good, p = 120, 30, 3 / 16
+    labels = 2.0 * (np.arange(m) < good)
+    expected = sum(
+        comb(good, h) * comb(m - good, r - 1 - h) / comb(m, r - 1)  # h good ones above rank r
+        * (good - h) / (m - r + 1) * (1 - p) ** h * p / r
+        for r in range(1, m + 1)
+        for h in range(min(good, r - 1) + 1)
+    )  # fmt: skip
+    assert_allclose(ERR()(labels, np.zeros(m)), expected, rtol=1e-10)
+    assert_allclose(ERR()(np.full(2000, 4), np.zeros(2000)), reference.err([4] * 2000), rtol=1e-10)
+
+
+def test_scores_tie_only_when_equal() -> None:
+    """Zero has one value whatever its sign; the smallest double is not zero; 1e300 is a score."""
+    assert RR()([0, 1], [0.0, -0.0]) == 0.75
+    assert RR()([0, 1], [0.0, 5e-324]) == 1
+    assert RR()([1, 0, 0], [-1e300, 1e300, 0.0]) == pytest.approx(1 / 3)
+
+
+# --- Other people's programs ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [None, 1, 3, 10, 50])
+@pytest.mark.parametrize("tied", [False, True])
+def test_scikit_learn(k: int | None, tied: bool) -> None:
+    """scikit-learn takes gains as they are, averages ties, gives 0 where nothing is relevant."""
+    data = reference.Data(2, tied=tied)
+    ours = NDCG(k=k, no_relevant=0).per_query(data.y, data.scores, qid=data.qid)
+    dcg = DCG(k=k, no_relevant=0).per_query(data.y, data.scores, qid=data.qid)
+    for query in np.flatnonzero(data.sizes > 1):
+        own = data.qid == query
+        args = [2.0 ** data.y[own] - 1], [data.scores[own]]
+        assert_allclose(ours[query], ndcg_score(*args, k=k), rtol=1e-12)
+        assert_allclose(dcg[query], dcg_score(*args, k=k), rtol=1e-12)
+
+
+def test_trec_eval() -> None:
+    """trec_eval's own C code, every query, with 0 where nothing is relevant."""
+    data = reference.Data(3)
+    own = [np.flatnonzero(data.qid == query) for query in range(len(data.sizes))]
+    judged = {f"q{q}": {f"d{i}": int(data.y[i]) for i in rows} for q, rows in enumerate(own)}
+    run = {f"q{q}": {f"d{i}": float(data.scores[i]) for i in rows} for q, rows in enumerate(own)}
+    pairs = {
+        "map": AP(no_relevant=0),
+        "recip_rank": RR(no_relevant=0),
+        "P_5": Precision(k=5, no_relevant=0),
+        "recall_5": Recall(k=5, no_relevant=0),
+        "bpref": BPref(no_relevant=0),
+        "ndcg": NDCG(gain="linear", no_relevant=0),
+        "ndcg_cut_10": NDCG(k=10, gain="linear", no_relevant=0),
+    }
+    asked = {"map", "recip_rank", "P.5", "recall.5", "bpref", "ndcg", "ndcg_cut.10"}
+    theirs = pytrec_eval.RelevanceEvaluator(judged, asked).evaluate(run)
+    for name, measure in pairs.items():
+        expected = [theirs[f"q{q}"][name] for q in range(len(own))]
+        actual = measure.per_query(data.y, data.scores, qid=data.qid)
+        assert_allclose(actual, expected, rtol=1e-9, err_msg=name)
+
+
+def test_lightgbm() -> None:
+    """LightGBM's metrics of given scores: a constant feature, so that no tree changes them."""
+    data, cuts, history = reference.Data(4), [1, 3, 5, 50], {}
+    dataset = lightgbm.Dataset(
+        np.ones((len(data.y), 1)), data.y, group=data.sizes, init_score=data.scores
+    )
+    parameters = {"objective": "lambdarank", "metric": ["ndcg", "map"], "eval_at": cuts}
+    record = lightgbm.record_evaluation(history)
+    lightgbm.train(parameters | {"verbosity": -1}, dataset, 1, [dataset], callbacks=[record])
+    for k in cuts:
+        for name, measure in (("ndcg", NDCG), ("map", AP)):
+            ours = measure(k=k, no_relevant=1)(data.y, data.scores, group=data.sizes)
+            assert_allclose(ours, history["training"][f"{name}@{k}"][0], rtol=1e-7)
+
+
+def test_xgboost() -> None:
+    """XGBoost's metrics of given scores: a base margin and no round."""
+    data, cuts = reference.Data(5), [1, 3, 5, 50]
+    relevant = (data.y >= 1).astype(int)
+    for metric, measure, labels in (("ndcg", NDCG, data.y), ("map", AP, relevant)):
+        names = [f"{metric}@{k}" for k in cuts]
+        given_scores = xgboost.DMatrix(
+            np.ones((len(labels), 1)), labels, group=data.sizes, base_margin=data.scores
+        )
+        settings = {"objective": f"rank:{metric}", "eval_metric": names, "nthread": 1}
+        report = xgboost.train(settings, given_scores, 0).eval(given_scores)
+        theirs = [float(part.split(":")[1]) for part in report.split("\t")[1:]]
+        ours = [measure(k=k, no_relevant=1)(labels, data.scores, group=data.sizes) for k in cuts]
+        assert_allclose(ours, theirs, rtol=1e-6)
+
+
+# --- Queries and weights ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("ties", TIES)
+def test_mixed_rows_of_all_queries(name: str, ties: str) -> None:
+    """Queries come in order of appearance; only ties="order" looks at the order of their rows."""
+    data, rng = reference.Data(6, tied=True), np.random.default_rng(0)
+    rows = rng.permutation(len(data.y))
+    if ties == "order":  # mix the queries, but leave each one's rows in order
+        rows = np.argsort(np.argsort(data.qid[rows], kind="stable"))
+    qid = data.qid[rows]
+    measure = getattr(measures, name)(ties=ties)
+    by_query = measure.per_query(data.y, data.scores, group=data.sizes)
+    mixed = measure.per_query(data.y[rows], data.scores[rows], qid=qid.astype(str))
+    appearance = qid[np.sort(np.unique(qid, return_index=True)[1])]
+    assert_allclose(mixed, by_query[appearance], rtol=1e-12)
+
+
+def test_weighted_mean() -> None:
+    """A query's weight is its own times the mean of its documents'; skipped queries have none."""
+    data, rng = reference.Data(8), np.random.default_rng(8)
+    document, query = rng.random(len(data.y)), rng.random(len(data.sizes))
+    score = partial(NDCG(k=5), data.y, data.scores, qid=data.qid)
+    values = NDCG(k=5).per_query(data.y, data.scores, qid=data.qid)
+    means = np.bincount(data.qid, document) / data.sizes
+    counted = ~np.isnan(values)
+    assert 0 < counted.sum() < len(values)
+    for actual, weights in (
+        (score(), np.ones(len(query))),
+        (score(sample_weight=document), means),
+        (score(query_weight=query), query),
+        (score(sample_weight=document, query_weight=query), means * query),
+    ):
+        assert_allclose(actual, np.average(values[counted], weights=weights[counted]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [0.1, 10.0])
+@pytest.mark.parametrize("no_relevant", ["skip", 0, 1])
+def test_constant_weights_change_nothing(weight: float, no_relevant: Any) -> None:
+    """LightGBM reports 3.98 here and XGBoost aborts: a weighted mean stays in [0, 1]."""
+    measure = NDCG(k=5, no_relevant=no_relevant)
+    score = partial(measure, [3, 1, 0, 0, 0, 0], [1, 2, 3, 1, 2, 3], group=[3, 3])
+    weighted = score(sample_weight=np.full(6, weight))
+    assert 0 <= weighted <= 1
+    assert_allclose(weighted, score(), rtol=1e-12)
+
+
+def test_every_query_skipped() -> None:
+    """There is no mean of nothing; per query it is NaN."""
+    with pytest.raises(ValueError, match="relevant"):
+        NDCG()([0, 0], [1, 2])
+    assert_array_equal(NDCG().per_query([0, 0], [1, 2]), [np.nan])
+
+
+@pytest.mark.parametrize("convert", [list, np.float32, np.int8, lambda v: v.repeat(2)[::2]])
+def test_kinds_of_arrays(convert: Any) -> None:
+    """Lists, small types and strided arrays are read alike and left alone."""
+    y, scores = np.array([0, 2, 1, 3]), np.array([4, 2, 2, 1])
+    given_y, given_scores = convert(y), convert(scores)
+    actual = NDCG(k=3)(given_y, given_scores)
+    assert isinstance(actual, float)
+    assert_allclose(actual, reference.tied(partial(reference.ndcg, k=3), y, scores, "average"))
+    assert_array_equal(given_y, y)
+    assert_array_equal(given_scores, scores)
+
+
+# --- Strings and values -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "measure", "canonical"),
+    [
+        ("ndcg", NDCG(), "ndcg"),
+        ("ndcg@10", NDCG(10), "ndcg@10"),
+        ("map", AP(), "ap"),
+        ("map@5", AP(k=5), "ap@5"),
+        ("mrr", RR(), "rr"),
+        ("err@20", ERR(k=20), "err@20"),
+        ("p@5", Precision(k=5), "precision@5"),
+        ("recall@10", Recall(k=10), "recall@10"),
+        ("wta", measures.WTA(), "wta"),
+        ("rbp", RBP(), "rbp"),
+        ("bpref", BPref(), "bpref"),
+        ("kendall", measures.KendallTau(), "kendall"),
+    ],
+)
+def test_strings(text: str, measure: Any, canonical: str) -> None:
+    """Names and aliases parse, and print as the canonical name."""
+    assert gbrank.get_measure(text) == measure
+    assert str(measure) == canonical
+
+
+PARAMETERS: dict[str, st.SearchStrategy[Any]] = {
+    "k": st.one_of(st.none(), st.integers(1, 1000)),
+    "gain": st.one_of(st.sampled_from(["exp2", "linear"]), st.just((0, 1, 3.5, 7))),
+    "discount": st.sampled_from(["log2", "letor", "reciprocal", "flat"]),
+    "threshold": st.floats(0.001, 8),
+    "max_grade": st.floats(0.001, 8),
+    "p": st.floats(0.01, 0.99),
+    "ties": st.sampled_from(TIES),
+    "no_relevant": st.sampled_from(["skip", 0, 1]),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_round_trips(name: str, data: st.DataObject) -> None:
+    """str parses back, repr evaluates back, pickles load back, equal measures hash alike."""
+    kind = getattr(measures, name)
+    chosen = [field.name for field in fields(kind) if data.draw(st.booleans())]
+    measure = kind(**{field: data.draw(PARAMETERS[field]) for field in chosen})
+    for copy in (
+        gbrank.get_measure(str(measure)),
+        eval(repr(measure), dict(vars(measures))),
+        pickle.loads(pickle.dumps(measure)),
+    ):
+        assert copy == measure
+        assert hash(copy) == hash(measure)
+        assert type(copy) is kind
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_measures_are_immutable(name: str) -> None:
+    measure = getattr(measures, name)()
+    with pytest.raises(FrozenInstanceError):
+        measure.ties = "order"
+    assert measure != getattr(measures, name)(ties="order")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *((f"ndcg@{k}", "k") for k in ("0", "-1", "x", "", "2.5")),
+        ("wta@3", "wta"),
+        ("ndgc@10", "ndcg"),
+        ("nonsense", "(?s)ap.*bpref.*wta"),
+    ],
+)
+def test_bad_strings(text: str, message: str) -> None:
+    """Nothing is guessed; for an unknown name there is the nearest, and a list of all."""
+    with pytest.raises(ValueError, match=message):
+        gbrank.get_measure(text)
+
+
+# --- Bad input --------------------------------------------------------------------------------
+
+GOOD: dict[str, Any] = {"y": [1, 0, 2, 0], "scores": [4, 3, 2, 1]}
+
+
+@pytest.mark.parametrize(
+    ("measure", "changed", "message"),
+    [
+        (NDCG(), {"scores": [1, 2, 3]}, "scores"),
+        (NDCG(), {"y": [], "scores": []}, "."),
+        (NDCG(), {"y": [1, 0, np.inf, 0]}, "row 2"),
+        (AP(), {"scores": [0, 1, 2, np.nan]}, "row 3"),
+        (AP(), {"y": [np.nan, 1, 2, 3]}, "row 0"),
+        (RR(), {"y": [1, -1, 0, 0]}, "row 1"),
+        (NDCG(), {"y": [[1, 0], [2, 0]]}, "shape|dimension"),
+        (NDCG(), {"qid": [1, 1, 2]}, "qid"),
+        (NDCG(), {"group": [2, 1]}, "4"),
+        (NDCG(), {"group": [4, 0]}, "empty|document"),
+        (NDCG(), {"group": [4], "qid": [1, 1, 1, 1]}, "group.*qid|qid.*group"),
+        (NDCG(), {"sample_weight": [1, 1]}, "per document"),
+        (NDCG(), {"group": [2, 2], "query_weight": [1, 1, 1, 1]}, "per query"),
+        (NDCG(), {"sample_weight": [1, -1, 1, 1]}, "sample_weight"),
+        (NDCG(), {"query_weight": [np.nan]}, "query_weight"),
+        (NDCG(), {"sample_weight": [0, 0, 0, 0]}, "weight"),
+        (NDCG(), {"y": [2000, 0, 0, 0]}, "2000"),
+        (ERR(), {"y": [1, 0, 5, 0]}, "max_grade"),
+        (NDCG(gain=(0, 1, 3)), {"y": [1, 0.5, 2, 0]}, "row 1"),
+        (NDCG(gain=(0, 1)), {}, "row 2"),
+    ],
+)
+def test_bad_input(measure: Any, changed: dict[str, Any], message: str) -> None:
+    """The message says which row, or what there should be one of."""
+    arguments = GOOD | changed
+    with pytest.raises(ValueError, match=message):
+        measure(arguments.pop("y"), arguments.pop("scores"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        *(("NDCG", {"k": k}) for k in (0, -3, 2.5, "3")),
+        ("NDCG", {"gain": "cubic"}),
+        ("NDCG", {"ties": "random"}),
+        ("NDCG", {"no_relevant": 2}),
+        ("AP", {"threshold": np.nan}),
+        ("RBP", {"p": 1.5}),
+        ("ERR", {"max_grade": -1}),
+    ],
+)
+def test_bad_parameters(name: str, parameters: dict[str, Any]) -> None:
+    """A measure that makes no sense cannot be made; the message names the argument."""
+    with pytest.raises((ValueError, TypeError), match=next(iter(parameters))):
+        getattr(measures, name)(**parameters)

@@ -1,0 +1,254 @@
+"""Queries: which rows belong to which query, whatever the ids look like."""
+
+import datetime as dt
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from gbrank import Queries
+
+
+def rows_of(queries: Queries) -> list[list[int]]:
+    """Return the rows of each query."""
+    return [queries.order[begin:end].tolist() for begin, end in pairwise(queries.offsets)]
+
+
+def expected_rows(qid: Any) -> dict[Any, list[int]]:
+    """Group rows by a dict, which keeps the order of first appearance."""
+    groups: dict[Any, list[int]] = {}
+    for row, item in enumerate(qid):
+        groups.setdefault(item, []).append(row)
+    return groups
+
+
+def object_array(values: list[Any]) -> np.ndarray:
+    """Return an array whose entries are the Python objects themselves."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+PATTERN = [1, 0, 1, 2, 0, 1]  # three queries of 3, 2 and 1 rows, that first appear as 1, 0, 2
+TUPLES = [("u", 1), ("u", 2), ("v", 1)]
+DAYS = [dt.date(2024, 1, 2), dt.date(2023, 5, 1), dt.date(2024, 1, 3)]
+IDS: dict[str, list[Any]] = {
+    "int": [7, -3, 5],
+    "large int": [2**62 + 1, 2**62, 2**62 + 2],
+    "str": ["beta", "alpha", "gamma"],
+    "float": [0.5, -1.0, 2.25],
+    "tuple": TUPLES,
+    "date": DAYS,
+    "bytes": [b"x", b"a", b"m"],
+    "mixed": [1, "1", (1,)],
+}
+
+
+@pytest.mark.parametrize("kind", IDS)
+def test_ids_of_any_type(kind: str) -> None:
+    """Unsorted ids: queries stand by first appearance, rows as in the input."""
+    qid = object_array([IDS[kind][i] for i in PATTERN])
+    queries = Queries.from_qid(qid)
+    assert queries.ids.tolist() == [IDS[kind][i] for i in (1, 0, 2)]
+    assert rows_of(queries) == [[0, 2, 5], [1, 4], [3]]
+    assert queries.sizes.tolist() == [3, 2, 1]
+    assert queries.index.tolist() == [0, 1, 0, 2, 1, 0]
+    assert (queries.n_queries, queries.n_documents) == (3, 6)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        tuple,
+        np.array,
+        pd.Series,
+        lambda ids: pd.Series(ids, index=range(60, 0, -10)),
+        lambda ids: pd.Series(ids, dtype="category"),
+        pl.Series,
+        lambda ids: pl.Series(ids, dtype=pl.Categorical),
+        pa.array,
+        lambda ids: np.array(ids, dtype=object),
+    ],
+    ids=["list", "tuple", "numpy", "pandas", "pandas-index", "pandas-category", "polars",
+         "polars-categorical", "pyarrow", "object"],
+)  # fmt: skip
+def test_containers_of_strings(make: Any) -> None:
+    """The container plays no part, nor does the index of a pandas series."""
+    qid = [IDS["str"][i] for i in PATTERN]
+    queries = Queries.from_qid(make(qid))
+    assert rows_of(queries) == [[0, 2, 5], [1, 4], [3]]
+    assert list(queries.ids) == ["alpha", "beta", "gamma"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda days: np.array(days, dtype="datetime64[D]"),
+        lambda days: pd.Series(pd.to_datetime(days)),
+        pl.Series,
+        list,
+    ],
+    ids=["numpy", "pandas", "polars", "list"],
+)
+def test_containers_of_dates(make: Any) -> None:
+    """Dates are ids like others."""
+    assert rows_of(Queries.from_qid(make([DAYS[i] for i in PATTERN]))) == [[0, 2, 5], [1, 4], [3]]
+
+
+@pytest.mark.parametrize("make", [list, tuple, object_array], ids=["list", "tuple", "object"])
+@pytest.mark.parametrize(
+    "ids",
+    [TUPLES, [(1, 2), (1, 3), (4, 2)], [(0.5, 2), (0.5, 3), (1.5, 2)], [(1,), (1, 2), ()]],
+    ids=["mixed", "int", "float", "ragged"],
+)
+def test_tuples_are_ids_not_rows(ids: list[Any], make: Any) -> None:
+    """A list of pairs is a list of ids; NumPy would make a matrix of it."""
+    queries = Queries.from_qid(make([ids[i] for i in PATTERN]))
+    assert rows_of(queries) == [[0, 2, 5], [1, 4], [3]]
+    assert queries.ids.tolist() == [ids[1], ids[0], ids[2]]
+
+
+def test_lists_of_mixed_types() -> None:
+    """1 and "1" are two ids: NumPy would make strings of both."""
+    assert rows_of(Queries.from_qid([1, "1", 1])) == [[0, 2], [1]]
+
+
+def test_a_matrix_is_no_list_of_ids() -> None:
+    """An array of two dimensions is refused."""
+    with pytest.raises(ValueError, match=r"qid.*shape"):
+        Queries.from_qid(np.array([[1, 1], [2, 2]]))
+
+
+@given(st.lists(st.integers(-2, 3), min_size=1, max_size=40))
+def test_grouping_against_a_dict(qid: list[int]) -> None:
+    """Integers, strings and objects give the same partition as a dict does."""
+    groups = expected_rows(qid)
+    for ids in (np.array(qid), np.array([str(i) for i in qid]), object_array(qid)):
+        queries = Queries.from_qid(ids)
+        assert rows_of(queries) == list(groups.values())
+        assert [int(item) for item in queries.ids] == list(groups)
+        assert_array_equal(queries.ids[queries.index].astype(int), qid)
+        assert queries.contiguous == (queries.order.tolist() == list(range(len(qid))))
+        assert queries.order.dtype == queries.offsets.dtype == np.int64
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=20))
+def test_sizes_are_consecutive_ids(sizes: list[int]) -> None:
+    """from_sizes is from_qid of repeated numbers."""
+    by_size = Queries.from_sizes(sizes)
+    by_id = Queries.from_qid(np.repeat(np.arange(len(sizes)), sizes))
+    assert by_size.contiguous
+    for name in ("order", "offsets", "ids", "sizes", "index"):
+        assert_array_equal(getattr(by_size, name), getattr(by_id, name))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64, np.int32, float])
+def test_sizes_of_any_integer_type(dtype: Any) -> None:
+    """200 documents in sum, more than a byte holds."""
+    queries = Queries.from_sizes(np.array([100, 100, 100], dtype=dtype))
+    assert queries.offsets.tolist() == [0, 100, 200, 300]
+    assert queries.offsets.dtype == np.int64
+
+
+@given(
+    st.lists(st.integers(0, 4), min_size=1, max_size=30),
+    st.lists(st.booleans(), min_size=5, max_size=5),
+)
+def test_subset(qid: list[int], wanted: list[bool]) -> None:
+    """The kept rows, regrouped, are what from_qid makes of them."""
+    queries = Queries.from_qid(qid)
+    keep = np.array([wanted[i] for i in queries.ids])
+    kept, rows = queries.subset(keep)
+    assert rows.tolist() == [row for row, item in enumerate(qid) if wanted[item]]
+    if keep.any():
+        expected = Queries.from_qid(np.array(qid)[rows])
+        for name in ("order", "offsets", "ids"):
+            assert_array_equal(getattr(kept, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        [1.0, np.nan, 2.0],
+        ["a", np.nan, "b"],
+        [1, None, 2],
+        object_array(["a", None, "b"]),
+        object_array(["a", np.nan, "b"]),
+        np.array(["2024-01-01", "NaT", "2024-01-02"], dtype="datetime64[D]"),
+        pd.Series(["a", pd.NA, "b"], dtype="string"),
+        pd.Series([1, pd.NA, 2], dtype="Int64"),
+        pd.Series(["a", None, "b"], dtype="category"),
+        pl.Series([1, None, 2]),
+        pl.Series(["a", None, "b"]),
+    ],
+    ids=[
+        "nan",
+        "list nan",
+        "list None",
+        "None",
+        "object nan",
+        "NaT",
+        "NA",
+        "Int64",
+        "category",
+        "polars",
+        "polars str",
+    ],
+)
+def test_missing_ids(qid: Any) -> None:
+    """A missing id is no query of its own; the message gives the row."""
+    with pytest.raises(ValueError, match=r"qid.*row 1"):
+        Queries.from_qid(qid)
+
+
+def test_resolve() -> None:
+    """Either qid or group; with neither, all rows are one query."""
+    assert rows_of(Queries.resolve(3, qid=[4, 5, 4])) == [[0, 2], [1]]
+    assert rows_of(Queries.resolve(3, group=[1, 2])) == [[0], [1, 2]]
+    assert rows_of(Queries.resolve(3)) == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"qid": [1, 2], "group": [3]}, "qid.*group"),
+        ({"qid": [1, 2]}, "qid.*3.*2"),
+        ({"group": [2, 2]}, "group.*3.*4"),
+        ({"group": [3, 0]}, "group.*query 1.*leave out"),
+        ({"group": [4, -1]}, "group.*-1"),
+        ({"group": [1.5, 1.5]}, "group.*integers"),
+        ({"group": [np.nan, 3]}, "group.*integers"),
+        ({"group": []}, "group"),
+        ({"group": [[1, 2]]}, "group.*shape"),
+        ({"group": ["3"]}, "group.*integers"),
+        ({"qid": []}, "qid"),
+        ({"qid": 3}, "qid"),
+    ],
+)
+def test_bad_queries(arguments: dict[str, Any], message: str) -> None:
+    """The message names the argument, what it was and what it should be."""
+    with pytest.raises(ValueError, match=message):
+        Queries.resolve(3, **arguments)
+
+
+def test_large_sorted_and_unsorted_ids() -> None:
+    """A hundred thousand rows, in order and shuffled: the same queries up to their order."""
+    rng = np.random.default_rng(0)
+    qid = np.repeat(rng.permutation(3000), rng.integers(1, 70, 3000))
+    rows = rng.permutation(len(qid))
+    ordered, shuffled = Queries.from_qid(qid), Queries.from_qid(qid[rows])
+    assert ordered.contiguous
+    assert not shuffled.contiguous
+    sizes = dict(zip(ordered.ids, ordered.sizes, strict=True))
+    assert sizes == dict(zip(shuffled.ids, shuffled.sizes, strict=True))
+    for queries, ids in ((ordered, qid), (shuffled, qid[rows])):
+        assert_array_equal(queries.ids[queries.index], ids)
+        assert_array_equal(np.sort(queries.order), np.arange(len(qid)))

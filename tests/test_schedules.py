@@ -1,0 +1,241 @@
+"""Schedules: sigma by round, by hand and as invariants."""
+
+import math
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from gbrank.schedules import (
+    SCHEDULES,
+    Schedule,
+    as_schedule,
+    constant,
+    cosine,
+    geometric,
+    join,
+    linear,
+    sigma_at,
+    staircase,
+)
+
+INTERPOLATIONS = (geometric, linear, cosine)
+widths = st.floats(1e-6, 1e6)
+
+
+def values(schedule: Callable[..., float], rounds: int) -> list[float]:
+    """Return sigma in every round."""
+    return [schedule(round, rounds) for round in range(rounds)]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        (constant(0.5), [0.5] * 5),
+        (geometric(16, 1), [16, 8, 4, 2, 1]),
+        (geometric(1, 16), [1, 2, 4, 8, 16]),
+        (geometric(4, 1, rounds=3), [4, 2, 1, 1, 1]),
+        (linear(1, 0.2), [1, 0.8, 0.6, 0.4, 0.2]),
+        (linear(2, 1, rounds=2), [2, 1, 1, 1, 1]),
+        (cosine(3, 1), [3, 2 + math.sqrt(0.5), 2, 2 - math.sqrt(0.5), 1]),
+        (staircase(8, 0.5, 2), [8, 8, 4, 4, 2]),
+        (staircase(1, 3, 1), [1, 3, 9, 27, 81]),
+        (join([5, geometric(4, 1)], [2]), [5, 5, 4, 2, 1]),
+        (join([linear(3, 1), 0.5, "staircase(8, 0.5, 1)"], [2, 3]), [3, 1, 0.5, 8, 4]),
+        (join([geometric(4, 1, rounds=9), constant(7)], [1]), [4, 7, 7, 7, 7]),
+        (join([join([1, 2], [1]), 3], [2]), [1, 2, 3, 3, 3]),
+    ],
+    ids=str,
+)
+def test_values_by_hand(schedule: Schedule, expected: list[float]) -> None:
+    """Five rounds of each."""
+    assert_allclose(values(schedule, 5), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", INTERPOLATIONS)
+@given(start=widths, stop=widths, rounds=st.integers(2, 50))
+def test_interpolations(kind: Any, start: float, stop: float, rounds: int) -> None:
+    """They begin at start, end exactly at stop, stay there, and go one way only."""
+    schedule = kind(start, stop)
+    path = values(schedule, rounds)
+    assert path[0] == pytest.approx(start, rel=1e-14)
+    assert path[-1] == stop == schedule(rounds + 5, rounds)
+    steps = np.diff(path) * np.sign(stop - start)
+    assert (steps >= -1e-9 * max(start, stop)).all()
+    assert values(kind(start, stop, rounds=rounds), rounds) == path
+    assert values(kind(start, stop, rounds), 1000)[:rounds] == path
+
+
+@given(start=st.floats(1e-2, 1e2), stop=st.floats(1e-2, 1e2), round=st.integers(0, 1000))
+def test_three_curves_by_formula(start: float, stop: float, round: int) -> None:
+    """Equal factors, equal amounts, half a cosine."""
+    t = round / 1000
+    formulas: dict[Any, float] = {
+        geometric: start ** (1 - t) * stop**t,
+        linear: start + (stop - start) * t,
+        cosine: stop + (start - stop) * (1 + math.cos(math.pi * t)) / 2,
+    }
+    for kind, expected in formulas.items():
+        assert kind(start, stop)(round, 1001) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", INTERPOLATIONS)
+def test_one_round(kind: Any) -> None:
+    """A fit of a single round begins, it does not end."""
+    assert kind(2.0, 1.0)(0, 1) == 2.0
+
+
+def test_the_number_of_rounds_must_be_known() -> None:
+    """Only schedules that end with the fit ask for it; the message says how to give it."""
+    for kind in INTERPOLATIONS:
+        with pytest.raises(ValueError, match=r"number of rounds.*rounds="):
+            kind(1.0, 0.1)(0)
+        assert kind(1.0, 0.1, rounds=2)(1) == 0.1
+    assert constant(2)(3) == staircase(2, 1, 4)(9) == 2
+    assert join([geometric(1, 0.5), 3], [2])(1) == 0.5
+
+
+def test_a_join_that_outlasts_the_fit() -> None:
+    """Fewer rounds than the boundary: the first schedule runs as it would."""
+    assert values(join([geometric(4, 1), 9], [3]), 2) == pytest.approx([4, 2])
+    late = join([1, geometric(4, 1)], [3])
+    assert values(late, 4) == [1, 1, 1, 4]
+
+
+PRINTABLE = [
+    constant(0.25),
+    constant(1e-7),
+    geometric(1, 0.1),
+    geometric(1, 0.1, rounds=20),
+    linear(3.5, 1e-3),
+    cosine(2, 1, rounds=7),
+    staircase(64, 0.5, 10),
+    join([constant(1), geometric(1, 0.25)], [2]),
+    join([1, join([2, cosine(3, 1)], [4]), staircase(4, 0.5, 2)], [3, 9]),
+]
+
+
+@pytest.mark.parametrize("schedule", PRINTABLE, ids=str)
+def test_strings_round_trip(schedule: Schedule) -> None:
+    """What a schedule prints, as_schedule reads: models are saved with it."""
+    assert as_schedule(str(schedule)) == schedule
+    assert as_schedule(f"  {schedule!r} ") == schedule
+
+
+@pytest.mark.parametrize("schedule", PRINTABLE, ids=str)
+def test_values_compare_hash_and_pickle(schedule: Schedule) -> None:
+    """Schedules are values."""
+    again = pickle.loads(pickle.dumps(schedule))
+    assert again == schedule
+    assert hash(again) == hash(schedule)
+    assert schedule != constant(77)
+    assert as_schedule(schedule) is schedule
+
+
+def test_the_battery_knows_every_schedule() -> None:
+    """A new schedule must be added to the round trips above."""
+    assert {type(schedule) for schedule in PRINTABLE} >= set(SCHEDULES.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0.5", constant(0.5)),
+        ("2", constant(2)),
+        ("geometric(1, 0.1)", geometric(1, 0.1)),
+        ("linear(start=1, stop=0.5, rounds=3)", linear(1, 0.5, 3)),
+        (" staircase(64, 0.5, every=10)", staircase(64, 0.5, 10)),
+        ("cosine( 1 ,\n 0.5 )", cosine(1, 0.5)),
+    ],
+)
+def test_strings(text: str, expected: Schedule) -> None:
+    """A number or a call."""
+    assert as_schedule(text) == expected
+
+
+def test_numbers_and_functions() -> None:
+    """A number is constant; a function is used as it is."""
+    assert as_schedule(2) == as_schedule(np.float32(2)) == constant(2)
+
+    def falling(round: int, rounds: int | None) -> float:
+        return 1 / (1 + round)
+
+    assert as_schedule(falling) is falling
+    assert sigma_at(falling, 3, None) == 0.25
+    assert values(join([falling, 9], [2]), 3) == [1, 0.5, 9]
+
+
+@pytest.mark.parametrize(
+    "sigma", [0, -1, 0.0, math.nan, math.inf, True, None, "0", "-1", "nan", b"1", [1.0]]
+)
+def test_bad_widths(sigma: Any) -> None:
+    """Sigma is a finite number above 0."""
+    with pytest.raises((ValueError, TypeError), match=r"sigma|value"):
+        as_schedule(sigma)
+
+
+@pytest.mark.parametrize("result", [0, -1.0, math.nan, math.inf, None, "1", True])
+def test_bad_results_of_functions(result: Any) -> None:
+    """The message gives the round."""
+    with pytest.raises((ValueError, TypeError), match="sigma in round 4"):
+        sigma_at(lambda round, rounds: result, 4, 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("geometrc(1, 0.1)", "(?s)geometric.*constant.*staircase"),
+        ("geometric", "geometric"),
+        ("geometric(1)", "stop"),
+        ("geometric(1, 2, 3, 4)", "geometric"),
+        ("geometric(1, 0.1", "geometric"),
+        ("geometric(one, 2)", "geometric"),
+        ("geometric(1, stopp=2)", "stopp"),
+        ("geometric(**{'start': 1})", "geometric"),
+        ("geometric(*[1, 2])", "geometric"),
+        ("geometric(1, __import__('os').getpid())", "geometric"),
+        ("(lambda: 1)()", "lambda"),
+        ("math.geometric(1, 2)", "geometric"),
+        ("geometric(0, 1)", "start"),
+        ("1; 2", "1; 2"),
+        ("", "sigma"),
+        ("wide", "wide"),
+        ("[1]", "sigma|value"),
+    ],
+)
+def test_bad_strings(text: str, message: str) -> None:
+    """Always a ValueError that names the trouble; nothing is evaluated."""
+    with pytest.raises(ValueError, match=message):
+        as_schedule(text)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: constant(0), "value"),
+        (lambda: geometric(0, 1), "start"),
+        (lambda: geometric(1, -1), "stop"),
+        (lambda: linear(1, math.nan), "stop"),
+        (lambda: cosine(math.inf, 1), "start"),
+        (lambda: linear(1, 2, rounds=0), "rounds"),
+        (lambda: linear(1, 2, rounds=2.5), "rounds"),
+        (lambda: geometric("1", 2), "start"),
+        (lambda: staircase(1, 0, 2), "factor"),
+        (lambda: staircase(1, 0.5, 0), "every"),
+        (lambda: staircase(1, 0.5, 1.5), "every"),
+        (lambda: join([1, 2], []), "boundaries"),
+        (lambda: join([], []), "boundaries"),
+        (lambda: join([1, 2, 3], [4, 4]), "boundaries must rise"),
+        (lambda: join([1, 2], [0]), "boundaries"),
+        (lambda: join([1, -2], [3]), "sigma"),
+    ],
+)
+def test_bad_parameters(make: Callable[[], Any], message: str) -> None:
+    """The message names the parameter."""
+    with pytest.raises((ValueError, TypeError), match=message):
+        make()

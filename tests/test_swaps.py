@@ -1,0 +1,246 @@
+"""LambdaRank's weights against the enumeration of every order of tied documents."""
+
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gbrank
+import reference
+from gbrank import measures
+from reference import CASES, Query, queries
+
+SIGMAS = (0.5, 1.0, 2.0)
+TRUNCATIONS = (None, 1, 2, 3)
+IDS = [f"{name}-{parameters}" for name, parameters in CASES]
+
+
+def bind(objective: Any, labels: list[float], sizes: list[int] | None = None) -> Any:
+    """Bind an objective to one query, or to queries of the given sizes."""
+    groups = gbrank.Queries.from_sizes(sizes or [len(labels)])
+    return objective.bind(np.array(labels), groups)
+
+
+def assert_close(actual: Any, expected: Any) -> None:
+    """Equal to 1e-10 of the largest entry."""
+    largest = np.abs(expected).max(initial=0)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-10 * largest + 1e-14)
+
+
+def check(objective: Any, deltas: Any, query: Query, sigma: float) -> None:
+    """Compare an objective's gradient, curvature and loss with those of the given weights."""
+    labels, scores = query
+    bound = bind(objective, labels)
+    gradient, curvature, loss = reference.lambda_gradients(deltas, labels, scores, sigma)
+    actual_gradient, actual_curvature = bound.gradients(np.array(scores), sigma)
+    assert_close(actual_gradient, gradient)
+    assert_close(actual_curvature, curvature)
+    assert (actual_curvature > 0).all()
+    assert_close(bound.loss(np.array(scores), sigma), [loss])
+
+
+def value_of(name: str, parameters: dict[str, Any]) -> reference.Value:
+    """Return the slow formula of a measure."""
+    return partial(reference.VALUES[name], **parameters)
+
+
+# --- The reference itself ---------------------------------------------------------------------
+
+
+def test_reference_swap_by_hand() -> None:
+    """A swap across ranks 1 and 3 changes RR from 1 to 1/3; below the first hit, by nothing."""
+    deltas = np.array(reference.expected_swap_deltas(reference.rr, [1, 0, 0], [3, 2, 1]))
+    np.testing.assert_allclose(deltas[0], [0, 1 / 2, 2 / 3])
+    assert deltas[1, 2] == 0
+    np.testing.assert_array_equal(deltas, deltas.T)
+
+
+def test_reference_swap_of_a_tied_pair_by_hand() -> None:
+    """Two tied documents: |G_i - G_j| |D(1) - D(2)| in either order, not the zero of the means."""
+    value = partial(reference.dcg, gain="linear", discount="reciprocal")
+    deltas = reference.expected_swap_deltas(value, [3, 1], [0, 0])
+    assert deltas[0][1] == deltas[1][0] == pytest.approx(2 * (1 - 1 / 2))
+
+
+def test_reference_swap_is_the_mean_over_orders() -> None:
+    """One document above a tied pair: its distance to each is 1 - 1/2 or 1 - 1/3, evenly."""
+    value = partial(reference.dcg, gain="linear", discount="reciprocal")
+    deltas = reference.expected_swap_deltas(value, [1, 0, 0], [2, 1, 1])
+    assert deltas[0][1] == pytest.approx((1 / 2 + 2 / 3) / 2)
+    by_row = reference.row_order_swap_deltas(value, [1, 0, 0], [2, 1, 1])
+    assert by_row[0][1:] == pytest.approx([1 / 2, 2 / 3])
+
+
+def test_reference_truncation_drops_pairs_below_it() -> None:
+    """Three tied documents and truncation 1: a pair holds the first rank in 2 of 3 orders."""
+    deltas = reference.expected_swap_deltas(lambda ranked: ranked[0], [1, 0, 0], [0] * 3, 1)
+    assert deltas[0][1] == pytest.approx(2 / 3)
+    cut = reference.expected_swap_deltas(reference.kendall_tau, [2, 1, 0], [3, 2, 1], 1)
+    assert cut[0][1] > 0
+    assert cut[1][2] == 0
+
+
+@given(queries(5), st.sampled_from(SIGMAS))
+@settings(max_examples=40, deadline=None)
+def test_reference_gradient_is_the_slope_of_the_loss(query: Query, sigma: float) -> None:
+    """Central differences of the loss, and of the gradient for its diagonal, weights frozen."""
+    labels, scores = query
+    deltas = reference.expected_swap_deltas(reference.ndcg, labels, scores)
+    gradient, curvature, _ = reference.lambda_gradients(deltas, labels, scores, sigma)
+    step = 1e-5
+    for row in range(len(labels)):
+        moved = [
+            [s + sign * step * (other == row) for other, s in enumerate(scores)] for sign in (1, -1)
+        ]
+        up, down = (reference.lambda_gradients(deltas, labels, s, sigma) for s in moved)
+        assert (up[2] - down[2]) / (2 * step) == pytest.approx(gradient[row], abs=1e-8)
+        slope = (up[0][row] - down[0][row]) / (2 * step)
+        assert slope == pytest.approx(curvature[row], abs=1e-8)
+
+
+# --- LambdaRank -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+@given(queries(6), st.sampled_from(SIGMAS))
+@settings(max_examples=25, deadline=None)
+def test_expected_swaps(name: str, parameters: dict[str, Any], query: Query, sigma: float) -> None:
+    """Tied documents stand in all orders alike."""
+    measure = getattr(measures, name)(**parameters)
+    deltas = reference.expected_swap_deltas(value_of(name, parameters), *query)
+    check(gbrank.LambdaRank(measure), deltas, query, sigma)
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+@given(queries(6), st.sampled_from(SIGMAS), st.sampled_from(TRUNCATIONS[1:]))
+@settings(max_examples=25, deadline=None)
+def test_expected_swaps_truncated(
+    name: str, parameters: dict[str, Any], query: Query, sigma: float, truncation: int
+) -> None:
+    """A pair counts in the orders where its better document is within the truncation."""
+    measure = getattr(measures, name)(**parameters)
+    if name == "BPref":
+        with pytest.raises(ValueError, match="truncation"):
+            bind(gbrank.LambdaRank(measure, truncation=truncation), query[0])
+        return
+    deltas = reference.expected_swap_deltas(value_of(name, parameters), *query, truncation)
+    check(gbrank.LambdaRank(measure, truncation=truncation), deltas, query, sigma)
+
+
+@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+@given(queries(6), st.sampled_from(SIGMAS), st.sampled_from(TRUNCATIONS))
+@settings(max_examples=20, deadline=None)
+def test_row_order_swaps(
+    name: str, parameters: dict[str, Any], query: Query, sigma: float, truncation: int | None
+) -> None:
+    """With ties="order", documents of equal score stand as the rows do."""
+    measure = getattr(measures, name)(**parameters)
+    deltas = reference.row_order_swap_deltas(value_of(name, parameters), *query, truncation)
+    check(gbrank.LambdaRank(measure, truncation=truncation, ties="order"), deltas, query, sigma)
+
+
+@pytest.mark.parametrize("name", reference.VALUES)
+def test_all_tied_documents_move(name: str) -> None:
+    """Round 0: all scores tie; the best document must rise and the worst must sink."""
+    labels, scores = [0.0, 2.0, 1.0, 0.0, 3.0, 1.0], [0.0] * 6
+    parameters = {"k": 2} if name in reference.CUT else {}
+    objective = gbrank.LambdaRank(getattr(measures, name)(**parameters))
+    gradient, _ = bind(objective, labels).gradients(np.array(scores), 1.0)
+    assert gradient[4] < 0 < gradient[0]
+    deltas = reference.expected_swap_deltas(value_of(name, parameters), labels, scores)
+    check(objective, deltas, (labels, scores), 1.0)
+
+
+@pytest.mark.parametrize("truncation", TRUNCATIONS)
+@pytest.mark.parametrize("sizes", [(1, 4, 1), (1, 3, 2), (2, 3, 1), (2, 2, 2)])
+@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+def test_blocks_across_the_cut(
+    name: str, parameters: dict[str, Any], sizes: tuple[int, ...], truncation: int | None
+) -> None:
+    """Three tied blocks, many labels each: k and the truncation fall before, in and after them."""
+    if name == "BPref":  # refuses to be truncated
+        truncation = None
+    objective = gbrank.LambdaRank(getattr(measures, name)(**parameters), truncation=truncation)
+    rng, scores = np.random.default_rng(0), np.repeat([2.0, 1.0, 0.0], sizes).tolist()
+    for _ in range(8):
+        labels = rng.choice([0.0, 0.0, 1.0, 3.0, 4.0], 6).tolist()
+        deltas = reference.expected_swap_deltas(
+            value_of(name, parameters), labels, scores, truncation
+        )
+        check(objective, deltas, (labels, scores), 1.0)
+
+
+@pytest.mark.parametrize("truncation", [None, 4])
+@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+def test_longer_lists(name: str, parameters: dict[str, Any], truncation: int | None) -> None:
+    """Twenty documents, of which two, two and three tie: 24 orders."""
+    rng = np.random.default_rng(3)
+    labels = [4.0, *rng.integers(0, 4, 19).astype(float)]
+    scores = rng.permutation([5.0, 5, 4.5, 4, 4, 3.5, 3, 3, 3, *np.arange(11) / 4]).tolist()
+    if name == "BPref":  # refuses to be truncated
+        truncation = None
+    objective = gbrank.LambdaRank(getattr(measures, name)(**parameters), truncation=truncation)
+    deltas = reference.expected_swap_deltas(value_of(name, parameters), labels, scores, truncation)
+    check(objective, deltas, (labels, scores), 1.0)
+
+
+@given(queries(6))
+@settings(max_examples=40, deadline=None)
+def test_scores_thousands_of_sigma_apart(query: Query) -> None:
+    """Nothing overflows: a pair is right, wrong or even."""
+    labels, scores = query
+    deltas = reference.expected_swap_deltas(reference.ndcg, labels, scores)
+    gradient, _, loss = reference.lambda_gradients(deltas, labels, scores, 1e-4)
+    bound = bind(gbrank.LambdaRank(measures.NDCG()), labels)
+    assert_close(bound.gradients(np.array(scores), 1e-4)[0], gradient)
+    assert_close(bound.loss(np.array(scores), 1e-4), [loss])
+
+
+@given(queries(6), st.sampled_from(SIGMAS))
+@settings(max_examples=40, deadline=None)
+def test_ranknet_weighs_all_pairs_alike(query: Query, sigma: float) -> None:
+    """RankNet is weight 1 for every pair of different label."""
+    check(gbrank.RankNet(), reference.unit_deltas(query[0]), query, sigma)
+
+
+@pytest.mark.parametrize("name", ["AP", "RR", "Precision", "Recall", "WTA", "RBP", "BPref"])
+@pytest.mark.parametrize("no_relevant", ["skip", 0, 1])
+def test_no_relevant_document_no_gradient(name: str, no_relevant: Any) -> None:
+    """Labels that differ below the threshold: the measure cannot change, whatever its value."""
+    objective = gbrank.LambdaRank(getattr(measures, name)(no_relevant=no_relevant))
+    bound = bind(objective, [0.5, 0.0, 0.0])
+    gradient, curvature = bound.gradients(np.array([1.0, 0.0, 0.0]), 1.0)
+    assert (gradient == 0).all()
+    assert (curvature > 0).all()
+
+
+@pytest.mark.parametrize("name", reference.VALUES)
+@given(st.lists(queries(4), min_size=2, max_size=4))
+@settings(max_examples=8, deadline=None)
+def test_queries_do_not_mix(name: str, parts: list[Query]) -> None:
+    """Queries that are bound together: each has the numbers that it has alone."""
+    objective = gbrank.LambdaRank(getattr(measures, name)())
+    labels, scores = (list(chain.from_iterable(column)) for column in zip(*parts, strict=True))
+    together = bind(objective, labels, [len(part[0]) for part in parts])
+    alone = [bind(objective, y).gradients(np.array(s), 1.0) for y, s in parts]
+    for column, actual in enumerate(together.gradients(np.array(scores), 1.0)):
+        np.testing.assert_array_equal(actual, np.concatenate([pair[column] for pair in alone]))
+    losses = [bind(objective, y).loss(np.array(s), 1.0)[0] for y, s in parts]
+    np.testing.assert_array_equal(together.loss(np.array(scores), 1.0), losses)
+
+
+@pytest.mark.parametrize("name", reference.VALUES)
+def test_row_order_never_changes_a_gradient(name: str) -> None:
+    """The same bits for each document, whatever the order of the rows."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, 60).astype(float)
+    scores, rows = rng.integers(0, 6, 60) / 3, rng.permutation(60)
+    objective = gbrank.LambdaRank(getattr(measures, name)())
+    gradient, curvature = bind(objective, list(labels)).gradients(scores, 1.0)
+    shuffled = bind(objective, list(labels[rows])).gradients(scores[rows], 1.0)
+    np.testing.assert_array_equal(gradient[rows], shuffled[0])
+    np.testing.assert_array_equal(curvature[rows], shuffled[1])
