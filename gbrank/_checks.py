@@ -34,7 +34,7 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
     if length is not None and len(array) != length:
         raise ValueError(f"{name} must have {length} entries, got {len(array)}.")
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.require(array, np.float64, ["C", "W"])  # compiled code takes no read-only arrays
 
 
 def _numbers_from_objects(array: NDArray[Any], name: str) -> Vector:

@@ -458,7 +458,7 @@ class GBRanker(BaseEstimator):
             subsample=subsample if self.subsample_by == "document" else 1.0,
             colsample=check_number(self.colsample, "colsample", 0, 1, open_low=True),
             reg_lambda=check_number(self.reg_lambda, "reg_lambda", 0),
-            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            seed=_seed(self.random_state),
             n_jobs=usable_threads(jobs),
             params=dict(self.booster_params or {}),
             built_in=self._built_in(),
@@ -546,6 +546,13 @@ class GBRanker(BaseEstimator):
             return derivatives
 
         return in_round, hook.sigmas
+
+
+def _seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return an integer as it is, which the boosters then take as their own seed."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(check_number(random_state, "random_state", 0, 2**31 - 1, integer=True))
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def _rows(

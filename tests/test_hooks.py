@@ -2,11 +2,9 @@
 
 import copy
 import itertools
-import os
 import pickle
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import lightgbm as lgb
 import numpy as np
@@ -19,14 +17,11 @@ from sklearn.model_selection import GroupKFold
 from gbrank import (
     AP,
     NDCG,
-    LambdaRank,
-    Queries,
     geometric,
     get_measure,
     lightgbm_feval,
     lightgbm_fobj,
     make_cubic,
-    read_letor,
     xgboost_feval,
     xgboost_obj,
 )
@@ -45,7 +40,7 @@ FALLING = geometric(2.0, 0.5, rounds=ROUNDS)
 class LightGBM:
     """LightGBM's names for what the tests do."""
 
-    options = {"verbose": -1, "num_threads": 1}
+    options: ClassVar = {"verbose": -1, "num_threads": 1}
     hook = staticmethod(lightgbm_fobj)
     feval = staticmethod(lightgbm_feval)
 
@@ -73,7 +68,7 @@ class LightGBM:
     @classmethod
     def cross_validate(cls, hook: Any, feval: Any) -> dict[str, Any]:
         """Return the history of three folds."""
-        options = {**cls.options, "objective": hook, "metric": "none"}
+        options: ClassVar = {**cls.options, "objective": hook, "metric": "none"}
         folds = GroupKFold(3).split(X, groups=QID)
         return lgb.cv(options, cls.data(), ROUNDS, folds=folds, feval=feval)
 
@@ -86,7 +81,7 @@ class LightGBM:
 class XGBoost:
     """XGBoost's names for the same."""
 
-    options = {"nthread": 1, "base_score": 0.0, "disable_default_eval_metric": True}
+    options: ClassVar = {"nthread": 1, "base_score": 0.0, "disable_default_eval_metric": True}
     hook = staticmethod(xgboost_obj)
     feval = staticmethod(xgboost_feval)
 
@@ -215,16 +210,16 @@ def test_outside_training(kit: Any) -> None:
     """Called by hand, a hook needs the round only if sigma depends on it."""
     data, hook = constructed(kit.data()), kit.hook("lambdarank", FALLING)
     kit.hook("lambdarank", 2.0)(SCORES, data)
-    with pytest.raises(ValueError, match=r"round.*Pass round="):
+    with pytest.raises(ValueError, match=r"round.*at_round"):
         hook(SCORES, data)
-    hook(SCORES, data, round=3)
+    hook.at_round(3, SCORES, data)
     assert hook.sigmas == schedule_of(range(3, 4))
 
 
 def test_lgbm_ranker_round_and_continuation() -> None:
     """LGBMRanker calls objectives with other arguments; init_model continues."""
     hook = lightgbm_fobj("lambdarank", FALLING)
-    options = {"objective": hook, "n_jobs": 1, "verbose": -1}
+    options: ClassVar = {"objective": hook, "n_jobs": 1, "verbose": -1}
     start = lgb.LGBMRanker(**options, n_estimators=4).fit(X, Y, group=SIZES)
     assert hook.sigmas == schedule_of(range(4))
     hook.sigmas.clear()
@@ -329,7 +324,7 @@ def test_evaluation_is_the_measure(kit: Any, weight: Any) -> None:
     y = np.where(QID == 3, 0.0, Y)  # one query without a relevant document
     data, history = kit.data(y, weight=weight), {}
     if kit is LightGBM:
-        options = {**LightGBM.options, "objective": lightgbm_fobj(), "metric": "none"}
+        options: ClassVar = {**LightGBM.options, "objective": lightgbm_fobj(), "metric": "none"}
         booster = lgb.train(options, data, 4, [data], feval=lightgbm_feval(*MEASURES),
                             callbacks=[lgb.record_evaluation(history)])  # fmt: skip
     else:
@@ -374,54 +369,3 @@ def test_xgboost_early_stopping() -> None:
     assert booster.best_iteration == int(np.argmax(curve)) < 59
     scores = booster.predict(other, iteration_range=(0, booster.best_iteration + 1))
     assert max(curve) == pytest.approx(AP()(Y, scores, qid=QID), abs=1e-5)
-
-
-# --- The built-in objectives ------------------------------------------------------------------
-
-
-def cubic() -> Any:
-    """Return training and test data."""
-    X, y, qid = make_cubic(120, n_documents=30, n_features=10, random_state=0)
-    return [(X[part], y[part], qid[part]) for part in (qid < 80, qid >= 80)]
-
-
-def mq2008() -> Any:
-    """Return training and test data of fold 1."""
-    folder = Path(os.environ["GBRANK_LETOR"], "mq2008")
-    parts = [read_letor(folder / f"S{part}.txt") for part in (1, 2, 3, 5)]
-    return [np.concatenate(column) for column in zip(*parts[:3], strict=True)], parts[3]
-
-
-needs_letor = pytest.mark.skipif(
-    "GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR does not name the folder of LETOR data"
-)
-DATA = [cubic, pytest.param(mq2008, marks=[pytest.mark.letor, needs_letor])]
-TREES: dict[Any, dict[str, Any]] = {
-    LightGBM: {"learning_rate": 0.05, "num_leaves": 15, "deterministic": True},
-    XGBoost: {"eta": 0.05, "max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide"},
-}
-
-
-@both
-@pytest.mark.parametrize("truncation", [30, 1000])
-@pytest.mark.parametrize("load", DATA)
-def test_built_in_objectives_are_reproduced(kit: Any, truncation: int, load: Any) -> None:
-    """LightGBM's "lambdarank", XGBoost's "rank:ndcg", to the rounding of their single precision."""
-    (X, y, qid), (X_test, y_test, qid_test) = load()
-    data = [kit.data(y, X=X, sizes=Queries.from_qid(qid).sizes) for _ in range(2)]
-    if kit is LightGBM:
-        name, built_in = "lightgbm", {"lambdarank_truncation_level": truncation}
-        booster = lgb.train({**LightGBM.options, **TREES[kit], "objective": "lambdarank",
-                             **built_in}, data[0], 50)  # fmt: skip
-    else:
-        name, built_in = "xgboost", {"lambdarank_num_pair_per_sample": truncation}
-        booster = xgb.train({**XGBoost.options, **TREES[kit], "objective": "rank:ndcg",
-                             "lambdarank_pair_method": "topk", **built_in}, data[0], 50)  # fmt: skip
-    objective = LambdaRank(NDCG(), truncation=truncation, normalize=name, ties="order")
-    hook = kit.hook(objective, n_jobs=1)
-    ours = kit.scores(kit.train(hook, data[1], 50, **TREES[kit]), X_test)
-    theirs = kit.scores(booster, X_test)
-    assert theirs.std() > 0.3
-    assert_allclose(ours, theirs, rtol=0, atol=5e-5 if kit is LightGBM else 2e-6)
-    values = [NDCG(k=10)(y_test, scores, qid=qid_test) for scores in (ours, theirs)]
-    assert values[0] == pytest.approx(values[1], abs=1e-3)

@@ -183,4 +183,5 @@ def rescale(
         second_order *= factor
     for i in range(gradient.size):
         gradient[i] *= first_order
-        curvature[i] = max(curvature[i] * second_order, bound * abs(gradient[i]) / sigma)
+        least = min(bound * abs(gradient[i]) / sigma, 1e300)
+        curvature[i] = max(curvature[i] * second_order, least)

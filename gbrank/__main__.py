@@ -1,0 +1,7 @@
+"""``python -m gbrank`` is the ``gbrank`` command."""
+
+import sys
+
+from gbrank.cli import main
+
+sys.exit(main())

@@ -1,0 +1,170 @@
+"""What ``gbrank demo`` shows: three objectives with the same trees, on artificial data."""
+
+import sys
+import time
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from gbrank._checks import check_choice, check_number
+from gbrank.datasets import make_cubic
+from gbrank.measures import get_measure
+from gbrank.ranker import GBRanker
+
+__all__ = ["BUILT_IN", "run_demo"]
+
+BUILT_IN = {"lightgbm": "lightgbm:lambdarank", "xgboost": "xgboost:rank:ndcg"}
+
+METRIC = "ndcg@10"
+PATIENCE = 50
+RELEVANT = 2  # labels are 0 to 4, and one document in six has 2 or more
+COLUMNS = {
+    "NDCG@1": "ndcg@1",
+    "NDCG@5": "ndcg@5",
+    "NDCG@10": "ndcg@10",
+    "AP": f"ap(threshold={RELEVANT})",
+    "RR": f"rr(threshold={RELEVANT})",
+}
+COLOURS = ("#0072B2", "#D55E00", "#009E73")  # Okabe and Ito: distinct to the colour-blind too
+
+
+class _Documents(NamedTuple):
+    X: NDArray[np.float64]
+    y: NDArray[np.float64]
+    qid: NDArray[np.int64]
+
+
+class _Fit(NamedTuple):
+    objective: str
+    ranker: GBRanker
+    seconds: float
+
+
+def run_demo(
+    output: str, *, booster: str, queries: int, rounds: int, seed: int, n_jobs: int
+) -> None:
+    """Train RankNet, LambdaRank and the booster's own objective; print measures, draw curves.
+
+    Parameters
+    ----------
+    output : str
+        Where to write the picture of the learning curves.
+    booster : {"lightgbm", "xgboost"}
+        What grows the trees.
+    queries : int
+        How many queries to make, at least 9: five parts to train on, one to validate, three to
+        test.
+    rounds : int
+        Largest number of rounds (trees).
+    seed : int
+        Seed of the data.
+    n_jobs : int
+        Threads.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not usable.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank.demo import run_demo
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/curves.png"
+    ...     run_demo(path, booster="lightgbm", queries=36, rounds=3, seed=0, n_jobs=1)
+    ...     Path(path).stat().st_size > 10_000
+    Data: 36 queries of 50 documents...
+    True
+    """
+    check_choice(booster, "booster", BUILT_IN)
+    check_number(queries, "queries", 9, integer=True)
+    bounds = (queries * 5 // 9, queries * 6 // 9, queries)
+    train, valid, test = _make_documents(bounds, seed)
+
+    def fit(objective: str, rounds: int) -> _Fit:
+        ranker = GBRanker(
+            objective,
+            booster=booster,
+            n_estimators=rounds,
+            eval_metric=METRIC,
+            early_stopping_rounds=PATIENCE,
+            random_state=seed,
+            n_jobs=n_jobs,
+        )
+        start = time.perf_counter()
+        ranker.fit(
+            train.X, train.y, qid=train.qid, eval_set=[(valid.X, valid.y)], eval_qid=[valid.qid]
+        )
+        return _Fit(objective, ranker, time.perf_counter() - start)
+
+    n_valid, n_test = bounds[1] - bounds[0], bounds[2] - bounds[1]
+    print(
+        f"Data: {queries} queries of 50 documents with 50 features and labels 0 to 4 (make_cubic, "
+        f"seed {seed}):\n      {bounds[0]} queries to train on, {n_valid} to validate, "
+        f"{n_test} to test.\n"
+        f"Trees: {booster}, the same settings for all; at most {rounds} rounds, ended after {PATIENCE} "
+        f"without a better\n       {METRIC} on the validation queries.",
+        flush=True,
+    )
+    objectives = ("ranknet", "lambdarank", BUILT_IN[booster])
+    _say("Compiling (the first time only) ...")
+    for objective in objectives:
+        fit(objective, 1)
+    fits = []
+    for objective in objectives:
+        _say(f"Training {objective} ...")
+        fits.append(fit(objective, rounds))
+    print(
+        f"\nMeans over the {n_test} test queries; for AP and RR, labels from {RELEVANT} on are "
+        f"relevant:\n\n{_table(fits, test)}\n"
+    )
+    _draw(fits, booster, n_valid).savefig(output, dpi=150)
+    print(f"Learning curves: {output}")
+
+
+def _make_documents(bounds: tuple[int, ...], seed: int) -> list[_Documents]:
+    """Make queries and split them before these bounds."""
+    X, y, qid = make_cubic(bounds[-1], random_state=seed)
+    part = np.searchsorted(bounds, qid, side="right")
+    return [_Documents(X[part == i], y[part == i], qid[part == i]) for i in range(len(bounds))]
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def _table(fits: list[_Fit], test: _Documents) -> str:
+    rows = [["objective", *COLUMNS, "rounds", "fit time"]]
+    for objective, ranker, seconds in fits:
+        scores = ranker.predict(test.X)
+        values = [get_measure(name)(test.y, scores, qid=test.qid) for name in COLUMNS.values()]
+        cells = [f"{value:.4f}" for value in values]
+        rows.append([objective, *cells, str(ranker.best_iteration_), f"{seconds:.1f} s"])
+    width = max(len(row[0]) for row in rows)
+    return "\n".join(
+        f"  {first:<{width}}" + "".join(f"{cell:>10}" for cell in others) for first, *others in rows
+    )
+
+
+def _draw(fits: list[_Fit], booster: str, n_queries: int) -> Figure:
+    """Draw the validation measure by round, with a dot at each best round."""
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.add_subplot()
+    for (objective, ranker, _), colour in zip(fits, COLOURS, strict=True):
+        curve = ranker.evals_result_["valid_0"][METRIC]
+        best = ranker.best_iteration_
+        label = f"{objective}: {ranker.best_score_:.3f} after {best} rounds"
+        axes.plot(range(1, len(curve) + 1), curve, color=colour, label=label)
+        axes.plot(best, ranker.best_score_, "o", color=colour)
+    axes.set_title(f"Three objectives, the same {booster} trees; dots mark the best rounds")
+    axes.set_xlabel("boosting rounds (trees)")
+    axes.set_ylabel(f"NDCG@10, mean over {n_queries} validation queries")
+    axes.set_xlim(left=0)
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="lower right", frameon=False, title="best on validation queries")
+    return figure

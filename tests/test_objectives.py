@@ -1,0 +1,395 @@
+"""The battery: what every objective must do, on every measure, whoever wrote it."""
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import gbrank
+import reference
+from gbrank import (
+    AP,
+    NDCG,
+    LambdaRank,
+    Queries,
+    RankNet,
+    get_objective,
+    lightgbm_fobj,
+    list_measures,
+    list_objectives,
+    make_cubic,
+    read_letor,
+    xgboost_obj,
+)
+from gbrank.kernels import driver
+
+Vector = NDArray[np.float64]
+Pair = tuple[Vector, Vector]
+
+
+def names() -> list[str]:
+    """Return every objective on every measure, and each variant that changes the kernel's path."""
+    flat = ("precision", "recall")  # of the whole list, the same for every ranking
+    measures = [item.name for item in list_measures() if item.swaps and item.name not in flat]
+    measures += [f"{item.name}@3" for item in list_measures() if item.swaps and item.truncated]
+    plain = [item.name for item in list_objectives() if not item.facts.takes_measure]
+    relaxations = [item.name for item in list_objectives() if item.facts.takes_measure]
+    return [
+        *plain,
+        *(f"{name}:{measure}" for name in relaxations for measure in measures),
+        *(f"lambda(truncation=4):{measure}" for measure in measures if measure != "bpref"),
+        "ranknet(normalize='query')",
+        "lambda(normalize='query'):ndcg@5",
+        "lambda(normalize='query'):map",
+    ]
+
+
+NAMES = names()
+PLAIN = [name for name in NAMES if "normalize" not in name]
+FACTS = {item.name: item.facts for item in list_objectives()}
+battery = pytest.mark.parametrize("name", NAMES)
+
+
+def facts(name: str) -> Any:
+    """Return what is declared of the objective of a name."""
+    return FACTS[name.split(":")[0].split("(")[0]]
+
+
+def bind(name: str, data: reference.Data, **weights: Any) -> Any:
+    """Bind an objective to data."""
+    return get_objective(name).bind(data.y, Queries.from_qid(data.qid), **weights)
+
+
+def assert_same(actual: Pair, expected: Pair) -> None:
+    """Both arrays of both pairs have the same bits."""
+    for one, other in zip(actual, expected, strict=True):
+        assert_array_equal(one, other)
+
+
+def floored(curvature: Vector) -> Vector:
+    """Return the curvature that is given where this would be: boosters cannot hold less."""
+    return np.maximum(curvature, driver.SMALLEST_CURVATURE)
+
+
+def assert_usable(pair: Pair) -> None:
+    """Gradients are finite, curvatures positive and finite."""
+    gradient, curvature = pair
+    assert np.isfinite(gradient).all()
+    assert np.isfinite(curvature).all()
+    assert (curvature > 0).all()
+
+
+# --- The gradient -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("sigma", [0.5, 3.0])
+def test_gradient_is_the_slope_of_the_loss(name: str, sigma: float) -> None:
+    """Central differences, in all queries at once; no step lets two documents swap ranks."""
+    data, step = reference.Data(11), 1e-5
+    bound = bind(name, data)
+    gradient, _ = bound.gradients(data.scores, sigma)
+    for place in range(max(data.sizes)):
+        rows = np.flatnonzero(bound.queries.index * 100 + place == data.qid * 100 + within(data))
+        moved = [data.scores.copy() for _ in range(2)]
+        moved[0][rows] += step
+        moved[1][rows] -= step
+        up, down = (bound.loss(scores, sigma)[data.qid[rows]] for scores in moved)
+        assert_allclose((up - down) / (2 * step), gradient[rows], rtol=1e-5, atol=1e-7)
+
+
+def within(data: reference.Data) -> Vector:
+    """Return each row's place in its query."""
+    return np.concatenate([np.arange(size) for size in data.sizes])
+
+
+@battery
+@pytest.mark.parametrize("tied", [False, True])
+def test_shifts_do_not_matter(name: str, tied: bool) -> None:
+    """Gradients sum to zero over each query; a constant on all of its scores changes no bit."""
+    if not facts(name).shift_invariant:
+        pytest.skip(f"{name} is declared to depend on the level of scores")
+    data = reference.Data(12, tied=tied)
+    bound = bind(name, data)
+    gradient, curvature = bound.gradients(data.scores)
+    largest = np.abs(gradient).max()
+    assert largest > 0
+    assert_allclose(np.bincount(data.qid, gradient), 0, atol=1e-14 * largest * len(gradient))
+    shifted = data.scores + (data.qid % 7) * 16.0  # eighths: no rounding
+    assert_same(bound.gradients(shifted), (gradient, curvature))
+    assert_array_equal(bound.loss(shifted), bound.loss(data.scores))
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_sigma_is_in_units_of_scores(name: str) -> None:
+    """Scores and sigma four times as large: the same loss, a quarter of the slope."""
+    data = reference.Data(13)
+    bound = bind(name, data)
+    gradient, curvature = bound.gradients(data.scores, 0.5)
+    assert_same(bound.gradients(4 * data.scores, 2.0), (gradient / 4, floored(curvature / 16)))
+    assert_array_equal(bound.loss(4 * data.scores, 2.0), bound.loss(data.scores, 0.5))
+
+
+@given(reference.queries(8), st.integers(0, 9))
+@settings(max_examples=50, deadline=None)
+def test_convex_losses(query: reference.Query, seed: int) -> None:
+    """Where convexity is declared: the middle of a segment is at most the mean of its ends."""
+    labels, scores = query
+    other = np.random.default_rng(seed).normal(size=len(scores))
+    for name in [name for name in NAMES if facts(name).convex]:
+        bound = get_objective(name).bind(labels, Queries.from_sizes([len(labels)]))
+        ends = bound.loss(scores) + bound.loss(other)
+        assert bound.loss((np.array(scores) + other) / 2) <= ends / 2 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("plain", "normalized"),
+    [
+        ("ranknet", "ranknet(normalize='query')"),
+        ("lambda:map", "lambda(normalize='query'):map"),
+        ("lambda:ndcg@5", "lambda(normalize='query'):ndcg@5"),
+    ],
+)
+def test_query_normalisation_by_formula(plain: str, normalized: str) -> None:
+    """log2(1 + S) / S times gradient and curvature, S the sum of |gradient| over the query."""
+    data = reference.Data(15)
+    gradient, curvature = bind(plain, data).gradients(data.scores)
+    total = np.bincount(data.qid, np.abs(gradient))
+    factor = np.divide(np.log2(1 + total), total, out=np.ones(len(total)), where=total > 0)
+    actual = bind(normalized, data).gradients(data.scores)
+    assert_allclose(actual[0], gradient * factor[data.qid], rtol=1e-12)
+    assert_allclose(actual[1], floored(curvature * factor[data.qid]), rtol=1e-12)
+    assert_array_equal(
+        bind(plain, data).loss(data.scores), bind(normalized, data).loss(data.scores)
+    )
+
+
+# --- Order, weights, threads ------------------------------------------------------------------
+
+
+@battery
+@pytest.mark.parametrize("tied", [False, True])
+def test_order_of_rows_and_queries_changes_no_bit(name: str, tied: bool) -> None:
+    """D8: rows of all queries shuffled together."""
+    data = reference.Data(16, tied=tied)
+    rows = np.random.default_rng(0).permutation(len(data.y))
+    bound = bind(name, data)
+    shuffled = get_objective(name).bind(data.y[rows], Queries.from_qid(data.qid[rows]))
+    gradient, curvature = bound.gradients(data.scores)
+    assert_same(shuffled.gradients(data.scores[rows]), (gradient[rows], curvature[rows]))
+    losses = shuffled.loss(data.scores[rows])
+    assert_array_equal(losses, bound.loss(data.scores)[shuffled.queries.ids])
+
+
+@battery
+def test_weights_multiply(name: str) -> None:
+    """Document weights, query weights and both; losses take the query's."""
+    data, rng = reference.Data(17), np.random.default_rng(0)
+    documents, queries = rng.uniform(0.1, 9, len(data.y)), rng.uniform(0.1, 9, 25)
+    bound = bind(name, data, sample_weight=documents, query_weight=queries)
+    plain = bind(name, data)
+    factor = documents * queries[data.qid]
+    gradient, curvature = bound.gradients(data.scores)
+    alone = plain.gradients(data.scores)
+    assert_allclose(gradient, alone[0] * factor, rtol=1e-14)
+    bent = alone[1] > driver.SMALLEST_CURVATURE  # elsewhere there is nothing to multiply
+    assert_allclose(curvature[bent], floored(alone[1] * factor)[bent], rtol=1e-14)
+    assert (curvature[~bent] > 0).all()
+    assert_allclose(bound.loss(data.scores), plain.loss(data.scores) * queries, rtol=1e-14)
+
+
+@battery
+def test_threads_change_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One to seven threads."""
+    monkeypatch.setattr(driver, "PAIRS_PER_THREAD", 1)
+    data = reference.Data(18)
+    results = [bind(name, data, n_jobs=jobs).gradients(data.scores) for jobs in (1, 2, 3, 7)]
+    for result in results[1:]:
+        assert_same(result, results[0])
+
+
+# --- Hard cases -------------------------------------------------------------------------------
+
+
+@battery
+@pytest.mark.parametrize("spread", [5e-324, 1e-300, 1.0, 1e300])
+@pytest.mark.parametrize("sigma", [1e-300, 1e-8, 1.0, 1e300])
+def test_extreme_scores_and_sigmas(name: str, spread: float, sigma: float) -> None:
+    """Nothing overflows: finite gradients, positive finite curvature."""
+    data = reference.Data(19)
+    places = np.random.default_rng(0).permutation(len(data.y)) - len(data.y) // 2
+    bound = bind(name, data)
+    assert_usable(bound.gradients(spread * np.clip(places, -150, 150), sigma))
+    assert_usable(bound.gradients(spread * np.sign(places), sigma))
+
+
+@battery
+@pytest.mark.parametrize(
+    ("labels", "scores"),
+    [
+        ([2], [0.5]),
+        ([0], [0.5]),
+        ([0, 0, 0], [3, 1, 1]),
+        ([2, 2, 2], [3, 1, 1]),
+        ([3, 3], [0, 0]),
+    ],
+    ids=["single", "single irrelevant", "no relevant", "all equal", "all equal and tied"],
+)
+def test_queries_that_teach_nothing(name: str, labels: list[float], scores: list[float]) -> None:
+    """No gradient, beside a query that does teach; a loss of zero where nothing is to be ranked."""
+    queries, other = Queries.from_sizes([len(labels), 6]), [1.0, 0, 0, 0, 0, 0]
+    bound = get_objective(name).bind([*labels, *other], queries)
+    gradient, curvature = bound.gradients([*scores, *np.zeros(6)])
+    assert_usable((gradient, curvature))
+    assert_array_equal(gradient[: len(labels)], 0)
+    assert gradient[-6] < 0 < gradient[-1]
+    assert bound.loss([*scores, *np.zeros(6)])[0] == 0
+
+
+@battery
+def test_all_tied_scores_move(name: str) -> None:
+    """Round 0: a relevant document rises, the others sink, alike if they are alike."""
+    bound = get_objective(name).bind([0, 1, 0, 0, 1, 0], Queries.from_sizes([6]))
+    gradient, curvature = bound.gradients(np.full(6, 0.3))
+    assert_usable((gradient, curvature))
+    assert (gradient[[1, 4]] < 0).all()
+    assert (gradient[[0, 2, 3, 5]] > 0).all()
+    assert len(set(gradient)) == len(set(curvature)) == 2
+
+
+@battery
+def test_types_of_labels_and_scores(name: str) -> None:
+    """Single precision, integers, lists and series are numbers like others."""
+    data = reference.Data(20, tied=True)
+    objective, queries = get_objective(name), Queries.from_qid(data.qid)
+    expected = bind(name, data).gradients(data.scores)
+    for labels in (data.y.astype(np.float32), data.y.astype(np.uint8), data.y.tolist()):
+        bound = objective.bind(labels, queries)
+        for scores in (
+            data.scores.astype(np.float32),
+            pd.Series(data.scores),
+            data.scores[:, None],
+        ):
+            assert_same(bound.gradients(scores), expected)
+
+
+@battery
+def test_objectives_are_values(name: str) -> None:
+    """Pickled, printed and read back, they are equal and do the same."""
+    objective, data = get_objective(name), reference.Data(21)
+    copies = [
+        pickle.loads(pickle.dumps(objective)),
+        get_objective(str(objective)),
+        eval(repr(objective), vars(gbrank)),
+    ]
+    for again in copies:
+        assert again == objective
+        assert hash(again) == hash(objective)
+        bound = again.bind(data.y, Queries.from_qid(data.qid))
+        assert_same(bound.gradients(data.scores), bind(name, data).gradients(data.scores))
+    assert objective != LambdaRank(AP(k=77))
+
+
+def test_facts() -> None:
+    """The catalogue has what it prints."""
+    assert FACTS["ranknet"].convex
+    assert not FACTS["lambda"].convex
+    for item in list_objectives():
+        assert item.summary
+        assert item.facts.formula
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("lambdarank", LambdaRank(NDCG())),
+        ("lambda:map", LambdaRank(AP())),
+        (" lambda:ndcg@10 ", LambdaRank(NDCG(k=10))),
+        ("lambdarank:err@5", LambdaRank("err@5")),
+        ("lambda(truncation=30):ndcg", LambdaRank(NDCG(), truncation=30)),
+        ("lambda(ties=order, normalize='xgboost'):ndcg(gain=linear)",
+         LambdaRank(NDCG(gain="linear"), normalize="xgboost", ties="order")),
+        ("ranknet(normalize=query)", RankNet(normalize="query")),
+    ],
+)  # fmt: skip
+def test_strings(text: str, expected: Any) -> None:
+    """Relaxation, options, measure."""
+    assert get_objective(text) == expected
+
+
+# --- The boosters' own objectives -------------------------------------------------------------
+
+
+def cubic() -> Any:
+    """Return training and test data."""
+    X, y, qid = make_cubic(120, n_documents=30, n_features=10, random_state=0)
+    return [(X[part], y[part], qid[part]) for part in (qid < 80, qid >= 80)]
+
+
+def mq2008() -> Any:
+    """Return training and test data of fold 1."""
+    folder = Path(os.environ["GBRANK_LETOR"], "mq2008")
+    parts = [read_letor(folder / f"S{part}.txt") for part in (1, 2, 3, 5)]
+    return [np.concatenate(column) for column in zip(*parts[:3], strict=True)], parts[3]
+
+
+needs_letor = pytest.mark.skipif(
+    "GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR does not name the folder of LETOR data"
+)
+on_data = pytest.mark.parametrize(
+    "load", [cubic, pytest.param(mq2008, marks=[pytest.mark.letor, needs_letor])]
+)
+
+
+def assert_same_model(ours: Vector, theirs: Vector, test: Any, atol: float) -> None:
+    """Scores agree to rounding, and so does NDCG@10."""
+    _, y, qid = test
+    assert theirs.std() > 0.3
+    assert_allclose(ours, theirs, rtol=0, atol=atol)
+    values = [NDCG(k=10)(y, scores, qid=qid) for scores in (ours, theirs)]
+    assert values[0] == pytest.approx(values[1], abs=1e-3)
+
+
+@on_data
+@pytest.mark.parametrize("truncation", [30, 1000])
+def test_lightgbm_is_reproduced(load: Any, truncation: int) -> None:
+    """Its "lambdarank", to the rounding of its single precision."""
+    (X, y, qid), test = load()
+    options = {"learning_rate": 0.05, "num_leaves": 15, "num_threads": 1, "verbose": -1,
+               "deterministic": True, "force_col_wise": True}  # fmt: skip
+    ours = LambdaRank(NDCG(), truncation=truncation, normalize="lightgbm", ties="order")
+    theirs = {"objective": "lambdarank", "lambdarank_truncation_level": truncation}
+    scores = []
+    for objective in ({"objective": lightgbm_fobj(ours, n_jobs=1)}, theirs):
+        data = lgb.Dataset(X, y, group=Queries.from_qid(qid).sizes)
+        scores.append(lgb.train({**options, **objective}, data, 50).predict(test[0]))
+    assert_same_model(*scores, test, atol=5e-5)
+
+
+@on_data
+@pytest.mark.parametrize("truncation", [32, 1000])
+def test_xgboost_is_reproduced(load: Any, truncation: int) -> None:
+    """Its "rank:ndcg", likewise."""
+    (X, y, qid), test = load()
+    options = {"eta": 0.05, "max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide",
+               "nthread": 1, "base_score": 0}  # fmt: skip
+    ours = LambdaRank(NDCG(), truncation=truncation, normalize="xgboost", ties="order")
+    theirs = {"objective": "rank:ndcg", "lambdarank_pair_method": "topk",
+              "lambdarank_num_pair_per_sample": truncation}  # fmt: skip
+    data = xgb.DMatrix(X, y, qid=qid, nthread=1)
+    boosters = [
+        xgb.train(options, data, 50, obj=xgboost_obj(ours, n_jobs=1)),
+        xgb.train({**options, **theirs}, data, 50),
+    ]
+    scores = [booster.predict(xgb.DMatrix(test[0], nthread=1)) for booster in boosters]
+    assert_same_model(*scores, test, atol=2e-6)
