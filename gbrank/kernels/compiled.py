@@ -79,7 +79,7 @@ KERNEL = types.FunctionType(
 def inline(function: Function) -> Function:
     """Compile a helper that kernels call; its types are found at the call."""
     compiled: Function = numba.njit(
-        nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH
+        nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH, inline="always"
     )(function)
     return compiled
 
