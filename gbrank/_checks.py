@@ -2,7 +2,7 @@
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ __all__ = [
     "check_number",
     "check_vector",
     "check_weights",
+    "refuse_taken",
     "unknown_name",
 ]
 
@@ -114,6 +115,18 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     ):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
     return value
+
+
+def refuse_taken(
+    name: str, item: Any, known: Mapping[str, Any], aliases: Mapping[str, str]
+) -> None:
+    """Refuse to register a name that stands for something else than the same code run again."""
+
+    def origin(value: Any) -> tuple[Any, Any]:
+        return getattr(value, "__module__", None), getattr(value, "__qualname__", value)
+
+    if name in aliases or (name in known and origin(known[name]) != origin(item)):
+        raise ValueError(f"name {name!r} is taken; choose another name.")
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> ValueError:

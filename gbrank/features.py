@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 __all__ = ["Features", "Schema"]
 
+LARGEST_CODE = 2**24  # boosters keep codes in single precision
+
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
 
 
@@ -60,6 +62,11 @@ class Schema:
         >>> Schema.learn(np.zeros((3, 2)), categorical_feature=[1]).categorical
         [1]
         """
+        if isinstance(categorical_feature, str):
+            raise TypeError(
+                "categorical_feature must be a list of columns, got the single text "
+                f"{categorical_feature!r}."
+            )
         frame = _as_frame(X)
         if frame is None:
             n_features = _as_matrix(X).shape[1]
@@ -70,8 +77,7 @@ class Schema:
         categories = {}
         for position, column in enumerate(frame.iter_columns() if frame is not None else ()):
             if _is_categorical(column) or (position in asked and not _is_numeric(column)):
-                found = {_plain(value) for value in column.drop_nulls().to_list()}
-                categories[position] = sorted(found, key=lambda value: (str(type(value)), value))
+                categories[position] = _categories(column)
             elif not _is_numeric(column):
                 raise ValueError(
                     f"X must hold numbers, booleans or categories; column {column.name!r} has "
@@ -102,6 +108,11 @@ class Schema:
         """
         frame = _as_frame(X)
         if frame is None:
+            if self.categories:
+                raise ValueError(
+                    "X must be a data frame, as in fit, whose categories have no numbers; "
+                    f"got {type(X).__name__}."
+                )
             matrix = _as_matrix(X)
         else:
             names = list(map(str, frame.columns))
@@ -116,30 +127,68 @@ class Schema:
         values = matrix.data if sp.issparse(matrix) else matrix
         if np.isinf(values).any():
             raise ValueError("X must not hold infinite values; use NaN for missing ones.")
+        for position in set(self.categorical) - set(self.categories):
+            _check_codes(
+                matrix[:, [position]], position if self.names is None else self.names[position]
+            )
         return matrix
 
-    def _from_frame(self, frame: nw.DataFrame[Any]) -> NDArray[np.float64]:
+    def _from_frame(self, frame: "nw.DataFrame[Any]") -> NDArray[np.float64]:
         matrix = np.empty(frame.shape)
         for position, column in enumerate(frame.iter_columns()):
-            if position in self.categories:
-                codes = {value: code for code, value in enumerate(self.categories[position])}
+            known = self.categories.get(position)
+            if known is not None and not (_is_numeric(column) and _all_text(known)):
+                codes = {value: code for code, value in enumerate(known)}
                 matrix[:, position] = [
                     codes.get(_plain(value), np.nan) for value in column.to_list()
                 ]
-            elif _is_numeric(column):
+            elif known is None and _is_numeric(column):
                 matrix[:, position] = column.cast(nw.Float64).to_numpy()
             else:
                 raise ValueError(
                     f"X must hold the types of fit; column {column.name!r} has dtype "
-                    f"{column.dtype}, expected numbers."
+                    f"{column.dtype}, expected {'numbers' if known is None else 'categories'}."
                 )
         return matrix
+
+
+def _categories(column: "nw.Series[Any]") -> list[Any]:
+    found = {_plain(value) for value in column.drop_nulls().to_list()}
+    for value in found:
+        if not isinstance(value, str | int | float | bool):
+            raise ValueError(
+                f"X must have categories that are text or numbers; column {column.name!r} holds "
+                f"{value!r} ({type(value).__name__}). Convert them, for example with astype(str)."
+            )
+    return sorted(found, key=lambda value: (str(type(value)), value))
+
+
+def _all_text(categories: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in categories)
+
+
+def _check_codes(column: Features, name: int | str) -> None:
+    values = column.data if sp.issparse(column) else column.ravel()
+    values = values[~np.isnan(values)]
+    bad = (values < 0) | (values != np.floor(values)) | (values >= LARGEST_CODE)
+    if bad.any():
+        raise ValueError(
+            f"X must hold integers from 0 to {LARGEST_CODE - 1} in the categorical column "
+            f"{name!r}, got {values[bad][0]}."
+        )
 
 
 def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     if not nw.dependencies.is_into_dataframe(X):
         return None
-    return nw.from_native(X, eager_only=True)
+    frame = nw.from_native(X, eager_only=True)
+    _refuse_empty(frame.shape)
+    return frame
+
+
+def _refuse_empty(shape: tuple[int, ...]) -> None:
+    if 0 in shape:
+        raise ValueError(f"X must have at least one row and one column, got shape {shape}.")
 
 
 def _as_matrix(X: Any) -> Features:
@@ -151,8 +200,7 @@ def _as_matrix(X: Any) -> Features:
         kind = matrix.dtype.kind
     if matrix.ndim != 2:
         raise ValueError(f"X must have two dimensions, got shape {matrix.shape}.")
-    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
-        raise ValueError(f"X must have at least one row and one column, got shape {matrix.shape}.")
+    _refuse_empty(matrix.shape)
     if kind == "O":
         try:
             return np.asarray(matrix.astype(np.float64))

@@ -67,6 +67,7 @@ class LightGBMTrainer:
             self._order = train.queries.order
             train = train.grouped()
         data = _dataset(train, schema, settings)
+        _refuse_constant(data, schema.n_features)
         self._booster = lgb.Booster(_params(settings), data)
         for i, rows in enumerate(valid):
             self._booster.add_valid(_dataset(rows, schema, settings, data), f"valid_{i}")
@@ -94,6 +95,11 @@ class LightGBMTrainer:
         """Return the model of the first rounds."""
         text = self._booster.model_to_string(num_iteration=rounds)
         return LightGBMModel.load(text.encode())
+
+
+def _refuse_constant(data: lgb.Dataset, n_features: int) -> None:
+    if all(data.feature_num_bin(feature) <= 1 for feature in range(n_features)):
+        raise ValueError("X must have a feature that varies: there is nothing to split on.")
 
 
 def _capture(evaluate: Any) -> list[Vector]:
@@ -124,6 +130,7 @@ def _params(settings: Settings) -> dict[str, Any]:
         "num_threads": settings.n_jobs,
         "deterministic": True,
         "force_col_wise": True,
+        "feature_pre_filter": False,
         "verbosity": -1,
         **(bagging if settings.subsample < 1 else {}),
         **settings.params,

@@ -162,6 +162,11 @@ class GradientHook:
                 f"{where}: no document has a gradient, so there is nothing to learn. Do labels "
                 "differ within queries? Do they reach the measure's threshold?"
             )
+        if (curvature <= SMALLEST_CURVATURE).all() and gradient.any():
+            raise ValueError(
+                f"{where}: the curvature must be positive for some document, got none. Return "
+                "ones for plain gradient steps."
+            )
         if self.objective.rescaled:
             rescale_to_unit_mean(gradient, curvature)
         return gradient, curvature
@@ -191,4 +196,5 @@ def rescale_to_unit_mean(gradient: Vector, curvature: Vector) -> None:
     gradient /= mean
     curvature /= largest
     curvature /= mean
-    np.maximum(curvature, SMALLEST_CURVATURE, out=curvature)
+    # Boosters keep single precision.
+    np.maximum(curvature, np.finfo(np.float32).tiny, out=curvature)

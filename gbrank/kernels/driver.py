@@ -7,7 +7,7 @@ constants, and documents that agree in both get the same bits.
 """
 
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -34,7 +34,7 @@ __all__ = ["SMALLEST_CURVATURE", "Program", "Runner", "query_factor", "usable_th
 
 # Below this many pairs a second thread costs more than it saves.
 PAIRS_PER_THREAD = 200_000
-SMALLEST_CURVATURE = float(np.finfo(np.float32).tiny)
+SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,32 +142,31 @@ class Runner:
     ) -> None:
         program, queries, bounds = self.program, self.queries, self._bounds
         loop = _compiled_loop()
-        faults = np.full(len(bounds) - 1, -1)
+        functions = self._functions  # compiled here, before threads ask for them
 
-        def work(part: int) -> None:
-            faults[part] = loop(
-                *self._functions, bounds[part], bounds[part + 1], queries.offsets, self._order,
+        def run(begin: int, end: int) -> int:
+            fault: int = loop(
+                *functions, begin, end, queries.offsets, self._order,
                 scores, self._documents, program.queries, program.table, program.params, sigma,
                 program.scratch, program.tied, program.query_norm, weights,
                 values, gradient, curvature,
             )  # fmt: skip
+            return fault
 
-        _functions = self._functions  # compiled here, before threads ask for them
-        threads = [threading.Thread(target=work, args=(part,)) for part in range(1, len(faults))]
-        for thread in threads:
-            thread.start()
-        work(0)
-        for thread in threads:
-            thread.join()
-        if (faults >= 0).any():
-            raise self.fault(int(faults[faults >= 0].min()), sigma)
+        if len(bounds) == 2:
+            faults = [run(*bounds)]
+        else:
+            with ThreadPoolExecutor(len(bounds) - 1) as pool:
+                faults = list(pool.map(run, bounds[:-1], bounds[1:]))
+        if max(faults) >= 0:
+            raise self.fault(min(fault for fault in faults if fault >= 0), scores, sigma)
 
     def documents_of(self, query: int) -> tuple[NDArray[np.int64], Vector]:
         """Return the rows of a query and their first constants, as equal scores are to stand."""
         span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
         return self._order[span], self._documents[0, span]
 
-    def fault(self, query: int, sigma: float) -> RuntimeError:
+    def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
         """Return the error for a query whose results are not usable."""
         (name,) = self.queries.ids[query : query + 1].tolist()
         return RuntimeError(

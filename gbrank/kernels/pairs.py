@@ -175,7 +175,7 @@ def rescale(
 ) -> None:  # fmt: skip
     """Turn sums over pairs in units of σ into derivatives, and normalise them."""
     first_order = 1.0 / sigma
-    second_order = boost * min(first_order * first_order, 1e300)
+    second_order = boost * min(max(first_order * first_order, 1e-290), 1e290)
     if built_in and total > 0:
         total *= 2 * first_order
         factor = np.log2(1 + total) / total

@@ -6,7 +6,7 @@
 import re
 from dataclasses import dataclass, fields
 
-from gbrank._checks import unknown_name
+from gbrank._checks import refuse_taken, unknown_name
 from gbrank._grammar import parse_options
 from gbrank.measures.average_precision import AP
 from gbrank.measures.base import BoundMeasure, Measure, Terms
@@ -86,16 +86,16 @@ def register_measure(cls: type[Measure]) -> type[Measure]:
     Raises
     ------
     ValueError
-        If another measure has that name.
+        If another measure has that name. (One made by running the same code again, as in a
+        notebook, takes its place.)
 
     Examples
     --------
     >>> register_measure(NDCG) is NDCG
     True
     """
-    known = MEASURES.setdefault(cls.name, cls)
-    if cls.name in ALIASES or known is not cls:
-        raise ValueError(f"name {cls.name!r} is taken by another measure; choose another name.")
+    refuse_taken(cls.name, cls, MEASURES, ALIASES)
+    MEASURES[cls.name] = cls
     return cls
 
 

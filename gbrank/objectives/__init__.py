@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from gbrank._checks import unknown_name
+from gbrank._checks import refuse_taken, unknown_name
 from gbrank._grammar import parse_options
 from gbrank.measures import get_measure
 from gbrank.objectives.base import BoundObjective, Facts, Objective
@@ -79,19 +79,22 @@ def register_objective(
     Raises
     ------
     ValueError
-        If another objective has that name.
+        If another objective has that name. (One made by running the same code again, as in a
+        notebook, takes its place.)
 
     Examples
     --------
     >>> register_objective(RankNet) is RankNet
     True
     """
-    known = OBJECTIVES.setdefault(objective.name, objective)
-    if objective.name in ALIASES or known is not objective:
-        raise ValueError(
-            f"name {objective.name!r} is taken by another objective; choose another name."
-        )
+    known = {name: _origin(item) for name, item in OBJECTIVES.items()}
+    refuse_taken(objective.name, _origin(objective), known, ALIASES)
+    OBJECTIVES[objective.name] = objective
     return objective
+
+
+def _origin(objective: Any) -> Any:
+    return objective.function if isinstance(objective, CustomObjective) else objective
 
 
 for _cls in (RankNet, LambdaRank):

@@ -1,12 +1,12 @@
 """Objectives that users write: a function of one query."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, Literal
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank._checks import check_choice
 from gbrank.kernels.compiled import Matrix, Positions, Vector
@@ -67,7 +67,7 @@ class CustomObjective(Objective):
         """Return the compiled driver, or one that calls Python for each query."""
         program = self.program(labels, queries)
         if _is_compiled(self.function):
-            return Runner(program, queries, n_jobs)
+            return CompiledRunner(program, queries, n_jobs, self.function)
         return PythonRunner(program, queries)
 
 
@@ -75,22 +75,52 @@ def _is_compiled(function: Callable[..., Any]) -> bool:
     return isinstance(function, numba.core.dispatcher.Dispatcher)
 
 
+@cache
 def _as_kernel(function: Any) -> Callable[..., Any]:
     def kernel(
         s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
         table: Vector, params: Vector, sigma: float, prepare: Any, row: Any,
         work: Matrix, gradient: Vector, curvature: Vector,
     ) -> float:  # fmt: skip
-        loss, user_gradient, user_curvature = function(s, documents[0, : s.size], sigma)
+        # Copies, so that the function may change its arguments.
+        loss, own_gradient, own_curvature = function(s.copy(), documents[0, : s.size].copy(), sigma)
         if gradient.size > 0:
-            if user_gradient.size != s.size or user_curvature.size != s.size:
+            right = own_gradient.size == s.size and own_curvature.size == s.size
+            if not (right and np.isfinite(loss)):
                 gradient[0] = np.nan
-            else:
-                gradient[:] = user_gradient
-                curvature[:] = user_curvature
+                return np.nan
+            gradient[:] = own_gradient
+            curvature[:] = own_curvature
         return float(loss)
 
     return kernel
+
+
+class CompiledRunner(Runner):
+    """Runs a compiled function; looks again, in Python, at a query where it is at fault.
+
+    Parameters
+    ----------
+    program : Program
+    queries : Queries
+    n_jobs : int or None
+    function : callable
+        The user's compiled function.
+    """
+
+    def __init__(
+        self, program: Program, queries: Queries, n_jobs: int | None, function: QueryFunction
+    ) -> None:
+        super().__init__(program, queries, n_jobs)
+        self._python = PythonRunner(replace(program, kernel=function), queries)
+
+    def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
+        """Return the error for a query whose results are not usable."""
+        try:
+            self._python.one(query, scores, sigma)
+        except (TypeError, ValueError, RuntimeError) as error:
+            return error
+        return super().fault(query, scores, sigma)
 
 
 class PythonRunner(Runner):
@@ -98,45 +128,53 @@ class PythonRunner(Runner):
 
     def values(self, scores: Vector, sigma: float = 1.0) -> Vector:
         """Return the loss of each query, shape (n_queries,)."""
-        losses = np.empty(self.queries.n_queries)
-        for query, (loss, _, _, _) in enumerate(self._each(scores, sigma)):
-            losses[query] = loss
-        return losses
+        queries = range(self.queries.n_queries)
+        return np.array([self.one(query, scores, sigma)[1] for query in queries])
 
     def gradients(self, scores: Vector, sigma: float, weights: Vector) -> tuple[Vector, Vector]:
         """Return gradient and curvature of each document, times its weight, in input order."""
         gradient, curvature = np.empty((2, self.queries.n_documents))
-        for _, rows, g, h in self._each(scores, sigma):
+        for query in range(self.queries.n_queries):
+            rows, _, g, h = self.one(query, scores, sigma)
             factor = query_factor(g) if self.program.query_norm else 1.0
             scale = factor * weights[rows] if weights.size else factor
             gradient[rows] = g * scale
             curvature[rows] = np.maximum(h * scale, SMALLEST_CURVATURE)
         return gradient, curvature
 
-    def _each(self, scores: Vector, sigma: float) -> Any:
-        for query in range(self.queries.n_queries):
-            rows, labels = self.documents_of(query)
-            ranking = np.argsort(-scores[rows], kind="stable")
-            rows, labels = rows[ranking], labels[ranking]
-            s = scores[rows]
-            loss, gradient, curvature = self.program.kernel(s, labels, sigma)
-            g = self._checked(gradient, "gradient", query, sigma)
-            h = self._checked(curvature, "curvature", query, sigma)
-            if not np.isfinite(loss) or (h < 0).any():
-                raise self.fault(query, sigma)
-            same = np.flatnonzero((s[1:] == s[:-1]) & (labels[1:] == labels[:-1])) + 1
-            for i in same:
-                g[i], h[i] = g[i - 1], h[i - 1]
-            yield float(loss), rows, g, h
+    def one(
+        self, query: int, scores: Vector, sigma: float
+    ) -> tuple[Positions, float, Vector, Vector]:
+        """Return the rows of a query, best first, its loss, gradient and curvature."""
+        rows, labels = self.documents_of(query)
+        ranking = np.argsort(-scores[rows], kind="stable")
+        rows, labels = rows[ranking], labels[ranking]
+        s = scores[rows]
+        # Copies, so that the function may change its arguments.
+        loss, g, h = self._checked(self.program.kernel(s.copy(), labels.copy(), sigma), len(s))
+        if not (np.isfinite(loss) and np.isfinite(g).all() and np.isfinite(h).all()):
+            raise super().fault(query, scores, sigma)
+        if (h < 0).any():
+            raise super().fault(query, scores, sigma)
+        for i in np.flatnonzero((s[1:] == s[:-1]) & (labels[1:] == labels[:-1])) + 1:
+            g[i], h[i] = g[i - 1], h[i - 1]
+        return rows, loss, g, h
 
-    def _checked(self, values: Any, name: str, query: int, sigma: float) -> NDArray[np.float64]:
-        array = np.array(values, dtype=np.float64)
-        size = int(self.queries.sizes[query])
-        if array.shape != (size,):
-            raise ValueError(
-                f"{name} of a custom objective must have one entry per document of the query, "
-                f"shape ({size},), got {array.shape}."
-            )
-        if not np.isfinite(array).all():
-            raise self.fault(query, sigma)
-        return array
+    def _checked(self, returned: Any, size: int) -> tuple[float, Vector, Vector]:
+        name = getattr(self.program.kernel, "__name__", "a custom objective")
+        try:
+            loss, gradient, curvature = returned
+            loss = float(loss)
+            g, h = (np.array(values, dtype=np.float64) for values in (gradient, curvature))
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{name} must return (loss, gradient, curvature): a number and two arrays, "
+                f"got {returned!r}."
+            ) from None
+        for what, values in (("gradient", g), ("curvature", h)):
+            if values.shape != (size,):
+                raise ValueError(
+                    f"{what} of {name} must have one entry per document of the query, "
+                    f"shape ({size},), got {values.shape}."
+                )
+        return loss, g, h

@@ -1,19 +1,29 @@
-"""What ``gbrank demo`` shows: three objectives with the same trees, on artificial data."""
+"""`gbrank demo`."""
 
+import argparse
 import sys
 import time
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gbrank._checks import check_choice, check_number
+from gbrank._checks import check_number
 from gbrank.datasets import make_cubic
 from gbrank.measures import get_measure
 from gbrank.ranker import GBRanker
 
-__all__ = ["BUILT_IN", "run_demo"]
+__all__ = ["add_options", "run"]
+
+USAGE = "gbrank demo [options]"
+DETAILS = """\
+Trains RankNet, LambdaRank and the booster's own ranking objective on artificial data, prints how
+good they are on other queries, and draws their learning curves. It takes about half a minute."""
+EXAMPLES = """\
+  gbrank demo
+  gbrank demo --booster xgboost --output xgboost.png"""
 
 BUILT_IN = {"lightgbm": "lightgbm:lambdarank", "xgboost": "xgboost:rank:ndcg"}
 
@@ -42,48 +52,30 @@ class _Fit(NamedTuple):
     seconds: float
 
 
-def run_demo(
-    output: str, *, booster: str, queries: int, rounds: int, seed: int, n_jobs: int
-) -> None:
-    """Train RankNet, LambdaRank and the booster's own objective; print measures, draw curves.
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank demo`."""
 
-    Parameters
-    ----------
-    output : str
-        Where to write the picture of the learning curves.
-    booster : {"lightgbm", "xgboost"}
-        What grows the trees.
-    queries : int
-        How many queries to make, at least 9: five parts to train on, one to validate, three to
-        test.
-    rounds : int
-        Largest number of rounds (trees).
-    seed : int
-        Seed of the data.
-    n_jobs : int
-        Threads.
+    def add(flag: str, default: int | str, text: str, **options: Any) -> None:
+        text = f"{text} (default: {default})"
+        parser.add_argument(flag, type=type(default), default=default, help=text, **options)
 
-    Raises
-    ------
-    ValueError
-        If an argument is not usable.
+    add("--output", "gbrank-demo.png", "where the picture goes", metavar="PATH")
+    add("--booster", "lightgbm", "what grows the trees", choices=list(BUILT_IN))
+    add("--queries", 1800, "how many queries to make, at least 9", metavar="N")
+    add("--rounds", 400, "largest number of rounds", metavar="N")
+    add("--seed", 0, "seed of data and training", metavar="N")
+    add("--n-jobs", 1, "threads", metavar="N")
 
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from gbrank.demo import run_demo
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = f"{folder}/curves.png"
-    ...     run_demo(path, booster="lightgbm", queries=36, rounds=3, seed=0, n_jobs=1)
-    ...     Path(path).stat().st_size > 10_000
-    Data: 36 queries of 50 documents...
-    True
-    """
-    check_choice(booster, "booster", BUILT_IN)
-    check_number(queries, "queries", 9, integer=True)
-    bounds = (queries * 5 // 9, queries * 6 // 9, queries)
-    train, valid, test = _make_documents(bounds, seed)
+
+def run(arguments: argparse.Namespace) -> None:
+    """Train three rankers, print a table of measures and draw learning curves."""
+    booster, output = arguments.booster, Path(arguments.output)
+    check_number(arguments.queries, "--queries", 9, integer=True)
+    if not output.absolute().parent.is_dir():
+        raise ValueError(f"--output must be in a folder that exists, got {output}.")
+    bounds = (arguments.queries * 5 // 9, arguments.queries * 6 // 9, arguments.queries)
+    n_train, n_valid, n_test = np.diff(bounds, prepend=0).tolist()
+    train, valid, test = _make_documents(bounds, arguments.seed)
 
     def fit(objective: str, rounds: int) -> _Fit:
         ranker = GBRanker(
@@ -92,8 +84,8 @@ def run_demo(
             n_estimators=rounds,
             eval_metric=METRIC,
             early_stopping_rounds=PATIENCE,
-            random_state=seed,
-            n_jobs=n_jobs,
+            random_state=arguments.seed,
+            n_jobs=arguments.n_jobs,
         )
         start = time.perf_counter()
         ranker.fit(
@@ -101,23 +93,22 @@ def run_demo(
         )
         return _Fit(objective, ranker, time.perf_counter() - start)
 
-    n_valid, n_test = bounds[1] - bounds[0], bounds[2] - bounds[1]
     print(
-        f"Data: {queries} queries of 50 documents with 50 features and labels 0 to 4 (make_cubic, "
-        f"seed {seed}):\n      {bounds[0]} queries to train on, {n_valid} to validate, "
-        f"{n_test} to test.\n"
-        f"Trees: {booster}, the same settings for all; at most {rounds} rounds, ended after {PATIENCE} "
-        f"without a better\n       {METRIC} on the validation queries.",
+        f"{arguments.queries} queries of 50 documents with 50 features and labels 0 to 4, made by "
+        f"make_cubic\nwith seed {arguments.seed}: {n_train} to train on, {n_valid} to validate, "
+        f"{n_test} to test. Trees by {booster} with the\nsame settings for all: at most "
+        f"{arguments.rounds} rounds, the last {PATIENCE} of them without a better {METRIC}\n"
+        "on the validation queries.",
         flush=True,
     )
     objectives = ("ranknet", "lambdarank", BUILT_IN[booster])
-    _say("Compiling (the first time only) ...")
+    _say("Compiling ...")
     for objective in objectives:
-        fit(objective, 1)
+        fit(objective, 1)  # so that fit times do not include it
     fits = []
     for objective in objectives:
         _say(f"Training {objective} ...")
-        fits.append(fit(objective, rounds))
+        fits.append(fit(objective, arguments.rounds))
     print(
         f"\nMeans over the {n_test} test queries; for AP and RR, labels from {RELEVANT} on are "
         f"relevant:\n\n{_table(fits, test)}\n"

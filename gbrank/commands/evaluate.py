@@ -1,0 +1,114 @@
+"""`gbrank evaluate`."""
+
+import argparse
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from gbrank.commands.common import (
+    add_files,
+    add_plugin,
+    import_plugins,
+    open_text,
+    print_json,
+    read_files,
+)
+from gbrank.measures import get_measure
+from gbrank.queries import Queries
+from gbrank.ranker import GBRanker
+
+__all__ = ["add_options", "run"]
+
+USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH) [options]"
+DETAILS = """\
+Prints lines "MEASURE QID VALUE" as trec_eval does, where the query "all" is the mean over queries.
+Queries without a relevant document have no value (nan) and are left out of the mean; a measure such
+as "ndcg@10(no_relevant=0)" counts them."""
+EXAMPLES = """\
+  gbrank evaluate test.txt --model my-ranker
+  gbrank evaluate test.txt --scores scores.txt --metric ndcg@10 "p@5(threshold=2)" --per-query
+  gbrank evaluate test.txt --model my-ranker --json"""
+
+DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank evaluate`."""
+    add_files(parser)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--model", metavar="FOLDER", help="judge the scores of this model")
+    source.add_argument(
+        "--scores", metavar="PATH", help="judge these scores, one a line; - is standard input"
+    )
+    parser.add_argument(
+        "--metric",
+        nargs="+",
+        action="extend",
+        metavar="MEASURE",
+        help=f"what to measure (default: {' '.join(DEFAULT)})",
+    )
+    parser.add_argument("--per-query", action="store_true", help="give the value of each query too")
+    parser.add_argument("--json", action="store_true", help="print JSON, with all digits")
+    add_plugin(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measure scores and print the values."""
+    import_plugins(arguments.plugin)
+    measures = {name: get_measure(name) for name in arguments.metric or DEFAULT}
+    y, qid, scores = _read(arguments)
+    queries = Queries.from_qid(qid)
+    results: dict[str, dict[str, Any]] = {}
+    for name, measure in measures.items():
+        bound = measure.bind(y, queries)
+        values = bound.per_query(scores)
+        counted = int(np.isfinite(values).sum())
+        results[name] = {"mean": bound.mean(scores), "n_queries": counted}
+        if arguments.per_query:
+            ids = map(str, queries.ids.tolist())
+            results[name]["per_query"] = dict(zip(ids, values.tolist(), strict=True))
+    if arguments.json:
+        print_json({"n_queries": queries.n_queries, "measures": results})
+    else:
+        _print_lines(results, queries.n_queries)
+
+
+def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
+    """Return labels, queries and scores."""
+    if arguments.model is None:
+        _, y, qid = read_files(arguments.files, sparse=arguments.sparse)
+        return y, qid, _read_scores(arguments.scores, len(y))
+    ranker = GBRanker.load(arguments.model)
+    width = ranker.n_features_in_
+    X, y, qid = read_files(arguments.files, sparse=arguments.sparse, n_features=width)
+    return y, qid, ranker.predict(X)
+
+
+def _read_scores(path: str, length: int) -> list[float]:
+    with open_text(path, "r") as file:
+        scores = [_score(path, number, line.strip()) for number, line in enumerate(file, 1)]
+    if len(scores) != length:
+        raise ValueError(f"{path}: expected {length} scores, one a document, got {len(scores)}")
+    return scores
+
+
+def _score(path: str, number: int, text: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise ValueError(f"{path}, line {number}: expected a finite number, got {text!r}")
+    return score
+
+
+def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:
+    for name, result in results.items():
+        for query, value in {**result.get("per_query", {}), "all": result["mean"]}.items():
+            print(f"{name:<22}\t{query}\t{value:.4f}")
+    left_out = {name: n_queries - result["n_queries"] for name, result in results.items()}
+    if any(left_out.values()):
+        counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
+        warnings.warn(f"queries left out of means, of {n_queries}: {counts}", stacklevel=2)

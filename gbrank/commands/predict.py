@@ -1,0 +1,99 @@
+"""`gbrank predict`."""
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.commands.common import add_files, open_text, read_files
+from gbrank.queries import Queries
+from gbrank.ranker import GBRanker
+
+__all__ = ["add_options", "run"]
+
+USAGE = "gbrank predict MODEL FILE [FILE ...] [options]"
+DETAILS = """\
+Writes one score a line, in the order of the documents; higher ranks earlier. Or, with --format
+trec, lines "QID Q0 DOCUMENT RANK SCORE NAME" as trec_eval reads them: queries in the order in which
+they first appear, documents best first, equal scores in the order of the documents (trec_eval
+itself ranks by score, and then by document name). A document has the name that follows "docid =" in
+its comment, else the comment's first word, else QID-POSITION."""
+EXAMPLES = """\
+  gbrank predict my-ranker test.txt --output scores.txt
+  gbrank predict my-ranker test.txt --format trec --run-name first > run.txt
+  gbrank predict my-ranker test.txt | gbrank evaluate test.txt --scores -"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank predict`."""
+    parser.add_argument("model", metavar="MODEL", help="folder of a model")
+    add_files(parser)
+    parser.add_argument(
+        "--output", default="-", metavar="PATH", help="where to write (default: -, standard output)"
+    )
+    parser.add_argument(
+        "--format", choices=["scores", "trec"], default="scores", help="(default: scores)"
+    )
+    parser.add_argument(
+        "--run-name", type=_word, default="gbrank", metavar="NAME", help="(default: gbrank)"
+    )
+
+
+def _word(text: str) -> str:
+    if text.split() != [text]:
+        raise argparse.ArgumentTypeError(f"expected a name without white space, got {text!r}")
+    return text
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Score documents and write the scores."""
+    ranker = GBRanker.load(arguments.model)
+    trec = arguments.format == "trec"
+    X, _, qid, *comments = read_files(
+        arguments.files,
+        sparse=arguments.sparse,
+        n_features=ranker.n_features_in_,
+        comments=trec,
+    )
+    scores = ranker.predict(X)
+    lines: Iterable[str] = map(repr, scores.tolist())
+    if trec:
+        lines = _trec_lines(qid, scores, comments[0], arguments.run_name)
+    with open_text(arguments.output, "w") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def _trec_lines(
+    qid: NDArray[Any], scores: NDArray[np.float64], comments: Sequence[str], name: str
+) -> list[str]:
+    queries = Queries.from_qid(qid)
+    best_first = np.lexsort((-scores, queries.index))
+    places = np.arange(1, len(qid) + 1) - np.repeat(queries.offsets[:-1], queries.sizes)
+    documents = _document_names(qid, comments, queries.order.tolist(), places.tolist())
+    return [
+        f"{qid[row]} Q0 {documents[row]} {rank} {scores[row].item()!r} {name}"
+        for row, rank in zip(best_first.tolist(), places.tolist(), strict=True)
+    ]
+
+
+def _document_names(
+    qid: NDArray[Any], comments: Sequence[str], order: list[int], places: list[int]
+) -> dict[int, str]:
+    """Return the name of each row, where rows in this order have these places in their query."""
+    rows: dict[tuple[Any, str], int] = {}
+    for row, place in zip(order, places, strict=True):
+        name = _named(comments[row]) or f"{qid[row]}-{place}"
+        if rows.setdefault((qid[row], name), row) != row:
+            raise ValueError(
+                f"query {qid[row]} has two documents of the name {name!r} (from their comments); "
+                "trec_eval would take them for one."
+            )
+    return {row: name for (_, name), row in rows.items()}
+
+
+def _named(comment: str) -> str | None:
+    found = re.search(r"\bdocid\s*=\s*(\S+)", comment) or re.search(r"(\S+)", comment)
+    return found and found[1]

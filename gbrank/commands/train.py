@@ -1,0 +1,133 @@
+"""`gbrank train`."""
+
+import argparse
+import inspect
+import json
+import math
+import re
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+from gbrank.boosters import MODELS
+from gbrank.commands.common import add_files, add_plugin, import_plugins, read_files, validation
+from gbrank.ranker import GBRanker
+from gbrank.storage import DESCRIPTION
+
+__all__ = ["add_options", "run"]
+
+USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
+DETAILS = """\
+Trains a ranker on the documents in the files and writes it to a folder. Ctrl-C ends the training;
+the model then has the rounds that were done."""
+EXAMPLES = """\
+  gbrank train train.txt --model my-ranker
+  gbrank train train.txt --model my-ranker --valid valid.txt --early-stopping-rounds 50 \\
+      --objective lambda:map --metric map ndcg@10
+  gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
+  gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
+  gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
+  gbrank train train.txt --model my-ranker --plugin mine.py --objective mine"""
+
+# The parameters of GBRanker become options, except `verbose`: that is --quiet.
+PARAMETERS = {
+    name: parameter
+    for name, parameter in inspect.signature(GBRanker).parameters.items()
+    if name != "verbose"
+}
+DEFAULTS = {"random_state": 0}  # not GBRanker's: the same command makes the same model
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank train`."""
+    add_files(parser)
+    parser.add_argument("--model", required=True, metavar="FOLDER", help="where the model goes")
+    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation data")
+    parser.add_argument(
+        "--n-features",
+        type=int,
+        metavar="N",
+        help="number of features (default: the largest index in the training data)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+    add_plugin(parser)
+    group = parser.add_argument_group("parameters of GBRanker")
+    texts = _documentation()
+    for name, parameter in PARAMETERS.items():
+        flag, options = _option(name, parameter.annotation)
+        default = DEFAULTS.get(name, parameter.default)
+        text = texts[name] + ("" if default is None else f" (default: {default})")
+        group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **options)
+
+
+def _documentation() -> dict[str, str]:
+    """Return what GBRanker's docstring says of each parameter, and its type."""
+    entry = re.compile(r"^(\w+) : (.*)\n((?:    .*\n)+)", re.MULTILINE)
+    return {
+        name: f"{' '.join(text.split())} [{kind}]".replace("`", "").replace("%", "%%")
+        for name, kind, text in entry.findall(inspect.getdoc(GBRanker) or "")
+    }
+
+
+def _option(name: str, annotation: Any) -> tuple[str, dict[str, Any]]:
+    """Return the flag of a parameter, and how argparse reads it: as text where it may be text."""
+    if name == "eval_metric":
+        return "--metric", {"nargs": "+", "action": "extend", "metavar": "MEASURE"}
+    if name == "booster_params":
+        return "--booster-param", {"type": _pair, "action": "append", "metavar": "KEY=VALUE"}
+    kinds = {str: "TEXT", int: "N", float: "X"}
+    accepted = (annotation, *get_args(annotation))
+    kind = next(kind for kind in kinds if kind in accepted)
+    return f"--{name.replace('_', '-')}", {"type": kind, "metavar": kinds[kind]}
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
+    try:
+        return key, json.loads(value)
+    except json.JSONDecodeError:
+        return key, value
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Train a ranker, save it and say what came out."""
+    import_plugins(arguments.plugin)
+    _check_target(Path(arguments.model))
+    given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
+    parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
+    ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
+    X, y, qid = read_files(
+        arguments.files, sparse=arguments.sparse, n_features=arguments.n_features
+    )
+    valid = {}
+    if arguments.valid:
+        Xv, yv, qv = read_files(arguments.valid, sparse=arguments.sparse, n_features=X.shape[1])
+        valid = {"eval_set": [(Xv, yv)], "eval_qid": [qv]}
+    ranker.fit(X, y, qid=qid, **valid)
+    ranker.save(arguments.model)
+    _report(ranker, arguments.model)
+
+
+def _check_target(folder: Path) -> None:
+    """Refuse a folder that holds anything but a model."""
+    names = {item.name for item in folder.iterdir()} if folder.exists() else set()
+    ours = {DESCRIPTION, *(f"model{kind.suffix}" for kind in MODELS.values())}
+    if names and (DESCRIPTION not in names or names - ours):
+        raise ValueError(
+            f"--model must be a new folder, or one with nothing but a model: {folder} holds "
+            f"{', '.join(sorted(names))}."
+        )
+
+
+def _report(ranker: GBRanker, folder: str) -> None:
+    measure, curve = validation(ranker)
+    kept = ranker.best_iteration_
+    done = len(curve) or kept
+    print(f"{ranker.objective} with {ranker.booster}: {kept} of {done} rounds kept")
+    if curve:
+        print(f"validation {measure}: {ranker.best_score_:.4f}")
+    print(f"model: {folder}")
+    if done < ranker.n_estimators and done - kept < (ranker.early_stopping_rounds or math.inf):
+        raise KeyboardInterrupt  # it is what ended the training
