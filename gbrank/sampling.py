@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["query_keys", "sampled_queries", "uniform"]
+__all__ = ["query_keys", "query_noise", "sampled_queries"]
 
 Keys = NDArray[np.uint64]
 
@@ -36,8 +36,8 @@ def query_keys(ids: NDArray[Any]) -> Keys:
     return np.fromiter((int.from_bytes(d, "little") for d in digests), np.uint64, len(ids))
 
 
-def uniform(keys: Keys, seed: int, round: int) -> NDArray[np.float64]:
-    """Return one number in [0, 1) per key: a hash of (seed, round, key).
+def query_noise(keys: Keys, seed: int, round: int) -> Keys:
+    """Return a hash of (seed, round, key) for each key.
 
     Parameters
     ----------
@@ -46,16 +46,15 @@ def uniform(keys: Keys, seed: int, round: int) -> NDArray[np.float64]:
 
     Returns
     -------
-    ndarray of float64
+    ndarray of uint64
 
     Examples
     --------
-    >>> uniform(np.array([1, 2], dtype=np.uint64), seed=0, round=0).round(3).tolist()
-    [0.258, 0.575]
+    >>> int(query_noise(np.array([1], dtype=np.uint64), seed=0, round=0)[0])
+    4764156602392020899
     """
     start = np.array([seed & (2**64 - 1)], dtype=np.uint64)
-    state = _mix(_mix(start) + np.uint64(round))
-    return (_mix(state + keys) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return _mix(_mix(_mix(start) + np.uint64(round)) + keys)
 
 
 def _mix(state: Keys) -> Keys:
@@ -84,7 +83,7 @@ def sampled_queries(keys: Keys, fraction: float, seed: int, round: int) -> NDArr
     >>> int(sampled_queries(np.arange(10, dtype=np.uint64), 0.5, seed=1, round=0).sum())
     5
     """
-    draws = uniform(keys, seed, round)
+    draws = query_noise(keys, seed, round)
     count = max(1, round_half_up(fraction * len(keys)))
     limit = np.partition(draws, count - 1)[count - 1]
     return draws <= limit

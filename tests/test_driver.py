@@ -202,17 +202,21 @@ def test_against_the_function_itself(compiled: bool) -> None:
 @given(reference.queries(8))
 @settings(max_examples=25, deadline=None)
 def test_documents_come_best_first(compiled: bool, query: reference.Query) -> None:
-    """By falling score, then by falling label: the gradient of a place is its number."""
+    """By falling score, then by falling label; equal documents share the mean of their places."""
     labels, scores = query
     bound = custom_objective(PLACES if compiled else PLACES.py_func).bind(
         labels, Queries.from_sizes([len(labels)])
     )
     gradient, curvature = bound.gradients(scores)
     best_first = sorted(range(len(labels)), key=lambda row: (-scores[row], -labels[row]))
-    for place, (row, above) in enumerate(zip(best_first, [None, *best_first], strict=False)):
-        same = above is not None and (scores[row], labels[row]) == (scores[above], labels[above])
-        assert gradient[row] == (gradient[above] if same else place)
-        assert curvature[row] == 1 + labels[row]
+    for row, (label, score) in enumerate(zip(labels, scores, strict=True)):
+        places = [
+            place
+            for place, other in enumerate(best_first)
+            if (labels[other], scores[other]) == (label, score)
+        ]
+        assert gradient[row] == pytest.approx(np.mean(places), rel=1e-15)
+        assert curvature[row] == pytest.approx(1 + label)
 
 
 @numba.njit

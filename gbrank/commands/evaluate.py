@@ -111,4 +111,7 @@ def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:
     left_out = {name: n_queries - result["n_queries"] for name, result in results.items()}
     if any(left_out.values()):
         counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
-        warnings.warn(f"queries left out of means, of {n_queries}: {counts}", stacklevel=2)
+        warnings.warn(
+            f"of {n_queries} queries, left out of the mean for want of a value: {counts}",
+            stacklevel=2,
+        )

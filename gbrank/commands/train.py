@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
+from lightgbm.basic import LightGBMError
+
 from gbrank.boosters import MODELS
 from gbrank.commands.common import add_files, add_plugin, import_plugins, read_files, validation
 from gbrank.ranker import GBRanker
@@ -52,19 +54,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
     add_plugin(parser)
     group = parser.add_argument_group("parameters of GBRanker")
-    texts = _documentation()
+    documentation = _documentation()
     for name, parameter in PARAMETERS.items():
         flag, options = _option(name, parameter.annotation)
+        kind, text = documentation[name]
         default = DEFAULTS.get(name, parameter.default)
-        text = texts[name] + ("" if default is None else f" (default: {default})")
+        known = kind if default is None else f"{kind}; default: {default}"
+        text = f"{text} ({known})".replace("%", "%%")
         group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **options)
 
 
-def _documentation() -> dict[str, str]:
-    """Return what GBRanker's docstring says of each parameter, and its type."""
+def _documentation() -> dict[str, tuple[str, str]]:
+    """Return the type and the text of each parameter in GBRanker's docstring."""
     entry = re.compile(r"^(\w+) : (.*)\n((?:    .*\n)+)", re.MULTILINE)
     return {
-        name: f"{' '.join(text.split())} [{kind}]".replace("`", "").replace("%", "%%")
+        name: (kind.removesuffix(", optional"), " ".join(text.replace("`", "").split()))
         for name, kind, text in entry.findall(inspect.getdoc(GBRanker) or "")
     }
 
@@ -105,7 +109,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.valid:
         Xv, yv, qv = read_files(arguments.valid, sparse=arguments.sparse, n_features=X.shape[1])
         valid = {"eval_set": [(Xv, yv)], "eval_qid": [qv]}
-    ranker.fit(X, y, qid=qid, **valid)
+    try:
+        ranker.fit(X, y, qid=qid, **valid)
+    except LightGBMError as error:  # XGBoost's is a ValueError by itself
+        raise ValueError(error) from error
     ranker.save(arguments.model)
     _report(ranker, arguments.model)
 
@@ -117,7 +124,7 @@ def _check_target(folder: Path) -> None:
     if names and (DESCRIPTION not in names or names - ours):
         raise ValueError(
             f"--model must be a new folder, or one with nothing but a model: {folder} holds "
-            f"{', '.join(sorted(names))}."
+            f"{min(names - ours or names)!r}."
         )
 
 

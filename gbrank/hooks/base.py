@@ -154,7 +154,7 @@ class GradientHook:
             self.sigmas[round] = sigma
         where = f"round {'unknown' if round is None else round} of {self.objective}"
         try:
-            gradient, curvature = bound.gradients(scores, sigma)
+            gradient, curvature = bound.gradients(scores, sigma, round or 0)
         except (RuntimeError, ValueError) as error:
             raise type(error)(f"{where}: {error}") from error
         if round == 0 and not gradient.any():

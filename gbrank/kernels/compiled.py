@@ -1,8 +1,8 @@
 """The two signatures of compiled code, and how it is compiled.
 
 A *kernel* handles one query:
-``kernel(s, first, last, documents, query, table, params, sigma, prepare, row, work, gradient,
-curvature) -> value``. By a *row function* a measure takes part in a kernel:
+``kernel(s, first, last, documents, query, table, params, sigma, noise, prepare, row, work,
+gradient, curvature) -> value``. By a *row function* a measure takes part in a kernel:
 ``row(i, top, first, last, x, query, table, state, out)``.
 
 ========= ====================================================================================
@@ -15,6 +15,7 @@ query     constants of the query
 table     constants of each position, at least m
 params    constants of the objective
 sigma     width of the smoothing, in score units
+noise     what random numbers are drawn from: it depends on (seed, round, query) only
 prepare   a row function that is called once and fills `state`
 row       a row function that is called for each i and fills `out`
 i, top    position of the row; pairs count if one of them is among the first `top` positions
@@ -71,7 +72,7 @@ ROW = types.FunctionType(
 KERNEL = types.FunctionType(
     types.float64(
         _vector, _positions, _positions, _matrix, _vector, _vector, _vector, types.float64,
-        ROW, ROW, _matrix, _vector, _vector,
+        types.uint64, ROW, ROW, _matrix, _vector, _vector,
     )
 )  # fmt: skip
 

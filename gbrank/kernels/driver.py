@@ -29,8 +29,16 @@ from gbrank.kernels.compiled import (
     inline,
 )
 from gbrank.queries import Queries
+from gbrank.sampling import query_keys, query_noise
 
-__all__ = ["SMALLEST_CURVATURE", "Program", "Runner", "query_factor", "usable_threads"]
+__all__ = [
+    "SMALLEST_CURVATURE",
+    "Program",
+    "Runner",
+    "query_factor",
+    "share_among_equals",
+    "usable_threads",
+]
 
 # Below this many pairs a second thread costs more than it saves.
 PAIRS_PER_THREAD = 200_000
@@ -65,6 +73,8 @@ class Program:
         How documents of equal score are sorted: by their first constant, or as they come.
     query_norm : bool
         Multiply a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
+    seed : int
+        What the kernel's random numbers depend on, besides round and query.
     cached : bool
         Whether the compiled kernel may be stored on disk (not for a user's own function).
     """
@@ -79,6 +89,7 @@ class Program:
     tied: bool = True
     order: str = "descending"
     query_norm: bool = False
+    seed: int = 0
     cached: bool = True
 
 
@@ -111,6 +122,10 @@ class Runner:
         )
 
     @cached_property
+    def _keys(self) -> NDArray[np.uint64]:
+        return query_keys(self.queries.ids)
+
+    @cached_property
     def _bounds(self) -> NDArray[np.int64]:
         """Split queries into one run per thread, of about equal numbers of pairs."""
         cost = np.cumsum(self.queries.sizes.astype(np.float64) ** 2)
@@ -118,23 +133,26 @@ class Runner:
         inner = np.searchsorted(cost, cost[-1] * np.arange(1, threads) / threads)
         return np.concatenate([[0], inner, [self.queries.n_queries]])
 
-    def values(self, scores: Vector, sigma: float = 1.0) -> Vector:
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the kernel's value of each query, shape (n_queries,)."""
         values = np.empty(self.queries.n_queries)
         nothing = np.empty(0)
-        self._run(scores, sigma, nothing, values, nothing, nothing)
+        self._run(scores, sigma, round, nothing, values, nothing, nothing)
         return values
 
-    def gradients(self, scores: Vector, sigma: float, weights: Vector) -> tuple[Vector, Vector]:
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
         """Return gradient and curvature of each document, times its weight, in input order."""
         gradient, curvature = np.empty((2, self.queries.n_documents))
-        self._run(scores, sigma, weights, np.empty(0), gradient, curvature)
+        self._run(scores, sigma, round, weights, np.empty(0), gradient, curvature)
         return gradient, curvature
 
     def _run(
         self,
         scores: Vector,
         sigma: float,
+        round: int,
         weights: Vector,
         values: Vector,
         gradient: Vector,
@@ -142,13 +160,14 @@ class Runner:
     ) -> None:
         program, queries, bounds = self.program, self.queries, self._bounds
         loop = _compiled_loop()
+        noise = query_noise(self._keys, program.seed, round)
         functions = self._functions  # compiled here, before threads ask for them
 
         def run(begin: int, end: int) -> int:
             fault: int = loop(
                 *functions, begin, end, queries.offsets, self._order,
                 scores, self._documents, program.queries, program.table, program.params, sigma,
-                program.scratch, program.tied, program.query_norm, weights,
+                noise, program.scratch, program.tied, program.query_norm, weights,
                 values, gradient, curvature,
             )  # fmt: skip
             return fault
@@ -212,7 +231,7 @@ def usable_threads(n_jobs: int | None) -> int:
 def _loop(
     kernel: Any, prepare: Any, row: Any, begin: int, end: int, offsets: Any, order: Any,
     scores: Any, documents: Any, queries: Any, table: Any, params: Any, sigma: float,
-    scratch: int, tied: bool, query_norm: bool, weights: Any,
+    noise: Any, scratch: int, tied: bool, query_norm: bool, weights: Any,
     values: Any, gradient: Any, curvature: Any,
 ) -> int:  # fmt: skip
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
@@ -249,17 +268,15 @@ def _loop(
         h[:] = 0.0
         value = kernel(
             s[:m], first[:m], last[:m], sorted_documents, queries[q], table, params, sigma,
-            prepare, row, work, g, h,
+            noise[q], prepare, row, work, g, h,
         )  # fmt: skip
         if not with_gradient:
             if not np.isfinite(value):
                 return q
             values[q] = value
             continue
-        for i in range(1, m):
-            if tied and s[i] == s[i - 1] and sorted_documents[0, i] == sorted_documents[0, i - 1]:
-                g[i] = g[i - 1]
-                h[i] = h[i - 1]
+        if tied:
+            share_among_equals(s[:m], sorted_documents[0, :m], g, h)
         factor = query_factor(g) if query_norm else 1.0
         for i in range(m):
             if not (np.isfinite(g[i]) and np.isfinite(h[i]) and h[i] >= 0):
@@ -281,6 +298,20 @@ def query_factor(gradient: Vector) -> float:
 
 
 @inline
+def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector) -> None:
+    """Give documents of equal score and constants their mean, whichever row each of them is."""
+    start = 0
+    while start < s.size:
+        end = start + 1
+        while end < s.size and s[end] == s[start] and x[end] == x[start]:
+            end += 1
+        if end > start + 1:
+            gradient[start:end] = gradient[start:end].sum() / (end - start)
+            curvature[start:end] = curvature[start:end].sum() / (end - start)
+        start = end
+
+
+@inline
 def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
     m = s.size
     for i in range(m):
@@ -295,7 +326,7 @@ def _compiled_loop() -> Function:
     signature = types.int64(
         KERNEL, ROW, ROW, types.int64, types.int64, positions, positions,
         vector, matrix, matrix, vector, vector, types.float64,
-        types.int64, types.boolean, types.boolean, vector,
+        types.uint64[::1], types.int64, types.boolean, types.boolean, vector,
         vector, vector, vector,
     )  # fmt: skip
     compiled: Function = numba.njit(

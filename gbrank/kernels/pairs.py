@@ -86,7 +86,7 @@ def pair_program(
 
 def logistic_pairs(
     s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, prepare: Any, row: Any,
+    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
     work: Matrix, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""

@@ -9,7 +9,7 @@ __all__ = ["measure_value"]
 
 def measure_value(
     s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, prepare: Any, row: Any,
+    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
     work: Matrix, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Return what the row function `prepare` writes to the first entry of its output."""

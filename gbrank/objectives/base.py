@@ -187,7 +187,7 @@ class BoundObjective:
             spread = query_weight[queries.index]
             self._weights = spread if sample_weight is None else spread * sample_weight
 
-    def loss(self, scores: ArrayLike, sigma: float = 1.0) -> Vector:
+    def loss(self, scores: ArrayLike, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query.
 
         Parameters
@@ -196,6 +196,8 @@ class BoundObjective:
             Finite scores.
         sigma : float
             Width of the smoothing, in score units, above 0.
+        round : int
+            The boosting round, on which the draws of a stochastic objective depend.
 
         Returns
         -------
@@ -206,10 +208,12 @@ class BoundObjective:
         RuntimeError
             If a loss is not finite; the message names the query.
         """
-        losses = self._runner.values(*self._check(scores, sigma))
+        losses = self._runner.values(*self._check(scores, sigma), round)
         return losses if self._query_weight is None else losses * self._query_weight
 
-    def gradients(self, scores: ArrayLike, sigma: float = 1.0) -> tuple[Vector, Vector]:
+    def gradients(
+        self, scores: ArrayLike, sigma: float = 1.0, round: int = 0
+    ) -> tuple[Vector, Vector]:
         """Return the derivative of the loss by each score, and the curvature.
 
         Parameters
@@ -218,6 +222,8 @@ class BoundObjective:
             Finite scores.
         sigma : float
             Width of the smoothing, in score units, above 0.
+        round : int
+            The boosting round, on which the draws of a stochastic objective depend.
 
         Returns
         -------
@@ -229,7 +235,7 @@ class BoundObjective:
         RuntimeError
             If an entry is not finite; the message names the query.
         """
-        return self._runner.gradients(*self._check(scores, sigma), self._weights)
+        return self._runner.gradients(*self._check(scores, sigma), round, self._weights)
 
     def _check(self, scores: ArrayLike, sigma: float) -> tuple[Vector, float]:
         checked = check_vector(scores, "scores", self.queries.n_documents)

@@ -10,7 +10,13 @@ import numpy as np
 
 from gbrank._checks import check_choice
 from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.driver import SMALLEST_CURVATURE, Program, Runner, query_factor
+from gbrank.kernels.driver import (
+    SMALLEST_CURVATURE,
+    Program,
+    Runner,
+    query_factor,
+    share_among_equals,
+)
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
 
@@ -79,7 +85,7 @@ def _is_compiled(function: Callable[..., Any]) -> bool:
 def _as_kernel(function: Any) -> Callable[..., Any]:
     def kernel(
         s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-        table: Vector, params: Vector, sigma: float, prepare: Any, row: Any,
+        table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
         work: Matrix, gradient: Vector, curvature: Vector,
     ) -> float:  # fmt: skip
         # Copies, so that the function may change its arguments.
@@ -126,12 +132,14 @@ class CompiledRunner(Runner):
 class PythonRunner(Runner):
     """Runs a plain Python function query by query, with the driver's order, weights and checks."""
 
-    def values(self, scores: Vector, sigma: float = 1.0) -> Vector:
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, shape (n_queries,)."""
         queries = range(self.queries.n_queries)
         return np.array([self.one(query, scores, sigma)[1] for query in queries])
 
-    def gradients(self, scores: Vector, sigma: float, weights: Vector) -> tuple[Vector, Vector]:
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
         """Return gradient and curvature of each document, times its weight, in input order."""
         gradient, curvature = np.empty((2, self.queries.n_documents))
         for query in range(self.queries.n_queries):
@@ -156,8 +164,7 @@ class PythonRunner(Runner):
             raise super().fault(query, scores, sigma)
         if (h < 0).any():
             raise super().fault(query, scores, sigma)
-        for i in np.flatnonzero((s[1:] == s[:-1]) & (labels[1:] == labels[:-1])) + 1:
-            g[i], h[i] = g[i - 1], h[i - 1]
+        share_among_equals(s, labels, g, h)
         return rows, loss, g, h
 
     def _checked(self, returned: Any, size: int) -> tuple[float, Vector, Vector]:

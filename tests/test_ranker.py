@@ -1,0 +1,385 @@
+"""GBRanker: a scikit-learn estimator over both boosters."""
+
+import warnings
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+from gbrank import (
+    AP,
+    NDCG,
+    GBRanker,
+    LambdaRank,
+    geometric,
+    lightgbm_fobj,
+    make_cubic,
+    xgboost_obj,
+)
+
+Vector = NDArray[np.float64]
+
+X_ALL, Y_ALL, QID_ALL = make_cubic(60, n_documents=15, n_features=6, random_state=0)
+TRAIN = QID_ALL < 40
+X, Y, QID = X_ALL[TRAIN], Y_ALL[TRAIN], QID_ALL[TRAIN]
+VALID = {"eval_set": [(X_ALL[~TRAIN], Y_ALL[~TRAIN])], "eval_qid": [QID_ALL[~TRAIN]]}
+HELD_OUT = (X_ALL[~TRAIN], Y_ALL[~TRAIN], QID_ALL[~TRAIN])
+SHUFFLED = np.random.default_rng(0).permutation(len(Y))
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+
+def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
+    """Return a small ranker."""
+    defaults = {"n_estimators": 10, "random_state": 0, "n_jobs": 1}
+    return GBRanker(objective, booster=booster, **{**defaults, **params})
+
+
+def fit(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
+    """Return a small ranker, fitted."""
+    return make(booster, objective, **params).fit(X, Y, qid=QID)
+
+
+def regression(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+    """Return the derivatives of half the squared error."""
+    return 0.0, scores - labels, np.ones_like(scores)
+
+
+# --- fit, predict, rank, score ----------------------------------------------------------------
+
+
+@boosters
+@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg@5", LambdaRank(AP()), regression])
+def test_learning(booster: str, objective: Any) -> None:
+    """Unseen queries are ranked better than by chance; score is the first measure."""
+    ranker = fit(booster, objective, n_estimators=40, eval_metric=["ndcg@5", "map"])
+    scores = ranker.predict(HELD_OUT[0])
+    assert ranker.score(*HELD_OUT) == NDCG(k=5)(HELD_OUT[1], scores, qid=HELD_OUT[2])
+    assert ranker.score(*HELD_OUT) > 0.65 > 0.45 > NDCG(k=5)(*HELD_OUT[1:], qid=HELD_OUT[2] * 0)
+    assert ranker.best_iteration_ == 40
+    assert np.isnan(ranker.best_score_)
+    assert ranker.evals_result_ == {}
+
+
+def test_lightgbm_alone() -> None:
+    """The ranker is lgb.train with the hook and the same parameters, bit for bit."""
+    options = {"learning_rate": 0.2, "num_leaves": 8, "min_data_in_leaf": 5, "lambda_l2": 0.3,
+               "max_depth": 4, "num_threads": 1, "deterministic": True, "force_col_wise": True,
+               "verbosity": -1}  # fmt: skip
+    hook = lightgbm_fobj("lambda:map", geometric(2, 1), rounds=10)
+    booster = lgb.train({**options, "objective": hook}, lgb.Dataset(X, Y, group=[15] * 40), 10)
+    ranker = fit("lightgbm", "lambda:map", learning_rate=0.2, num_leaves=8, min_child_samples=5,
+                 reg_lambda=0.3, max_depth=4, sigma=geometric(2, 1))  # fmt: skip
+    assert_array_equal(ranker.predict(X), booster.predict(X))
+    assert ranker.sigmas_.tolist() == list(hook.sigmas.values())
+
+
+def test_xgboost_alone() -> None:
+    """The ranker is xgb.train with the hook and the same parameters, bit for bit."""
+    options = {"eta": 0.2, "max_leaves": 8, "min_child_weight": 5, "lambda": 0.3, "max_depth": 4,
+               "grow_policy": "lossguide", "base_score": 0, "nthread": 1}  # fmt: skip
+    hook, data = xgboost_obj("lambda:map", geometric(2, 1), rounds=10), xgb.DMatrix(X, Y, qid=QID)
+    booster = xgb.train(options, data, 10, obj=hook)
+    ranker = fit("xgboost", "lambda:map", learning_rate=0.2, num_leaves=8, min_child_samples=5,
+                 reg_lambda=0.3, max_depth=4, sigma=geometric(2, 1))  # fmt: skip
+    assert_array_equal(ranker.predict(X), booster.predict(data))
+    assert ranker.sigmas_.tolist() == list(hook.sigmas.values())
+
+
+@boosters
+@pytest.mark.parametrize("options", [{}, {"subsample": 0.5, "subsample_by": "query"}], ids=str)
+def test_order_of_rows(booster: str, options: dict[str, Any]) -> None:
+    """D8: shuffled rows, strings for ids: the same model up to the order of summation."""
+    ranker = fit(booster, **options)
+    other = make(booster, **options).fit(X[SHUFFLED], Y[SHUFFLED], qid=QID[SHUFFLED])
+    assert_allclose(other.predict(X), ranker.predict(X), atol=1e-5)
+    by_group = make(booster).fit(X, Y, group=[15] * 40)
+    assert_array_equal(by_group.predict(X), fit(booster).predict(X))
+
+
+def test_rank() -> None:
+    """Positions from 1 within each query, wherever its rows stand; ties by row."""
+    ranker = fit()
+    rows, qid = X_ALL[SHUFFLED], np.array([f"q{i}" for i in QID_ALL[SHUFFLED]])
+    rows[:2], qid[:2] = rows[0], qid[0]
+    scores, ranks = ranker.predict(rows), ranker.rank(rows, qid)
+    assert ranks[1] == ranks[0] + 1
+    for item in np.unique(qid):
+        own = np.flatnonzero(qid == item)
+        assert ranks[own].tolist() == (1 + np.argsort(np.lexsort((own, -scores[own])))).tolist()
+    assert sorted(ranker.rank(rows)) == list(range(1, len(rows) + 1))
+    assert_array_equal(ranker.rank(X, group=[15] * 40), ranker.rank(X, QID))
+
+
+@boosters
+def test_float_labels_and_many_grades(booster: str) -> None:
+    """D16, and more than 31 grades: labels are numbers."""
+    objective = LambdaRank(NDCG(gain="linear"))
+    measure = NDCG(gain="linear")
+    ranker = make(booster, objective, eval_metric=measure).fit(X, Y * 20.5, qid=QID)
+    assert_array_equal(ranker.predict(X), fit(booster, objective).predict(X))
+    assert ranker.score(X, Y * 20.5, QID) == pytest.approx(measure(Y, ranker.predict(X), qid=QID))
+
+
+def test_more_than_ten_thousand_documents_a_query() -> None:
+    """D17: no limit."""
+    features = np.random.default_rng(0).normal(size=(10_500, 2))
+    labels, qid = features[:, 0] > 1, np.zeros(10_500)
+    ranker = make(n_estimators=2).fit(features, labels, qid=qid)
+    assert ranker.score(features, labels, qid) > 0.99
+
+
+# --- Validation -------------------------------------------------------------------------------
+
+
+@boosters
+def test_early_stopping(booster: str) -> None:
+    """The first measure on the first set decides; the model is cut to its best round."""
+    ranker = make(booster, n_estimators=60, early_stopping_rounds=4, eval_metric=["ndcg@5", "map"])
+    sets = {name: [*values, *values] for name, values in VALID.items()}
+    sets["eval_set"][1] = (X, Y)
+    sets["eval_qid"][1] = QID
+    ranker.fit(X, Y, qid=QID, **sets)
+    curve = ranker.evals_result_["valid_0"]["ndcg@5"]
+    best = int(np.argmax(curve)) + 1
+    assert (ranker.best_iteration_, ranker.best_score_) == (best, max(curve))
+    assert len(curve) == best + 4 == len(ranker.sigmas_) < 60
+    assert {name: len(values["ap"]) for name, values in ranker.evals_result_.items()} == {
+        "valid_0": len(curve), "valid_1": len(curve)
+    }  # fmt: skip
+    assert ranker.score(*HELD_OUT) == pytest.approx(max(curve), abs=1e-12)
+    value = AP()(Y, ranker.predict(X), qid=QID)
+    assert ranker.evals_result_["valid_1"]["ap"][best - 1] == pytest.approx(value, abs=1e-12)
+    whole = fit(booster, n_estimators=best, sigma=1.0)
+    assert_array_equal(ranker.predict(X), whole.predict(X))
+
+
+@boosters
+def test_without_early_stopping_all_rounds_are_kept(booster: str) -> None:
+    """Measured, but not cut."""
+    ranker = make(booster, n_estimators=12).fit(X, Y, qid=QID, **VALID)
+    curve = ranker.evals_result_["valid_0"]["ndcg@10"]
+    assert ranker.best_iteration_ == len(curve) == 12
+    assert ranker.score(*HELD_OUT) == pytest.approx(curve[-1], abs=1e-12)
+
+
+def test_validation_fraction() -> None:
+    """Whole queries are set aside, the same ones whatever the order of rows."""
+    sizes = np.arange(5, 25)  # a query is known by its size
+    rng, qid = np.random.default_rng(0), np.repeat(np.arange(20), sizes)
+    features, labels = rng.normal(size=(len(qid), 3)), rng.integers(0, 3, len(qid))
+    rows, seen = rng.permutation(len(qid)), []
+    for order in (np.arange(len(qid)), rows):
+        trained: set[int] = set()
+
+        def record(s: Vector, y: Vector, sigma: float, trained: set[int] = trained) -> Any:
+            trained.add(len(s))
+            return regression(s, y, sigma)
+
+        ranker = make(objective=record, validation_fraction=0.25, early_stopping_rounds=2)
+        ranker.fit(features[order], labels[order], qid=qid[order])
+        assert ranker.best_score_ == max(ranker.evals_result_["valid_0"]["ndcg@10"])
+        seen.append(trained)
+    assert seen[0] == seen[1] < set(sizes)
+    assert len(seen[0]) == 15
+
+
+# --- Sampling, weights, initial scores --------------------------------------------------------
+
+
+@boosters
+def test_queries_out_of_the_bag_play_no_part(booster: str) -> None:
+    """D4: half of the queries grow a real tree, and the labels of the others do not matter."""
+    ranker = make(booster, n_estimators=1, subsample=0.5, subsample_by="query")
+    expected, changed = ranker.fit(X, Y, qid=QID).predict(X), []
+    assert len(set(expected)) > 5
+    for query in range(40):
+        labels = np.where(query == QID, 4 - Y, Y)
+        scores = ranker.fit(X, labels, qid=QID).predict(X)
+        changed.append((scores != expected).any())
+    assert sum(changed) == 20
+
+
+@boosters
+@pytest.mark.parametrize("how", [{"subsample": 0.5}, {"colsample": 0.5},
+                                 {"subsample": 0.5, "subsample_by": "query"}], ids=str)  # fmt: skip
+def test_random_state(booster: str, how: dict[str, Any]) -> None:
+    """The same seed makes the same bits, and each sampling does something."""
+    scores = fit(booster, **how).predict(X)
+    assert_array_equal(fit(booster, **how).predict(X), scores)
+    one, other = (
+        fit(booster, **how, random_state=np.random.RandomState(5)).predict(X) for _ in range(2)
+    )
+    assert_array_equal(one, other)
+    assert (fit(booster, **how, random_state=1).predict(X) != scores).any()
+    assert (fit(booster).predict(X) != scores).any()
+
+
+@boosters
+def test_weights(booster: str) -> None:
+    """Query weights are document weights that are constant in a query; both multiply."""
+    rng = np.random.default_rng(0)
+    queries, documents = rng.uniform(0.2, 5, 40), rng.uniform(0.2, 5, len(Y))
+    by_query = make(booster).fit(X, Y, qid=QID, query_weight=queries)
+    by_row = make(booster).fit(X, Y, qid=QID, sample_weight=queries[QID])
+    assert_allclose(by_query.predict(X), by_row.predict(X), atol=1e-6)
+    both = make(booster).fit(X, Y, qid=QID, query_weight=queries, sample_weight=documents)
+    product = make(booster).fit(X, Y, qid=QID, sample_weight=documents * queries[QID])
+    assert_allclose(both.predict(X), product.predict(X), atol=1e-6)
+    assert (both.predict(X) != by_query.predict(X)).any()
+    scaled = make(booster).fit(X, Y, qid=QID, query_weight=np.full(40, 1e-4))
+    assert_allclose(scaled.predict(X), fit(booster).predict(X), atol=1e-4)
+
+
+@boosters
+def test_initial_scores(booster: str) -> None:
+    """Boosting goes on from given scores, also those of validation data."""
+    first = fit(booster, regression)
+    second = make(booster, regression).fit(
+        X, Y, qid=QID, init_score=first.predict(X), **VALID,
+        eval_init_score=[first.predict(HELD_OUT[0])],
+    )  # fmt: skip
+    whole = make(booster, regression, n_estimators=20).fit(X, Y, qid=QID, **VALID)
+    assert_allclose(first.predict(X) + second.predict(X), whole.predict(X), atol=1e-4)
+    curves = [ranker.evals_result_["valid_0"]["ndcg@10"] for ranker in (second, whole)]
+    assert_allclose(curves[0], curves[1][10:], atol=1e-2)
+
+
+# --- The boosters' own objectives and parameters ----------------------------------------------
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("name", ["lambdarank", "rank_xendcg"])
+def test_lightgbm_objectives(name: str, grouped: bool) -> None:
+    """As lgb.train does, also when rows of a query are not neighbours, with weights."""
+    order = np.arange(len(Y)) if grouped else SHUFFLED
+    first = np.argsort(pd.factorize(QID[order])[0], kind="stable")
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(Y))
+    options = {"objective": name, "num_threads": 1, "deterministic": True, "verbosity": -1,
+               "force_col_wise": True, "objective_seed": 7}  # fmt: skip
+    data = lgb.Dataset(X[order][first], Y[order][first], group=[15] * 40,
+                       weight=weights[order][first])  # fmt: skip
+    expected = lgb.train(options, data, 10).predict(X)
+    ranker = make("lightgbm", f"lightgbm:{name}", booster_params={"objective_seed": 7})
+    ranker.fit(X[order], Y[order], qid=QID[order], sample_weight=weights[order], **VALID)
+    assert_array_equal(ranker.predict(X), expected)
+    value = ranker.score(*HELD_OUT)
+    assert ranker.evals_result_["valid_0"]["ndcg@10"][-1] == pytest.approx(value, abs=1e-12)
+    assert len(ranker.sigmas_) == 0
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+@pytest.mark.parametrize("name", ["rank:ndcg", "rank:map", "rank:pairwise"])
+def test_xgboost_objectives(name: str, grouped: bool) -> None:
+    """As xgb.train does, with query weights."""
+    order, labels = np.arange(len(Y)) if grouped else SHUFFLED, np.minimum(Y, 1)
+    codes = pd.factorize(QID[order])[0]
+    first, weights = np.argsort(codes, kind="stable"), np.linspace(0.5, 2, 40)
+    options = {"objective": name, "eta": 0.1, "max_leaves": 31, "max_depth": 0, "base_score": 0,
+               "grow_policy": "lossguide", "lambda": 0, "nthread": 1}  # fmt: skip
+    data = xgb.DMatrix(X[order][first], labels[order][first], qid=codes[first], weight=weights)
+    expected = xgb.train(options, data, 10).predict(xgb.DMatrix(X))
+    ranker = make("xgboost", f"xgboost:{name}")
+    ranker.fit(X[order], labels[order], qid=QID[order], query_weight=weights)
+    assert_array_equal(ranker.predict(X), expected)
+
+
+DART = {
+    "lightgbm": {"boosting": "dart", "drop_rate": 0.5, "skip_drop": 0.0},
+    "xgboost": {"booster": "dart", "rate_drop": 0.5, "skip_drop": 0.0},
+}
+
+
+@boosters
+def test_dart(booster: str) -> None:
+    """What is measured is the model; later rounds change earlier trees, so it cannot be cut."""
+    ranker = make(booster, booster_params=DART[booster]).fit(X, Y, qid=QID, **VALID)
+    value = ranker.score(*HELD_OUT)
+    assert ranker.evals_result_["valid_0"]["ndcg@10"][-1] == pytest.approx(value, abs=1e-6)
+    assert (ranker.predict(X) != fit(booster).predict(X)).any()
+    with pytest.raises(ValueError, match="dart"):
+        make(booster, booster_params=DART[booster], early_stopping_rounds=2).fit(
+            X, Y, qid=QID, **VALID
+        )
+
+
+@boosters
+def test_monotone_constraints(booster: str) -> None:
+    """The booster's own parameter, in its own form."""
+    constraint = [1, 0, 0, 0, 0, 0] if booster == "lightgbm" else "(1,0,0,0,0,0)"
+    ranker = fit(booster, booster_params={"monotone_constraints": constraint}, n_estimators=30)
+    line = np.zeros((50, 6))
+    line[:, 0] = np.linspace(-1, 1, 50)
+    assert (np.diff(ranker.predict(line)) >= 0).all()
+    assert (np.diff(fit(booster, n_estimators=30).predict(line)) < 0).any()
+
+
+@boosters
+def test_feature_importances(booster: str) -> None:
+    """Shares of the total gain, by column, for names that boosters cannot store too."""
+    rng = np.random.default_rng(0)
+    features = pd.DataFrame({"noise": rng.normal(size=600), "so: [good]": Y, "none": 0.0})
+    ranker = make(booster).fit(features, Y, qid=QID)
+    shares = ranker.feature_importances_
+    assert shares.sum() == pytest.approx(1)
+    assert shares[2] == 0 <= shares[0] < shares[1] > 0.9
+    assert ranker.feature_names_in_.tolist() == list(features.columns)
+    assert ranker.n_features_in_ == 3
+
+
+# --- What happens around a fit ------------------------------------------------------------------
+
+
+@boosters
+def test_interruption_keeps_the_rounds(booster: str) -> None:
+    """Ctrl-C in round 4: the model of 4 rounds, with a warning; in round 0, nothing."""
+    limit = 4
+
+    def interrupted(s: Vector, y: Vector, sigma: float) -> Any:
+        if sigma > limit:
+            raise KeyboardInterrupt
+        return regression(s, y, sigma)
+
+    rounds = {"sigma": lambda round, rounds: round + 1.0}
+    with pytest.warns(UserWarning, match="4 of 10 rounds"):
+        ranker = make(booster, interrupted, **rounds).fit(X, Y, qid=QID, **VALID)
+    assert ranker.best_iteration_ == len(ranker.evals_result_["valid_0"]["ndcg@10"]) == 4
+    assert_array_equal(ranker.predict(X), fit(booster, regression, n_estimators=4).predict(X))
+    limit = 0
+    with pytest.raises(KeyboardInterrupt):
+        make(booster, interrupted, **rounds).fit(X, Y, qid=QID)
+
+
+@boosters
+def test_output(booster: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Nothing is printed unless asked for; then a bar on stderr, and training measures."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quiet = make(booster, early_stopping_rounds=3).fit(X, Y, qid=QID, **VALID)
+    assert capfd.readouterr() == ("", "")
+    assert "train" not in quiet.evals_result_
+    ranker = make(booster, verbose=1, sigma=geometric(1, 0.125)).fit(X, Y, qid=QID, **VALID)
+    out, err = capfd.readouterr()
+    assert out == ""
+    for text in ("10/10", "sigma=0.125", "train ndcg@10=", "valid_0 ndcg@10="):
+        assert text in err
+    curve = ranker.evals_result_["train"]["ndcg@10"]
+    assert len(curve) == 10
+    assert curve[-1] == pytest.approx(ranker.score(X, Y, QID), abs=1e-12)
+
+
+@boosters
+def test_fit_again_forgets(booster: str) -> None:
+    """Nothing of an earlier fit stays; a fit that fails changes nothing."""
+    ranker = make(booster).fit(pd.DataFrame({"a": X[:, 0]}), Y, qid=QID, **{
+        "eval_set": [(pd.DataFrame({"a": X[:, 0]}), Y)], "eval_qid": [QID]})  # fmt: skip
+    ranker.fit(X, Y, qid=QID)
+    assert not hasattr(ranker, "feature_names_in_")
+    assert ranker.evals_result_ == {}
+    with pytest.raises(ValueError, match="labels"):
+        ranker.fit(X[:, :2], -Y, qid=QID)
+    assert_array_equal(ranker.predict(X), fit(booster).predict(X))
