@@ -431,6 +431,7 @@ class GBRanker(BaseEstimator):
 
     def _publish(self) -> None:
         self.n_features_in_ = self._schema.n_features
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if self._schema.names is not None:
             self.feature_names_in_ = np.array(self._schema.names, dtype=object)
 
@@ -462,6 +463,7 @@ class GBRanker(BaseEstimator):
             n_jobs=usable_threads(jobs),
             params=dict(self.booster_params or {}),
             built_in=self._built_in(),
+            early_stopping=self.early_stopping_rounds is not None,
         )
 
     def _built_in(self) -> str | None:
@@ -535,13 +537,11 @@ class GBRanker(BaseEstimator):
 
         def in_round(round: int) -> Derivatives:
             def derivatives(scores: Vector) -> tuple[Vector, Vector]:
-                gradient, curvature = hook.derivatives(bound, scores, round)
+                left_out = None
                 if keys is not None:
                     chosen = sampled_queries(keys, self.subsample, settings.seed, round)
                     left_out = ~chosen[rows.queries.index]
-                    gradient[left_out] = 0.0
-                    curvature[left_out] = 0.0
-                return gradient, curvature
+                return hook.derivatives(bound, scores, round, left_out)
 
             return derivatives
 

@@ -41,11 +41,15 @@ def write_model(folder: str | os.PathLike[str], model: Model, description: dict[
         "model_sha256": hashlib.sha256(content).hexdigest(),
         **description,
     }
-    text = json.dumps(whole, indent=1, allow_nan=True).encode()
+    text = json.dumps({**whole, "sha256": _digest(whole)}, indent=1).encode()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     _replace(target / str(whole["model_file"]), content)
     _replace(target / DESCRIPTION, text)
+
+
+def _digest(description: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -116,6 +120,8 @@ def _read_description(path: Path) -> dict[str, Any]:
     for name, kind in kinds.items():
         if not isinstance(description.get(name), kind):
             raise ValueError(f"{path} is damaged: {name!r} must be a {kind.__name__}.")
+    if description.pop("sha256", None) != _digest(description):
+        raise ValueError(f"{path} is damaged: its content has changed. Save the model again.")
     if description["booster"] not in MODELS:
         raise ValueError(f"{path} is damaged: unknown booster {description['booster']!r}.")
     if description["model_file"] != f"model{MODELS[description['booster']].suffix}":

@@ -1,12 +1,13 @@
 """What the ranker asks of a booster: to grow trees on given derivatives, and to keep them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank._checks import unknown_name
 from gbrank.features import Features, Schema
 from gbrank.queries import Queries
 
@@ -27,6 +28,8 @@ seed, n_jobs, params
         As for `GBRanker`; `subsample` is of documents, and `params` are the booster's own.
     built_in : str, optional
         The booster's own objective to train, instead of given derivatives.
+    early_stopping : bool
+        Whether the model may be cut at an earlier round.
     """
 
     learning_rate: float
@@ -40,6 +43,7 @@ seed, n_jobs, params
     n_jobs: int
     params: dict[str, Any] = field(default_factory=dict)
     built_in: str | None = None
+    early_stopping: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,25 +152,70 @@ def safe_names(schema: Schema) -> list[str] | None:
     return None if any(unsafe & set(name) or not name for name in names) else names
 
 
-def refuse_params(params: dict[str, Any], taken: dict[str, str]) -> None:
-    """Refuse booster parameters that gbrank sets itself.
+def own_params(
+    params: dict[str, Any], aliases: dict[str, str], known: Iterable[str], taken: dict[str, str]
+) -> dict[str, Any]:
+    """Return the user's booster parameters under the booster's main names.
 
     Parameters
     ----------
     params : dict
         What the user passed as `booster_params`.
+    aliases : dict of str to str
+        The booster's main name for each other name.
+    known : iterable of str
+        Main names that the booster knows.
     taken : dict of str to str
-        Names that may not be there, and what to use instead.
+        Main names that gbrank sets, and the argument of `GBRanker` to use instead.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
     ValueError
-        If one of them is there.
+        If a parameter is unknown, taken, or given twice.
 
     Examples
     --------
-    >>> refuse_params({"eta": 0.1}, {"objective": "objective="})
+    >>> own_params({"eta": 1}, {"eta": "rate"}, ["rate"], {})
+    {'rate': 1}
     """
-    for name in params:
-        if name in taken:
-            raise ValueError(f"booster_params must not hold {name!r}: use {taken[name]}.")
+    own: dict[str, Any] = {}
+    for name, value in params.items():
+        main = aliases.get(name, name)
+        if main in taken:
+            raise ValueError(f"booster_params must not hold {name!r}: use {taken[main]}.")
+        if main in own:
+            raise ValueError(f"booster_params must not hold {main!r} twice, got {list(params)}.")
+        if main not in known:
+            raise unknown_name("booster parameter", name, known)
+        own[main] = value
+    return own
+
+
+def refuse_cutting(kind: str, early_stopping: bool) -> None:
+    """Refuse early stopping where later rounds change earlier trees.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of boosting.
+    early_stopping : bool
+        Whether the model is to be cut at the best round.
+
+    Raises
+    ------
+    ValueError
+        If the kind is "dart" and the model is to be cut.
+
+    Examples
+    --------
+    >>> refuse_cutting("gbdt", True)
+    """
+    if kind == "dart" and early_stopping:
+        raise ValueError(
+            "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
+            "earlier trees, so that no earlier model can be cut out."
+        )

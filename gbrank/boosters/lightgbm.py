@@ -6,7 +6,14 @@ import lightgbm as lgb
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.boosters.base import Derivatives, Rows, Settings, refuse_params, safe_names
+from gbrank.boosters.base import (
+    Derivatives,
+    Rows,
+    Settings,
+    own_params,
+    refuse_cutting,
+    safe_names,
+)
 from gbrank.features import Features, Schema
 
 __all__ = ["LightGBMModel", "LightGBMTrainer"]
@@ -18,7 +25,16 @@ TAKEN = {
     "metric": "the argument eval_metric",
     "num_iterations": "the argument n_estimators",
     "early_stopping_round": "the argument early_stopping_rounds",
+    "learning_rate": "the argument learning_rate",
+    "num_leaves": "the argument num_leaves",
+    "max_depth": "the argument max_depth",
+    "min_data_in_leaf": "the argument min_child_samples",
+    "bagging_fraction": "the argument subsample",
     "bagging_by_query": "the argument subsample_by",
+    "feature_fraction": "the argument colsample",
+    "lambda_l2": "the argument reg_lambda",
+    "seed": "the argument random_state",
+    "num_threads": "the argument n_jobs",
 }
 
 
@@ -56,19 +72,20 @@ class LightGBMTrainer:
     """A LightGBM booster in training."""
 
     def __init__(self, train: Rows, valid: list[Rows], schema: Schema, settings: Settings) -> None:
-        refuse_params(settings.params, TAKEN)
-        if "rf" in (settings.params.get("boosting"), settings.params.get("boosting_type")):
+        params = _params(settings)
+        if params["boosting"] == "rf":
             raise ValueError(
                 "booster_params must not set boosting='rf': LightGBM's random forests take no "
                 "custom objective. Use 'gbdt' or 'dart'."
             )
+        refuse_cutting(params["boosting"], settings.early_stopping)
         self._order = None
         if settings.built_in is not None and not train.queries.contiguous:
             self._order = train.queries.order
             train = train.grouped()
         data = _dataset(train, schema, settings)
         _refuse_constant(data, schema.n_features)
-        self._booster = lgb.Booster(_params(settings), data)
+        self._booster = lgb.Booster(params, data)
         for i, rows in enumerate(valid):
             self._booster.add_valid(_dataset(rows, schema, settings, data), f"valid_{i}")
 
@@ -115,6 +132,9 @@ def _capture(evaluate: Any) -> list[Vector]:
 
 
 def _params(settings: Settings) -> dict[str, Any]:
+    names = lgb.basic._ConfigAliases._get_all_param_aliases()
+    aliases = {alias: main for main, others in names.items() for alias in others}
+    own = own_params(settings.params, aliases, names, TAKEN)
     bagging = {"bagging_fraction": settings.subsample, "bagging_freq": 1}
     return {
         "objective": settings.built_in or "none",
@@ -133,7 +153,8 @@ def _params(settings: Settings) -> dict[str, Any]:
         "feature_pre_filter": False,
         "verbosity": -1,
         **(bagging if settings.subsample < 1 else {}),
-        **settings.params,
+        "boosting": "gbdt",
+        **own,
     }
 
 

@@ -1,5 +1,6 @@
 """Training, prediction and storage with XGBoost."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,14 @@ import scipy.sparse as sp
 import xgboost as xgb
 from numpy.typing import NDArray
 
-from gbrank.boosters.base import Derivatives, Rows, Settings, refuse_params, safe_names
+from gbrank.boosters.base import (
+    Derivatives,
+    Rows,
+    Settings,
+    own_params,
+    refuse_cutting,
+    safe_names,
+)
 from gbrank.features import Features, Schema
 
 __all__ = ["XGBoostModel", "XGBoostTrainer"]
@@ -19,6 +27,23 @@ TAKEN = {
     "eval_metric": "the argument eval_metric",
     "base_score": "the argument init_score",
     "num_boost_round": "the argument n_estimators",
+    "eta": "the argument learning_rate",
+    "max_leaves": "the argument num_leaves",
+    "max_depth": "the argument max_depth",
+    "min_child_weight": "the argument min_child_samples",
+    "subsample": "the argument subsample",
+    "colsample_bytree": "the argument colsample",
+    "lambda": "the argument reg_lambda",
+    "seed": "the argument random_state",
+    "nthread": "the argument n_jobs",
+}
+ALIASES = {
+    "learning_rate": "eta",
+    "min_split_loss": "gamma",
+    "n_jobs": "nthread",
+    "random_state": "seed",
+    "reg_alpha": "alpha",
+    "reg_lambda": "lambda",
 }
 
 
@@ -63,7 +88,7 @@ class XGBoostTrainer:
     """An XGBoost booster in training."""
 
     def __init__(self, train: Rows, valid: list[Rows], schema: Schema, settings: Settings) -> None:
-        refuse_params(settings.params, TAKEN)
+        refuse_cutting(str(settings.params.get("booster")), settings.early_stopping)
         self._order = None
         if settings.built_in is not None:
             if train.sample_weight is not None:
@@ -80,7 +105,11 @@ class XGBoostTrainer:
             if train.query_weight is not None:
                 self._train.set_info(weight=train.query_weight)
         self._valid = [_matrix(rows.X, schema, settings.n_jobs, rows) for rows in valid]
-        self._booster = xgb.Booster(_params(settings), [self._train, *self._valid])
+        params = _params(settings)
+        self._booster = xgb.Booster(params, [self._train, *self._valid])
+        config = json.loads(self._booster.save_config())
+        params |= own_params(settings.params, ALIASES, _names(config), TAKEN)
+        self._booster.set_param(params)
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
@@ -132,8 +161,15 @@ def _params(settings: Settings) -> dict[str, Any]:
         "nthread": settings.n_jobs,
         "disable_default_eval_metric": True,
         "verbosity": 0,
-        **settings.params,
+        **({"booster": settings.params["booster"]} if "booster" in settings.params else {}),
     }
+
+
+def _names(config: Any) -> set[str]:
+    """Return all names in a booster's nested configuration."""
+    if not isinstance(config, dict):
+        return set()
+    return set(config).union(*map(_names, config.values()))
 
 
 def _matrix(X: Features, schema: Schema, n_jobs: int, rows: Rows | None = None) -> xgb.DMatrix:

@@ -124,7 +124,11 @@ class GradientHook:
         self.__dict__.update(state, _bound=PerObject())
 
     def derivatives(
-        self, bound: BoundObjective, scores: Vector, round: int | None
+        self,
+        bound: BoundObjective,
+        scores: Vector,
+        round: int | None,
+        left_out: NDArray[np.bool_] | None = None,
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature for a round, in the booster's scale.
 
@@ -138,6 +142,8 @@ class GradientHook:
         scores : ndarray, shape (n_documents,)
         round : int or None
             The round, or None if it is not known, which only a constant sigma allows.
+        left_out : ndarray of bool, shape (n_documents,), optional
+            Documents that play no part in this round.
 
         Returns
         -------
@@ -157,6 +163,9 @@ class GradientHook:
             gradient, curvature = bound.gradients(scores, sigma, round or 0)
         except (RuntimeError, ValueError) as error:
             raise type(error)(f"{where}: {error}") from error
+        if left_out is not None:
+            gradient[left_out] = 0.0
+            curvature[left_out] = 0.0
         if round == 0 and not gradient.any():
             raise ValueError(
                 f"{where}: no document has a gradient, so there is nothing to learn. Do labels "
@@ -168,30 +177,32 @@ class GradientHook:
                 "ones for plain gradient steps."
             )
         if self.objective.rescaled:
-            rescale_to_unit_mean(gradient, curvature)
+            count = len(curvature) if left_out is None else int((~left_out).sum())
+            rescale_to_unit_mean(gradient, curvature, count)
         return gradient, curvature
 
 
-def rescale_to_unit_mean(gradient: Vector, curvature: Vector) -> None:
-    """Divide both, in place, by the mean curvature.
+def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
+    """Divide both, in place, by the mean curvature of the `count` documents that take part.
 
     The mean is summed in integers, so that it does not depend on the order of rows.
 
     Parameters
     ----------
     gradient, curvature : ndarray, shape (n_documents,)
+    count : int
 
     Examples
     --------
     >>> g, h = np.array([1.0, -1.0]), np.array([0.25, 0.25])
-    >>> rescale_to_unit_mean(g, h)
+    >>> rescale_to_unit_mean(g, h, 2)
     >>> g, h
     (array([ 4., -4.]), array([1., 1.]))
     """
     largest = float(curvature.max())
     bits = 62 - len(curvature).bit_length()
     whole = np.sum(np.ldexp(curvature / largest, bits).astype(np.int64))
-    mean = float(whole) / len(curvature) * 2.0**-bits
+    mean = float(whole) / count * 2.0**-bits
     gradient /= largest
     gradient /= mean
     curvature /= largest
