@@ -127,6 +127,9 @@ def evaluate(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
             return functions[node.func.id](*arguments, **keywords)
         if isinstance(node, ast.List | ast.Tuple):
             return [value(item) for item in node.elts]
-        return ast.literal_eval(node)
+        try:
+            return ast.literal_eval(node)
+        except ValueError:
+            raise ValueError(f"{ast.unparse(node)!r} is no value") from None
 
     return value(ast.parse(text.strip(), mode="eval").body)

@@ -1,7 +1,7 @@
 """GBRanker, the scikit-learn estimator."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -461,7 +461,7 @@ class GBRanker(BaseEstimator):
             reg_lambda=check_number(self.reg_lambda, "reg_lambda", 0),
             seed=_seed(self.random_state),
             n_jobs=usable_threads(jobs),
-            params=dict(self.booster_params or {}),
+            params=_named(self.booster_params),
             built_in=self._built_in(),
             early_stopping=self.early_stopping_rounds is not None,
         )
@@ -487,21 +487,24 @@ class GBRanker(BaseEstimator):
         metrics = self.eval_metric
         if isinstance(metrics, str | Measure):
             metrics = [metrics]
-        if len(metrics) == 0:
-            raise ValueError("eval_metric must name at least one measure, got none.")
+        if not isinstance(metrics, Sequence) or len(metrics) == 0:
+            raise ValueError(f"eval_metric must name at least one measure, got {metrics!r}.")
         return [get_measure(metric) for metric in metrics]
 
     def _valid_rows(
         self, schema: Schema, eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any
     ) -> list[Rows]:
+        lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
         if eval_set is None:
+            for name, values in lists.items():
+                if values is not None:
+                    raise ValueError(f"{name} needs eval_set=, got none.")
             return []
         if isinstance(eval_set, tuple):
             raise ValueError("eval_set must be a list of (X, y) pairs, got a tuple.")
         count = len(eval_set)
         if (eval_qid is None) == (eval_group is None):
             raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
-        lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
         for name, values in lists.items():
             if values is not None and len(values) != count:
                 raise ValueError(
@@ -552,7 +555,18 @@ def _seed(random_state: int | np.random.RandomState | None) -> int:
     """Return an integer as it is, which the boosters then take as their own seed."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return int(check_number(random_state, "random_state", 0, 2**31 - 1, integer=True))
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        raise ValueError(
+            f"random_state must be an integer, a RandomState or None, got {random_state!r}."
+        ) from None
+
+
+def _named(params: dict[str, Any] | None) -> dict[str, Any]:
+    if params is not None and not isinstance(params, Mapping):
+        raise TypeError(f"booster_params must be a dict, got {params!r}.")
+    return dict(params or {})
 
 
 def _rows(

@@ -34,13 +34,14 @@ def write_model(folder: str | os.PathLike[str], model: Model, description: dict[
         If the description cannot be written as JSON.
     """
     content = model.dump()
-    whole = {
+    whole: dict[str, Any] = {
         "format": FORMAT,
         "model_file": f"model{model.suffix}",
         "model_bytes": len(content),
         "model_sha256": hashlib.sha256(content).hexdigest(),
         **description,
     }
+    whole = json.loads(json.dumps(whole))  # as it will be read: keys are text
     text = json.dumps({**whole, "sha256": _digest(whole)}, indent=1).encode()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)

@@ -56,14 +56,11 @@ class History:
         How many rounds to keep.
     best_value : float
         The deciding measure after these rounds; NaN without validation data.
-    interrupted : bool
-        Whether the user stopped the fit.
     """
 
     results: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     best_round: int = 0
     best_value: float = math.nan
-    interrupted: bool = False
 
     def record(self, name: str, values: dict[str, float]) -> None:
         """Append the values of one set after a round."""
@@ -108,12 +105,11 @@ def train(
     History
     """
     history = History()
-    bar = tqdm(total=rounds, disable=not progress, unit="round")
+    bar = Bar(total=rounds, disable=not progress, unit="round")
     done = 0
     try:
         for round in range(rounds):
             trainer.step(derivatives(round))
-            done = round + 1
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
             if on_train is not None:
                 values = on_train.values(trainer.train_scores())
@@ -124,25 +120,32 @@ def train(
                 values = evaluation.values(current)
                 history.record(evaluation.name, values)
                 shown |= _shown(evaluation.name, values)
+            done = round + 1
+            if on_valid:
+                _update_best(history, on_valid[0].name, done, patience)
             bar.set_postfix(shown, refresh=False)
             bar.update()
-            if on_valid:
-                _update_best(history, on_valid[0].name, done)
-                if patience is not None and done - history.best_round >= patience:
-                    break
+            if on_valid and patience is not None and done - history.best_round >= patience:
+                break
     except KeyboardInterrupt:
         if done == 0:
             raise
-        history.interrupted = True
+        kept = history.best_round if on_valid else done
         warnings.warn(
-            f"Fit interrupted: the model keeps the {done} of {rounds} rounds that were done.",
-            stacklevel=4,
+            f"Fit interrupted after {done} of {rounds} rounds: the model keeps {kept}.",
+            stacklevel=3,
         )
     finally:
         bar.close()
-    if patience is None or not on_valid:
+    if not on_valid:
         history.best_round = done
     return history
+
+
+class Bar(tqdm):
+    """A progress bar that starts no thread of its own."""
+
+    monitor_interval = 0
 
 
 def _shown(name: str, values: dict[str, float]) -> dict[str, str]:
@@ -150,7 +153,8 @@ def _shown(name: str, values: dict[str, float]) -> dict[str, str]:
     return {f"{name} {measure}": f"{value:.4f}"}
 
 
-def _update_best(history: History, name: str, done: int) -> None:
+def _update_best(history: History, name: str, done: int, patience: int | None) -> None:
+    """Without early stopping, the last round is the one to keep."""
     value = next(iter(history.results[name].values()))[-1]
-    if history.best_round == 0 or value > history.best_value:
+    if patience is None or history.best_round == 0 or value > history.best_value:
         history.best_round, history.best_value = done, value

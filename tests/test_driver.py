@@ -371,8 +371,8 @@ def test_rescaling_does_not_depend_on_order(values: list[float], random: Any) ->
     gradient = np.sqrt(curvature)
     one = [gradient.copy(), curvature.copy()]
     other = [gradient[shuffled], curvature[shuffled]]
-    rescale_to_unit_mean(*one)
-    rescale_to_unit_mean(*other)
+    rescale_to_unit_mean(*one, len(values))
+    rescale_to_unit_mean(*other, len(values))
     for before, after in zip(one, other, strict=True):
         assert_array_equal(before[shuffled], after)
     assert one[1].mean() == pytest.approx(1, rel=1e-6)

@@ -83,9 +83,12 @@ class LightGBMTrainer:
         if settings.built_in is not None and not train.queries.contiguous:
             self._order = train.queries.order
             train = train.grouped()
-        data = _dataset(train, schema, settings)
+        try:
+            data = _dataset(train, schema, settings)
+            self._booster = lgb.Booster(params, data)
+        except lgb.basic.LightGBMError as error:
+            raise ValueError(f"LightGBM refuses the parameters or data: {error}") from None
         _refuse_constant(data, schema.n_features)
-        self._booster = lgb.Booster(params, data)
         for i, rows in enumerate(valid):
             self._booster.add_valid(_dataset(rows, schema, settings, data), f"valid_{i}")
 
@@ -135,6 +138,7 @@ def _params(settings: Settings) -> dict[str, Any]:
     names = lgb.basic._ConfigAliases._get_all_param_aliases()
     aliases = {alias: main for main, others in names.items() for alias in others}
     own = own_params(settings.params, aliases, names, TAKEN)
+    layout = {} if "force_row_wise" in own else {"force_col_wise": True}
     bagging = {"bagging_fraction": settings.subsample, "bagging_freq": 1}
     return {
         "objective": settings.built_in or "none",
@@ -149,7 +153,7 @@ def _params(settings: Settings) -> dict[str, Any]:
         "seed": settings.seed,
         "num_threads": settings.n_jobs,
         "deterministic": True,
-        "force_col_wise": True,
+        **layout,
         "feature_pre_filter": False,
         "verbosity": -1,
         **(bagging if settings.subsample < 1 else {}),

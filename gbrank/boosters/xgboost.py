@@ -37,6 +37,8 @@ TAKEN = {
     "seed": "the argument random_state",
     "nthread": "the argument n_jobs",
 }
+# Parameters that a booster's saved configuration does not list.
+UNLISTED = ("debug_synchronize", "max_cached_hist_node", "verbosity")
 ALIASES = {
     "learning_rate": "eta",
     "min_split_loss": "gamma",
@@ -88,6 +90,8 @@ class XGBoostTrainer:
     """An XGBoost booster in training."""
 
     def __init__(self, train: Rows, valid: list[Rows], schema: Schema, settings: Settings) -> None:
+        if settings.params.get("booster") == "gblinear":
+            raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
         refuse_cutting(str(settings.params.get("booster")), settings.early_stopping)
         self._order = None
         if settings.built_in is not None:
@@ -107,8 +111,8 @@ class XGBoostTrainer:
         self._valid = [_matrix(rows.X, schema, settings.n_jobs, rows) for rows in valid]
         params = _params(settings)
         self._booster = xgb.Booster(params, [self._train, *self._valid])
-        config = json.loads(self._booster.save_config())
-        params |= own_params(settings.params, ALIASES, _names(config), TAKEN)
+        known = _names(json.loads(self._booster.save_config())).union(UNLISTED)
+        params |= own_params(settings.params, ALIASES, known, TAKEN)
         self._booster.set_param(params)
 
     def step(self, derivatives: Derivatives | None) -> None:

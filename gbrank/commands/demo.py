@@ -94,11 +94,11 @@ def run(arguments: argparse.Namespace) -> None:
         return _Fit(objective, ranker, time.perf_counter() - start)
 
     print(
-        f"{arguments.queries} queries of 50 documents with 50 features and labels 0 to 4, made by "
-        f"make_cubic\nwith seed {arguments.seed}: {n_train} to train on, {n_valid} to validate, "
-        f"{n_test} to test. Trees by {booster} with the\nsame settings for all: at most "
-        f"{arguments.rounds} rounds, the last {PATIENCE} of them without a better {METRIC}\n"
-        "on the validation queries.",
+        f"Data: {arguments.queries} queries of 50 documents, 50 features, labels 0 to 4 "
+        f"(make_cubic, seed {arguments.seed}):\n"
+        f"  {n_train} queries to train on, {n_valid} to validate, {n_test} to test.\n"
+        f"Trees: {booster}, the same settings for all, at most {arguments.rounds} rounds,\n"
+        f"  fewer when {PATIENCE} rounds bring no better {METRIC} on the validation queries.",
         flush=True,
     )
     objectives = ("ranknet", "lambdarank", BUILT_IN[booster])

@@ -20,8 +20,8 @@ __all__ = ["add_options", "run"]
 
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
 DETAILS = """\
-Trains a ranker on the documents in the files and writes it to a folder. Ctrl-C ends the training;
-the model then has the rounds that were done."""
+Trains a ranker on the documents in the files and writes it to a folder. Ctrl-C ends the training
+early; the model is saved all the same."""
 EXAMPLES = """\
   gbrank train train.txt --model my-ranker
   gbrank train train.txt --model my-ranker --valid valid.txt --early-stopping-rounds 50 \\

@@ -1,0 +1,373 @@
+"""Saved models: the same bits after loading, data only, and nothing damaged is loaded."""
+
+import hashlib
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import xgboost as xgb
+from numpy.testing import assert_array_equal
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from gbrank import (
+    AP,
+    NDCG,
+    GBRanker,
+    LambdaRank,
+    constant,
+    custom_objective,
+    geometric,
+    get_measure,
+    get_objective,
+    join,
+    make_cubic,
+    objectives,
+)
+from gbrank.schedules import as_schedule
+
+Vector = NDArray[np.float64]
+
+X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
+FRAME = pd.DataFrame(
+    {
+        "größe: [cm]": X[:, 0],
+        "word": pd.Categorical(np.array(["ä", "b", '"c"'])[np.arange(300) % 3]),
+        "number": pd.Categorical(np.array([7, 3, 12])[np.arange(300) // 7 % 3]),
+        "flag": X[:, 3] > 0,
+    }
+)
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+inputs = pytest.mark.parametrize("rows", [X, FRAME], ids=["array", "frame"])
+
+
+def make(booster: str = "lightgbm", **params: Any) -> GBRanker:
+    """Return a small ranker."""
+    defaults = {"n_estimators": 8, "random_state": 0, "n_jobs": 1, "min_child_samples": 5}
+    return GBRanker(booster=booster, **{**defaults, **params})
+
+
+def regression(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+    """Return the derivatives of half the squared error."""
+    return 0.0, scores - labels, np.ones_like(scores)
+
+
+@pytest.fixture(params=["lightgbm", "xgboost"])
+def saved(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return the folder of a saved model."""
+    folder = tmp_path / "model"
+    make(request.param).fit(FRAME, Y, qid=QID).save(folder)
+    return folder
+
+
+def booster_file(folder: Path) -> Path:
+    """Return the file that is the booster's own."""
+    (file,) = [path for path in folder.iterdir() if path.name != "gbrank.json"]
+    return file
+
+
+def change(folder: Path, update: dict[str, Any]) -> None:
+    """Edit the description of a saved model, and make its checksum anew."""
+    path = folder / "gbrank.json"
+    description = {**json.loads(path.read_text(encoding="utf-8")), **update}
+    description.pop("sha256", None)
+    content = json.dumps(description, sort_keys=True).encode()
+    description["sha256"] = hashlib.sha256(content).hexdigest()
+    path.write_text(json.dumps(description), encoding="utf-8")
+
+
+# --- What comes back --------------------------------------------------------------------------
+
+
+@boosters
+@inputs
+def test_the_same_ranker(booster: str, rows: Any, tmp_path: Path) -> None:
+    """Bits of predictions, and everything else that a fitted ranker has."""
+    ranker = make(booster, sigma=geometric(2, 0.5), eval_metric=["ndcg@5", "map"],
+                  early_stopping_rounds=3)  # fmt: skip
+    ranker.fit(rows, Y, qid=QID, eval_set=[(rows[::-1], Y)], eval_qid=[QID])
+    ranker.save(tmp_path / "deep" / "folder")
+    loaded = GBRanker.load(str(tmp_path / "deep" / "folder"))
+    assert_array_equal(loaded.predict(rows), ranker.predict(rows))
+    assert_array_equal(loaded.rank(rows, QID), ranker.rank(rows, QID))
+    assert loaded.score(rows, Y, QID) == ranker.score(rows, Y, QID)
+    assert_array_equal(loaded.sigmas_, ranker.sigmas_)
+    assert_array_equal(loaded.feature_importances_, ranker.feature_importances_)
+    for name in ("best_iteration_", "best_score_", "evals_result_", "n_features_in_"):
+        assert getattr(loaded, name) == getattr(ranker, name)
+    assert hasattr(loaded, "feature_names_in_") == isinstance(rows, pd.DataFrame)
+    again = tmp_path / "again"
+    loaded.save(again)
+    assert_array_equal(GBRanker.load(again).predict(rows), ranker.predict(rows))
+
+
+@boosters
+def test_without_validation(booster: str, tmp_path: Path) -> None:
+    """There is no best score then, before and after."""
+    make(booster).fit(X, Y, qid=QID).save(tmp_path)
+    loaded = GBRanker.load(tmp_path)
+    assert np.isnan(loaded.best_score_)
+    assert loaded.evals_result_ == {}
+    assert loaded.best_iteration_ == 8
+
+
+def test_parameters_come_back(tmp_path: Path) -> None:
+    """Objectives, measures and schedules as strings that mean the same; a new fit is the same."""
+    schedule = join([constant(1), geometric(2, 0.5)], [3])
+    ranker = make(
+        objective=LambdaRank(AP(k=5), truncation=7, normalize="query"), sigma=schedule,
+        eval_metric=NDCG(k=3, gain="linear", ties="pessimistic"), max_depth=np.int64(4),
+        booster_params={"max_bin": 63, "monotone_constraints": [1, 0, 0, 0]},
+    )  # fmt: skip
+    ranker.fit(X, Y, qid=QID).save(tmp_path)
+    loaded = GBRanker.load(tmp_path)
+    assert get_objective(loaded.objective) == ranker.objective
+    assert as_schedule(loaded.sigma) == schedule
+    assert get_measure(loaded.eval_metric) == ranker.eval_metric
+    others = set(ranker.get_params()) - {"objective", "sigma", "eval_metric"}
+    assert {name: getattr(loaded, name) for name in others} == {
+        name: getattr(ranker, name) for name in others
+    }
+    assert_array_equal(loaded.fit(X, Y, qid=QID).predict(X), ranker.predict(X))
+
+
+@boosters
+def test_columns_are_still_checked(booster: str, tmp_path: Path) -> None:
+    """The loaded ranker reads frames of any library, and refuses other columns."""
+    ranker = make(booster).fit(FRAME, Y, qid=QID)
+    ranker.save(tmp_path)
+    loaded = GBRanker.load(tmp_path)
+    other = pl.DataFrame({name: FRAME[name].tolist() for name in FRAME})
+    assert_array_equal(loaded.predict(other), ranker.predict(FRAME))
+    with pytest.raises(ValueError, match="same order"):
+        loaded.predict(FRAME[FRAME.columns[::-1]])
+
+
+def test_twelve_categorical_columns(tmp_path: Path) -> None:
+    """Their places have one digit or two."""
+    words = np.array(list("abc"))
+    frame = pd.DataFrame({f"c{i}": pd.Categorical(words[np.arange(300) % 3]) for i in range(12)})
+    ranker = make().fit(frame, Y, qid=QID)
+    ranker.save(tmp_path)
+    assert_array_equal(GBRanker.load(tmp_path).predict(frame), ranker.predict(frame))
+
+
+@boosters
+def test_boosters_read_their_own_file(booster: str, tmp_path: Path) -> None:
+    """Without gbrank."""
+    ranker = make(booster).fit(X, Y, qid=QID)
+    ranker.save(tmp_path)
+    file = booster_file(tmp_path)
+    if booster == "lightgbm":
+        scores = lgb.Booster(model_file=file).predict(X)
+    else:
+        scores = xgb.Booster(model_file=file).predict(xgb.DMatrix(X), output_margin=True)
+    assert_array_equal(scores, ranker.predict(X))
+
+
+def test_files_hold_data_only(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One JSON file, one file of the booster's; loading never unpickles."""
+    assert {path.name for path in saved.iterdir()} in (
+        {"gbrank.json", "model.txt"}, {"gbrank.json", "model.json"}
+    )  # fmt: skip
+    json.loads((saved / "gbrank.json").read_text(encoding="utf-8"))
+    booster_file(saved).read_text(encoding="utf-8")
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("unpickled")
+
+    for name in ("load", "loads", "Unpickler"):
+        monkeypatch.setattr(pickle, name, refuse)
+    GBRanker.load(saved).predict(FRAME)
+
+
+def test_saving_again_replaces(saved: Path) -> None:
+    """The last model counts, whatever the booster was."""
+    for booster in ("xgboost", "lightgbm"):
+        ranker = make(booster, n_estimators=3).fit(X, Y, qid=QID)
+        ranker.save(saved)
+        assert_array_equal(GBRanker.load(saved).predict(X), ranker.predict(X))
+
+
+@boosters
+def test_pickle(booster: str) -> None:
+    """For joblib and Dask: the same bits too."""
+    ranker = make(booster).fit(FRAME, Y, qid=QID)
+    again = pickle.loads(pickle.dumps(ranker))
+    assert_array_equal(again.predict(FRAME), ranker.predict(FRAME))
+
+
+# --- Objectives that are not there ------------------------------------------------------------
+
+
+@boosters
+@pytest.mark.parametrize("named", [True, False])
+def test_prediction_needs_no_objective(
+    booster: str, named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A function is not saved: the model predicts, and says what is missing when fitted again."""
+    registry = dict(objectives.OBJECTIVES)
+    monkeypatch.setattr(objectives, "OBJECTIVES", registry)
+    objective = custom_objective(regression, name="mine_alone") if named else regression
+    ranker = make(booster, objective=objective, sigma=lambda round, rounds: 1.0 + round)
+    ranker.fit(X, Y, qid=QID).save(tmp_path)
+    registry.pop("mine_alone", None)
+    loaded = GBRanker.load(tmp_path)
+    assert_array_equal(loaded.predict(X), ranker.predict(X))
+    assert loaded.score(X, Y, QID) == ranker.score(X, Y, QID)
+    with pytest.raises(ValueError, match="mine_alone" if named else "regression"):
+        loaded.fit(X, Y, qid=QID)
+
+
+IN_ANOTHER_PROCESS = """
+import sys
+import numpy as np
+from gbrank import GBRanker
+np.save(sys.argv[2], GBRanker.load(sys.argv[1]).predict(np.load(sys.argv[3])))
+"""
+
+
+@boosters
+def test_loading_in_another_process(booster: str, tmp_path: Path) -> None:
+    """The same bits, with a custom objective that is unknown there."""
+    ranker = make(booster, objective=regression).fit(X, Y, qid=QID)
+    ranker.save(tmp_path / "model")
+    np.save(tmp_path / "X.npy", X)
+    paths = [tmp_path / name for name in ("model", "scores.npy", "X.npy")]
+    subprocess.run([sys.executable, "-c", IN_ANOTHER_PROCESS, *map(str, paths)], check=True)
+    assert_array_equal(np.load(tmp_path / "scores.npy"), ranker.predict(X))
+
+
+# --- Damage -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.99, 1])
+def test_booster_file_cut_short(saved: Path, share: float) -> None:
+    """By any number of bytes, one included."""
+    file = booster_file(saved)
+    content = file.read_bytes()
+    file.write_bytes(content[: min(int(share * len(content)), len(content) - 1)])
+    with pytest.raises(ValueError, match=rf"{file.name}.*damaged"):
+        GBRanker.load(saved)
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 0.99])
+def test_booster_file_changed(saved: Path, share: float) -> None:
+    """One bit is enough."""
+    file = booster_file(saved)
+    content = bytearray(file.read_bytes())
+    content[int(share * len(content))] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{file.name}.*damaged"):
+        GBRanker.load(saved)
+
+
+def test_booster_file_of_another_model(saved: Path, tmp_path: Path) -> None:
+    """Files of two models do not mix."""
+    kind = "lightgbm" if booster_file(saved).suffix == ".txt" else "xgboost"
+    make(kind, n_estimators=2).fit(X, Y, qid=QID).save(tmp_path / "other")
+    booster_file(saved).write_bytes(booster_file(tmp_path / "other").read_bytes())
+    with pytest.raises(ValueError, match="damaged"):
+        GBRanker.load(saved)
+
+
+def test_description_cut_short(saved: Path) -> None:
+    """Anywhere."""
+    path = saved / "gbrank.json"
+    content = path.read_bytes()
+    for length in (0, 1, *range(2, len(content) - 1, 97), len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match=r"gbrank\.json.*damaged"):
+            GBRanker.load(saved)
+
+
+@pytest.mark.parametrize("content", [b"[]", b"3", b"null", b"\xff\xfe", b'{"format": 1}'])
+def test_description_that_is_none(saved: Path, content: bytes) -> None:
+    """JSON, but not ours."""
+    (saved / "gbrank.json").write_bytes(content)
+    with pytest.raises(ValueError, match=r"gbrank\.json.*damaged"):
+        GBRanker.load(saved)
+
+
+def test_every_entry_is_needed(saved: Path) -> None:
+    """A missing or misshapen entry is damage, never a half-loaded ranker."""
+    path = saved / "gbrank.json"
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    needed = [("booster",), ("model_file",), ("model_bytes",), ("model_sha256",), ("params",),
+              ("schema",), ("fitted",), *(("schema", name) for name in whole["schema"]),
+              *(("fitted", name) for name in whole["fitted"])]  # fmt: skip
+    for keys in needed:
+        for replacement in ({}, {keys[-1]: [[]]}):
+            description = json.loads(json.dumps(whole))
+            part = description[keys[0]] if len(keys) == 2 else description
+            part.pop(keys[-1])
+            part.update(replacement)
+            path.write_text(json.dumps(description), encoding="utf-8")
+            with pytest.raises(ValueError, match="damaged"):
+                GBRanker.load(saved)
+
+
+@pytest.mark.parametrize("version", [2, 0, "1", None, 1.5])
+def test_unknown_format(saved: Path, version: Any) -> None:
+    """The message says which format it is, and which can be read."""
+    change(saved, {"format": version})
+    with pytest.raises(ValueError, match=rf"format {version!r}.*reads format 1"):
+        GBRanker.load(saved)
+
+
+@pytest.mark.parametrize("name", ["../elsewhere.txt", "/etc/passwd", "model.bin", ""])
+def test_the_booster_file_has_one_name(saved: Path, name: str) -> None:
+    """A description cannot name a file elsewhere."""
+    change(saved, {"model_file": name})
+    with pytest.raises(ValueError, match="damaged"):
+        GBRanker.load(saved)
+
+
+@pytest.mark.parametrize("update", [{"booster": "catboost"}, {"params": {"unheard_of": 1}}])
+def test_what_this_gbrank_does_not_know(saved: Path, update: dict[str, Any]) -> None:
+    """Another booster, another parameter: named."""
+    change(saved, update)
+    with pytest.raises(ValueError, match=r"catboost|unheard_of|damaged"):
+        GBRanker.load(saved)
+
+
+def test_missing_files(saved: Path, tmp_path: Path) -> None:
+    """The message says what is not there."""
+    booster_file(saved).unlink()
+    with pytest.raises((FileNotFoundError, ValueError), match=r"model\.(txt|json)"):
+        GBRanker.load(saved)
+    (saved / "gbrank.json").unlink()
+    for folder in (saved, tmp_path / "absent"):
+        with pytest.raises(FileNotFoundError, match=rf"{folder.name}.*gbrank\.json"):
+            GBRanker.load(folder)
+
+
+def test_nothing_to_save(tmp_path: Path) -> None:
+    """A ranker that is not fitted leaves no file."""
+    with pytest.raises(NotFittedError):
+        GBRanker().save(tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_failed_save_leaves_the_earlier_model(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full: what was there can still be loaded, and no scrap is left."""
+    before, names = GBRanker.load(saved).predict(FRAME), {path.name for path in saved.iterdir()}
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        make(n_estimators=2).fit(X, Y, qid=QID).save(saved)
+    assert {path.name for path in saved.iterdir()} == names
+    assert_array_equal(GBRanker.load(saved).predict(FRAME), before)
