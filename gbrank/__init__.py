@@ -33,9 +33,11 @@ from gbrank.measures import (
     register_measure,
 )
 from gbrank.objectives import (
+    ApproxRank,
     LambdaRank,
     Objective,
     RankNet,
+    SmoothRank,
     custom_objective,
     get_objective,
     list_objectives,
@@ -53,6 +55,7 @@ __all__ = [
     "RBP",
     "RR",
     "WTA",
+    "ApproxRank",
     "BPref",
     "GBRanker",
     "KendallTau",
@@ -64,6 +67,7 @@ __all__ = [
     "Queries",
     "RankNet",
     "Recall",
+    "SmoothRank",
     "__version__",
     "constant",
     "cosine",

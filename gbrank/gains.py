@@ -2,18 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank._checks import check_number, unknown_name
+from gbrank.kernels.discounts import FLAT, GEOMETRIC, LETOR, LOG2, RECIPROCAL, UNKNOWN, fill
 
-__all__ = ["Discount", "Gain", "discount_values", "gain_values", "geometric_discount"]
+__all__ = [
+    "Discount",
+    "Gain",
+    "discount_kind",
+    "discount_values",
+    "gain_values",
+    "geometric_discount",
+]
 
 Vector = NDArray[np.float64]
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]
-Discount: TypeAlias = str | Callable[[Vector], Vector]
+Discount: TypeAlias = "str | geometric_discount | Callable[[Vector], Vector]"
 
 
 @dataclass(frozen=True)
@@ -31,7 +39,7 @@ class geometric_discount:
 
     Examples
     --------
-    >>> geometric_discount(0.5)(np.array([1.0, 2.0]))
+    >>> discount_values(geometric_discount(0.5), 2)
     array([0.5 , 0.25])
     """
 
@@ -42,22 +50,13 @@ class geometric_discount:
         if self.p == 1:
             raise ValueError("p must be below 1, got 1.")
 
-    def __call__(self, ranks: Vector) -> Vector:
-        """Return the discount of each rank."""
-        return (1 - self.p) * self.p ** (ranks - 1)
-
 
 GAINS: dict[str, Callable[[Vector], Vector]] = {
     "exp2": lambda labels: np.exp2(labels) - 1,
     "linear": lambda labels: labels.copy(),
 }
 
-DISCOUNTS: dict[str, Callable[[Vector], Vector]] = {
-    "log2": lambda ranks: 1 / np.log2(1 + ranks),
-    "letor": lambda ranks: 1 / np.log2(np.maximum(ranks, 2)),
-    "reciprocal": lambda ranks: 1 / ranks,
-    "flat": np.ones_like,
-}
+DISCOUNTS = {"log2": LOG2, "letor": LETOR, "reciprocal": RECIPROCAL, "flat": FLAT}
 
 
 def check_gain(gain: Any) -> None:
@@ -77,7 +76,7 @@ def check_discount(discount: Any) -> None:
     if isinstance(discount, str):
         if discount not in DISCOUNTS:
             raise unknown_name("discount", discount, DISCOUNTS)
-    elif not callable(discount):
+    elif not isinstance(discount, geometric_discount) and not callable(discount):
         raise TypeError(f"discount must be a name or a function of ranks, got {discount!r}.")
 
 
@@ -136,6 +135,28 @@ def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
     return np.asarray(table, dtype=np.float64)[labels.astype(np.int64)]
 
 
+def discount_kind(discount: Discount) -> tuple[float, float]:
+    """Return the number and the parameter by which compiled code knows a discount.
+
+    Parameters
+    ----------
+    discount : str, geometric_discount or callable
+
+    Returns
+    -------
+    kind, parameter : float
+        The kind is `UNKNOWN` for a callable.
+
+    Examples
+    --------
+    >>> discount_kind(geometric_discount(0.5)) == (GEOMETRIC, 0.5)
+    True
+    """
+    if isinstance(discount, geometric_discount):
+        return GEOMETRIC, discount.p
+    return (DISCOUNTS[discount], 0.0) if isinstance(discount, str) else (UNKNOWN, 0.0)
+
+
 def discount_values(discount: Discount, length: int, k: int | None = None) -> Vector:
     """Return the discounts of ranks 1 to `length`, zero beyond rank `k`.
 
@@ -164,10 +185,14 @@ def discount_values(discount: Discount, length: int, k: int | None = None) -> Ve
     >>> discount_values("reciprocal", 4, k=2)
     array([1. , 0.5, 0. , 0. ])
     """
-    ranks = np.arange(1, length + 1, dtype=np.float64)
-    function = DISCOUNTS[discount] if isinstance(discount, str) else discount
-    values = np.ascontiguousarray(function(ranks), dtype=np.float64)
-    if values.shape != ranks.shape or not np.isfinite(values).all() or (values < 0).any():
+    kind, parameter = discount_kind(discount)
+    if kind == UNKNOWN:
+        ranks = np.arange(1, length + 1, dtype=np.float64)
+        values = np.array(cast(Any, discount)(ranks), dtype=np.float64)
+    else:
+        values = np.empty(length)
+        fill(kind, parameter, values)
+    if values.shape != (length,) or not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(f"discount {discount!r} must give a finite value ≥ 0 for every rank.")
     if (np.diff(values) > 0).any():
         raise ValueError(f"discount {discount!r} must not grow with the rank.")

@@ -11,13 +11,11 @@ import numpy as np
 
 from gbrank.kernels.compiled import NO_ROWS, Function, Matrix, Positions, Vector, inline
 from gbrank.kernels.driver import Program
+from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.swaps import separable_weights
 from gbrank.queries import Queries
 
 __all__ = ["logistic_pairs", "pair_program"]
-
-# exp(±700) is finite, so scores within 1400 σ of each other share one exponential per document.
-WIDEST = 1400.0
 
 # Where the weights of a row come from.
 UNIT, BY_STATE, BY_ROW = 0.0, 1.0, 2.0
@@ -102,12 +100,9 @@ def logistic_pairs(
     built_in = params[2] > 0
     weights[:m] = 1.0
     prepare(-1, top, first, last, x, query, table, state, weights)
-    wide = not (s[0] - s[m - 1]) / sigma <= WIDEST
+    wide = is_wide(s, sigma)
     if not wide:
-        middle = 0.5 * s[0] + 0.5 * s[m - 1]
-        for i in range(m):
-            up[i] = np.exp((s[i] - middle) / sigma)
-            down[i] = 1.0 / up[i]
+        exponentials(s, sigma, up, down)
     loss = 0.0
     total = 0.0
     for i in range(m - 1):
@@ -124,8 +119,7 @@ def logistic_pairs(
                 weights[j] /= 0.01 + (s[i] - s[j])
         scale = 1.0 if wide else down[i]
         if wide:
-            for j in range(i + 1, m):
-                up[j] = np.exp((s[j] - s[i]) / sigma)
+            row_exponentials(i, s, sigma, up)
         if gradient.size > 0:
             total += push_row(i, labels, weights, up, scale, gradient, curvature)
             continue

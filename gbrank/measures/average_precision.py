@@ -6,6 +6,7 @@ import numpy as np
 
 from gbrank.gains import discount_values
 from gbrank.kernels.compiled import Matrix, Positions, Vector
+from gbrank.kernels.ranks import RANKS, SLOPES, logistic, truncation
 from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
 from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
 from gbrank.queries import Queries
@@ -102,6 +103,56 @@ def prepare_ap_swaps(
         start = end
 
 
+def ap_by_rank(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Write Σ over relevant i of T(r̂_i)/r̂_i (1 + Σ_j σ(β(r̂_i − r̂_j))), j relevant, and its slopes.
+
+    Qin, Liu & Li 2010, section 4.3 and appendix B.2.
+    """
+    m = x.size
+    beta = state[SLOPES, 0]
+    total = 0.0
+    out[:m] = 0.0
+    for a in range(m):
+        if x[a] == 0:
+            continue
+        rank = state[RANKS, a]
+        kept, kept_slope = truncation(rank, query[1], beta)
+        count = 1.0
+        slope = 0.0
+        for b in range(m):
+            if x[b] > 0 and b != a:
+                before = logistic(beta * (rank - state[RANKS, b]))
+                bend = beta * before * (1 - before)
+                count += before
+                slope += bend
+                out[b] -= query[0] * kept / rank * bend
+        total += kept / rank * count
+        out[a] += query[0] * (kept * (slope - count / rank) + kept_slope * count) / rank
+    state[SLOPES, 0] = query[0] * total
+
+
+def ap_by_place(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Write Σ_j w_j ḡ_j Σ_{l ≤ j} ḡ_l and its slopes (Chapelle & Wu 2010, section 4.2)."""
+    m = x.size
+    total = 0.0
+    above = 0.0
+    for p in range(m):
+        above += state[RANKS, p]
+        total += table[p] * state[RANKS, p] * above
+        out[p] = table[p] * above
+    below = 0.0
+    for p in range(m - 1, -1, -1):
+        below += table[p] * state[RANKS, p]
+        out[p] = query[0] * (out[p] + below)
+    state[SLOPES, 0] = query[0] * total
+
+
 @dataclass(frozen=True, repr=False)
 class AP(Measure):
     """Average precision, Σ over relevant documents at rank r ≤ k of precision at r, over min(R, k).
@@ -126,14 +177,17 @@ class AP(Measure):
     name = "ap"
     value = ap_value
     swaps = (prepare_ap_swaps, SEPARABLE)
+    by_rank = ap_by_rank
+    by_place = ap_by_place
 
     k: int | None = None
     threshold: float = 1.0
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return relevance, 1 / min(R, k), and 1/rank up to k."""
+        """Return relevance, (1 / min(R, k), k), and 1/rank up to k."""
         relevant = relevance(labels, self.threshold)
         count = per_query_sum(relevant, queries)
         table = discount_values("reciprocal", int(queries.sizes.max()), self.k)
         largest = count if self.k is None else np.minimum(count, self.k)
-        return Terms(relevant, inverse(largest)[:, None], table, count > 0)
+        cut = np.full(len(count), np.inf if self.k is None else self.k)
+        return Terms(relevant, np.column_stack([inverse(largest), cut]), table, count > 0)

@@ -63,9 +63,12 @@ class Terms:
 class Measure(ABC):
     """Base class of measures: immutable values that score rankings, higher being better.
 
-    A subclass is a frozen dataclass with a `name`, the method `terms`, and two or three functions
-    of the row signature (see `gbrank.kernels.compiled`): `value`, which writes the measure of one
-    query, averaged over tied documents, to ``out[0]``; and, for LambdaRank, the pair `swaps`.
+    A subclass is a frozen dataclass with a `name`, the method `terms`, and functions of the row
+    signature (see `gbrank.kernels.compiled`): `value`, which writes the measure of one query,
+    averaged over tied documents, to ``out[0]``; and, for the relaxations that it can take, the
+    pair `swaps` (LambdaRank), `by_rank` (ApproxRank: the measure as a function of real ranks) and
+    `by_place` (SmoothRank: as a function of the mean x at each position); see
+    `gbrank.kernels.ranks`.
 
     Parameters
     ----------
@@ -79,6 +82,8 @@ class Measure(ABC):
     name: ClassVar[str]
     value: ClassVar[Function]
     swaps: ClassVar[tuple[Function, Function | None] | None] = None
+    by_rank: ClassVar[Function | None] = None
+    by_place: ClassVar[Function | None] = None
     scratch: ClassVar[int] = 8
 
     ties: Ties = field(default="average", kw_only=True)

@@ -10,11 +10,14 @@ from gbrank.gains import (
     Gain,
     check_discount,
     check_gain,
+    discount_kind,
     discount_values,
     gain_values,
     geometric_discount,
 )
 from gbrank.kernels.compiled import Matrix, Positions, Vector
+from gbrank.kernels.discounts import discount_at
+from gbrank.kernels.ranks import RANKS, SLOPES, truncation
 from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
 from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
 from gbrank.queries import Queries
@@ -69,33 +72,66 @@ def prepare_discounted_swaps(
         start = end
 
 
+def discounted_by_rank(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Write Σ x D(r̂) T(r̂), T the smooth truncation at k, and its slope by each rank."""
+    total = 0.0
+    for p in range(x.size):
+        rank = state[RANKS, p]
+        value, slope = discount_at(query[2], query[3], rank)
+        kept, kept_slope = truncation(rank, query[1], state[SLOPES, 0])
+        total += x[p] * value * kept
+        out[p] = query[0] * x[p] * (slope * kept + value * kept_slope)
+    state[SLOPES, 0] = query[0] * total
+
+
+def discounted_by_place(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Write Σ D(j) ḡ_j and its slopes."""
+    total = 0.0
+    for p in range(x.size):
+        total += table[p] * state[RANKS, p]
+        out[p] = query[0] * table[p]
+    state[SLOPES, 0] = query[0] * total
+
+
 @dataclass(frozen=True, repr=False)
 class DiscountedMeasure(Measure):
     """Base class of measures Z⁻¹ Σ_i G(y_i) D(r_i): subclasses say what G, D and Z are."""
 
     value = discounted_value
     swaps = (prepare_discounted_swaps, SEPARABLE)
+    by_rank = discounted_by_rank
+    by_place = discounted_by_place
 
     @abstractmethod
     def gains(self, labels: Vector) -> Vector:
         """Return the gain of each label, shape (n_documents,)."""
 
     @abstractmethod
-    def discounts(self, length: int) -> Vector:
-        """Return the discounts of ranks 1 to `length`."""
+    def ranking_discount(self) -> tuple[Discount, int | None]:
+        """Return D and the last rank k that counts, or None."""
 
     def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
         """Return Z of each query; 1 unless a subclass says otherwise."""
         return np.ones(queries.n_queries)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return gains, 1/Z, discounts, and which queries have a gain."""
+        """Return gains, (1/Z, k, kind of discount, its parameter), discounts, who has a gain."""
         gains = self.gains(labels)
-        table = self.discounts(int(queries.sizes.max()))
+        discount, k = self.ranking_discount()
+        table = discount_values(discount, int(queries.sizes.max()), k)
         with np.errstate(over="ignore"):
             scale = inverse(self.normalizers(gains, table, queries))
             defined = (per_query_sum(gains, queries) > 0) & (scale > 0)
-        return Terms(gains, scale[:, None], table, defined)
+        columns = np.empty((queries.n_queries, 4))
+        columns[:, 0] = scale
+        columns[:, 1:] = np.inf if k is None else k, *discount_kind(discount)
+        return Terms(gains, columns, table, defined)
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,9 +172,9 @@ class DCG(DiscountedMeasure):
         """Return G(y)."""
         return gain_values(self.gain, labels)
 
-    def discounts(self, length: int) -> Vector:
-        """Return D(r), zero beyond k."""
-        return discount_values(self.discount, length, self.k)
+    def ranking_discount(self) -> tuple[Discount, int | None]:
+        """Return D and k."""
+        return self.discount, self.k
 
 
 @dataclass(frozen=True, repr=False)
@@ -210,9 +246,9 @@ class Precision(DiscountedMeasure):
         """Return 1 for relevant documents."""
         return relevance(labels, self.threshold)
 
-    def discounts(self, length: int) -> Vector:
-        """Return 1 up to k, else 0."""
-        return discount_values("flat", length, self.k)
+    def ranking_discount(self) -> tuple[Discount, int | None]:
+        """Return 1 up to k."""
+        return "flat", self.k
 
     def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
         """Return k, or the length of the list."""
@@ -271,9 +307,9 @@ class WTA(DiscountedMeasure):
         """Return 1 for relevant documents."""
         return relevance(labels, self.threshold)
 
-    def discounts(self, length: int) -> Vector:
-        """Return 1 at the first rank, else 0."""
-        return discount_values("flat", length, 1)
+    def ranking_discount(self) -> tuple[Discount, int | None]:
+        """Return 1 at the first rank."""
+        return "flat", 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -313,6 +349,6 @@ class RBP(DiscountedMeasure):
         """Return 1 for relevant documents."""
         return relevance(labels, self.threshold)
 
-    def discounts(self, length: int) -> Vector:
-        """Return (1 − p) p^(r − 1), zero beyond k."""
-        return discount_values(geometric_discount(self.p), length, self.k)
+    def ranking_discount(self) -> tuple[Discount, int | None]:
+        """Return (1 − p) p^(r − 1) up to k."""
+        return geometric_discount(self.p), self.k

@@ -6,6 +6,7 @@ import numpy as np
 
 from gbrank._checks import check_number
 from gbrank.gains import discount_values
+from gbrank.kernels.cascade import cascade_by_place, cascade_by_rank
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.swaps import LOWER, SHARE, UPPER
 from gbrank.measures.base import Measure, Terms, per_query_sum
@@ -183,6 +184,8 @@ class ERR(Measure):
     name = "err"
     value = err_value
     swaps = (prepare_err_swaps, err_row)
+    by_rank = cascade_by_rank
+    by_place = cascade_by_place
 
     k: int | None = None
     max_grade: float = 4.0
@@ -201,5 +204,6 @@ class ERR(Measure):
             )
         stop = (np.exp2(labels) - 1) / 2**self.max_grade
         table = discount_values("reciprocal", int(queries.sizes.max()), self.k)
-        ones = np.ones((queries.n_queries, 1))
-        return Terms(stop, ones, table, per_query_sum(stop, queries) > 0)
+        columns = np.ones((queries.n_queries, 2))
+        columns[:, 1] = np.inf if self.k is None else self.k
+        return Terms(stop, columns, table, per_query_sum(stop, queries) > 0)

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.ranks import RANKS, SLOPES, logistic
 from gbrank.measures.base import Measure, Terms, inverse
 from gbrank.queries import Queries
 
@@ -139,6 +140,27 @@ def pairwise_row(
         start = end
 
 
+def pairwise_by_rank(
+    i: int, top: int, first: Positions, last: Positions,
+    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
+) -> None:  # fmt: skip
+    """Write Σ over pairs of different label of σ(β(r̂_worse − r̂_better)) and its slopes."""
+    m = x.size
+    beta = state[SLOPES, 0]
+    total = 0.0
+    out[:m] = 0.0
+    for a in range(m):
+        for b in range(a):
+            if x[a] != x[b]:
+                better, worse = (a, b) if x[a] > x[b] else (b, a)
+                right = logistic(beta * (state[RANKS, worse] - state[RANKS, better]))
+                bend = query[0] * beta * right * (1 - right)
+                total += right
+                out[worse] += bend
+                out[better] -= bend
+    state[SLOPES, 0] = query[0] * total + query[2]
+
+
 @dataclass(frozen=True, repr=False)
 class PairwiseCorrect(Measure):
     """Share of the pairs of different label that are in the correct order.
@@ -159,6 +181,7 @@ class PairwiseCorrect(Measure):
     name = "pairwise"
     value = pairwise_value
     swaps = (prepare_pairwise_swaps, pairwise_row)
+    by_rank = pairwise_by_rank
     span: ClassVar[tuple[float, float]] = (1.0, 0.0)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbrank.gains import discount_values
+from gbrank.kernels.cascade import cascade_by_place, cascade_by_rank
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
 from gbrank.measures.base import Measure, Terms, per_query_sum, relevance
@@ -147,6 +148,8 @@ class RR(Measure):
     name = "rr"
     value = rr_value
     swaps = (prepare_rr_swaps, SEPARABLE)
+    by_rank = cascade_by_rank
+    by_place = cascade_by_place
 
     k: int | None = None
     threshold: float = 1.0
@@ -155,5 +158,6 @@ class RR(Measure):
         """Return relevance, and 1/rank up to k."""
         relevant = relevance(labels, self.threshold)
         table = discount_values("reciprocal", int(queries.sizes.max()), self.k)
-        ones = np.ones((queries.n_queries, 1))
-        return Terms(relevant, ones, table, per_query_sum(relevant, queries) > 0)
+        columns = np.ones((queries.n_queries, 2))
+        columns[:, 1] = np.inf if self.k is None else self.k
+        return Terms(relevant, columns, table, per_query_sum(relevant, queries) > 0)

@@ -12,12 +12,16 @@ from typing import Any
 from gbrank._checks import refuse_taken, unknown_name
 from gbrank._grammar import parse_options
 from gbrank.measures import get_measure
+from gbrank.objectives.approxrank import ApproxRank
 from gbrank.objectives.base import BoundObjective, Facts, Objective
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.ranknet import RankNet
+from gbrank.objectives.smoothrank import SmoothRank
+from gbrank.objectives.tierank import TieRank
 
 __all__ = [
+    "ApproxRank",
     "BoundObjective",
     "CustomObjective",
     "Facts",
@@ -25,6 +29,8 @@ __all__ = [
     "Objective",
     "ObjectiveFacts",
     "RankNet",
+    "SmoothRank",
+    "TieRank",
     "custom_objective",
     "get_objective",
     "list_objectives",
@@ -97,7 +103,7 @@ def _origin(objective: Any) -> Any:
     return objective.function if isinstance(objective, CustomObjective) else objective
 
 
-for _cls in (RankNet, LambdaRank):
+for _cls in (RankNet, LambdaRank, ApproxRank, SmoothRank, TieRank):
     register_objective(_cls)
 
 

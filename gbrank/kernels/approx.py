@@ -1,0 +1,91 @@
+"""Soft ranks, and measures of them, by direct summation over pairs."""
+
+from typing import Any
+
+import numpy as np
+
+from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
+from gbrank.kernels.ranks import RANKS, SLOPES
+
+__all__ = ["approximate_measure"]
+
+
+def approximate_measure(
+    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
+    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
+    work: Matrix, gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Return minus the measure at the soft ranks r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ)).
+
+    `prepare` is the measure's `by_rank`; ``params[0]`` is β. With d = ∂M/∂r̂ the gradient of the
+    loss is Σ_j (d_i − d_j) p (1 − p)/σ, p the probability that the pair is in the wrong order.
+    Each pair is majorised by a logistic loss of the same slope, whose curvature is
+    |d_i − d_j| p (1 − p)²/σ².
+    """
+    m = s.size
+    up = work[0]
+    down = work[1]
+    slopes = work[2]
+    state = work[3:]
+    wide = is_wide(s, sigma)
+    if not wide:
+        exponentials(s, sigma, up, down)
+    ranks = state[RANKS]
+    ranks[:m] = 1.0
+    for i in range(m - 1):
+        if wide:
+            row_exponentials(i, s, sigma, up)
+        ranks[i] += _add_ranks(i, m, up, 1.0 if wide else down[i], ranks)
+    state[SLOPES, 0] = params[0]
+    prepare(-1, m, first, last, documents[0, :m], query, table, state, slopes)
+    loss = -state[SLOPES, 0]
+    if gradient.size == 0:
+        return loss
+    for i in range(m - 1):
+        if wide:
+            row_exponentials(i, s, sigma, up)
+        _push(i, slopes, up, 1.0 if wide else down[i], gradient, curvature)
+    first_order = 1 / sigma
+    second_order = min(max(first_order * first_order, 1e-290), 1e290)
+    for i in range(m):
+        gradient[i] *= first_order
+        least = min(1e-3 * abs(gradient[i]) / sigma, 1e300)
+        curvature[i] = max(curvature[i] * second_order, least)
+    return loss
+
+
+@inline
+def _add_ranks(i: int, m: int, up: Vector, scale: float, ranks: Vector) -> float:
+    """Add document i to the ranks of all below it; return what they add to its own."""
+    own = 0.0
+    for j in range(np.uintp(i + 1), np.uintp(m)):
+        u = up[j] * scale
+        above = 1.0 / (1.0 + u)
+        ranks[j] += above
+        own += u * above
+    return own
+
+
+@inline
+def _push(
+    i: int, slopes: Vector, up: Vector, scale: float, gradient: Vector, curvature: Vector
+) -> None:
+    """Add the pairs of document i with all below it, in units of σ."""
+    push = 0.0
+    bend = 0.0
+    own = slopes[i]
+    for j in range(np.uintp(i + 1), np.uintp(gradient.size)):
+        u = up[j] * scale
+        above = 1.0 / (1.0 + u)
+        difference = own - slopes[j]
+        force = difference * u * above * above
+        # the better document, of the steeper fall, is above if the difference is negative
+        right = above if difference < 0 else u * above
+        push += force
+        gradient[j] -= force
+        bent = abs(force) * right
+        bend += bent
+        curvature[j] += bent
+    gradient[i] += push
+    curvature[i] += bend

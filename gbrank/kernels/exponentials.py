@@ -1,0 +1,32 @@
+"""One exponential per document instead of one per pair, where scores allow it."""
+
+import numpy as np
+
+from gbrank.kernels.compiled import Vector, inline
+
+__all__ = ["exponentials", "is_wide", "row_exponentials"]
+
+# exp(±700) is finite, so scores within 1400 σ of each other share one exponential per document.
+WIDEST = 1400.0
+
+
+@inline
+def is_wide(s: Vector, sigma: float) -> bool:
+    """Say whether the scores, best first, are too far apart for `exponentials`."""
+    return not (s[0] - s[s.size - 1]) / sigma <= WIDEST
+
+
+@inline
+def exponentials(s: Vector, sigma: float, up: Vector, down: Vector) -> None:
+    """Fill up and down so that up[j] down[i] = exp((s_j − s_i)/σ)."""
+    middle = 0.5 * s[0] + 0.5 * s[s.size - 1]
+    for i in range(s.size):
+        up[i] = np.exp((s[i] - middle) / sigma)
+        down[i] = 1.0 / up[i]
+
+
+@inline
+def row_exponentials(i: int, s: Vector, sigma: float, up: Vector) -> None:
+    """Fill up[j] = exp((s_j − s_i)/σ) for every j below i."""
+    for j in range(i + 1, s.size):
+        up[j] = np.exp((s[j] - s[i]) / sigma)

@@ -1,0 +1,32 @@
+"""What measures need as functions of real ranks, or of the mean x at each position.
+
+A measure's `by_rank` finds the soft ranks in ``state[RANKS]`` and the steepness β of truncations in
+``state[SLOPES, 0]``; its `by_place` finds the mean x of each position in ``state[RANKS]``. Both
+write the derivatives of the measure to `out` and its value to ``state[SLOPES, 0]``.
+"""
+
+import numpy as np
+
+from gbrank.kernels.compiled import inline
+
+__all__ = ["RANKS", "SLOPES", "logistic", "truncation"]
+
+RANKS, SLOPES = 0, 1
+
+
+@inline
+def logistic(z: float) -> float:
+    """Return 1 / (1 + exp(−z)), for any z."""
+    u = np.exp(-abs(z))
+    return 1 / (1 + u) if z >= 0 else u / (1 + u)
+
+
+@inline
+def truncation(rank: float, k: float, beta: float) -> tuple[float, float]:
+    """Return how far a rank is within the first k, 1/(1 + exp(β (r − k − ½))), and its slope."""
+    kept = 1.0
+    slope = 0.0
+    if k < np.inf:
+        kept = logistic(beta * (k + 0.5 - rank))
+        slope = -beta * kept * (1 - kept)
+    return kept, slope
