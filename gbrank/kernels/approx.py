@@ -6,7 +6,7 @@ import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
-from gbrank.kernels.ranks import RANKS, SLOPES
+from gbrank.kernels.ranks import RANKS, SLOPES, all_alike
 
 __all__ = ["approximate_measure"]
 
@@ -24,6 +24,8 @@ def approximate_measure(
     |d_i − d_j| p (1 − p)²/σ².
     """
     m = s.size
+    if all_alike(documents[0, :m]):
+        return 0.0
     up = work[0]
     down = work[1]
     slopes = work[2]

@@ -110,6 +110,7 @@ class Runner:
         self.n_jobs = n_jobs
         self._order = _sorted_rows(program, queries)
         self._documents = np.ascontiguousarray(program.documents[:, self._order])
+        self._params = np.asarray(program.params, dtype=np.float64)
 
     @cached_property
     def _functions(self) -> tuple[Function, ...]:
@@ -166,7 +167,7 @@ class Runner:
         def run(begin: int, end: int) -> int:
             fault: int = loop(
                 *functions, begin, end, queries.offsets, self._order,
-                scores, self._documents, program.queries, program.table, program.params, sigma,
+                scores, self._documents, program.queries, program.table, self._params, sigma,
                 noise, program.scratch, program.tied, program.query_norm, weights,
                 values, gradient, curvature,
             )  # fmt: skip

@@ -7,11 +7,20 @@ write the derivatives of the measure to `out` and its value to ``state[SLOPES, 0
 
 import numpy as np
 
-from gbrank.kernels.compiled import inline
+from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["RANKS", "SLOPES", "logistic", "truncation"]
+__all__ = ["RANKS", "SLOPES", "all_alike", "logistic", "truncation"]
 
 RANKS, SLOPES = 0, 1
+
+
+@inline
+def all_alike(x: Vector) -> bool:
+    """Say whether all documents are worth the same, so that there is nothing to rank."""
+    for p in range(1, x.size):
+        if x[p] != x[0]:
+            return False
+    return True
 
 
 @inline

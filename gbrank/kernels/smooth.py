@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.ranks import RANKS, SLOPES
+from gbrank.kernels.ranks import RANKS, SLOPES, all_alike
 
 __all__ = ["smooth_measure"]
 
@@ -30,6 +30,8 @@ def smooth_measure(
     at the centre.
     """
     m = s.size
+    if all_alike(documents[0, :m]):
+        return 0.0
     x = documents[0, :m]
     total = work[0]
     slopes = work[1]

@@ -23,7 +23,7 @@ class ApproxRank(Objective):
 
     Soft ranks are r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ)); what depends on a truncation,
     or on which of two documents comes first, is a logistic function of soft ranks with steepness
-    β. σ is 1/α in the paper.
+    β. σ is 1/α in the paper. A query whose documents are all worth the same has loss 0.
 
     Parameters
     ----------

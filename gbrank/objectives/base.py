@@ -40,6 +40,10 @@ class Facts:
         Which labels it takes.
     cost : str
         Operations for a query of m documents.
+    sigma_unit : str
+        What sigma is measured in: "score", "squared score", or "none" if it plays no part.
+    needs_start : bool
+        Whether the gradient is zero where all scores tie, so that training needs initial scores.
     takes_measure : bool
         Whether its string takes a measure after a colon.
     """
@@ -52,6 +56,8 @@ class Facts:
     stochastic: bool = False
     labels: str = "floats ≥ 0"
     cost: str = "O(m²)"
+    sigma_unit: str = "score"
+    needs_start: bool = False
     takes_measure: bool = False
 
 

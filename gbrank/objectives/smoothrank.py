@@ -25,7 +25,8 @@ class SmoothRank(Objective):
     NDCG is Σ_j D(j) ḡ_j / Z; AP is Σ_j ḡ_j (Σ_{l ≤ j} ḡ_l)/j / R; RR and ERR are
     Σ_j ḡ_j/j Π_{l < j} (1 − ḡ_l). σ is in squared score units.
 
-    Where all scores of a query are equal the gradient is zero: training needs initial scores.
+    Where all scores of a query are equal the gradient is zero: training needs initial scores. A
+    query whose documents are all worth the same has loss 0.
 
     Parameters
     ----------
@@ -54,6 +55,8 @@ class SmoothRank(Objective):
     facts = Facts(
         formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_d(j))²/σ)",
         source="Chapelle & Wu 2010, eq. 7, 8",
+        sigma_unit="squared score",
+        needs_start=True,
         takes_measure=True,
     )
 

@@ -1,0 +1,136 @@
+"""ApproxRank against the paper's numbers and theorems, and its formulas written out."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from gbrank import NDCG, ApproxRank, Precision, Queries, get_measure
+
+Vector = NDArray[np.float64]
+MEASURES = ["ndcg", "ndcg@3", "dcg", "rbp", "wta", "ap", "ap@3", "rr", "err", "kendall", "recall@2"]
+untied = st.lists(st.integers(-30, 30), min_size=2, max_size=8, unique=True)
+
+
+def soft_ranks(scores: Any, alpha: float) -> Vector:
+    """Equation 20, written out."""
+    m = len(scores)
+    return np.array(
+        [
+            1 + sum(1 / (1 + math.exp(alpha * (scores[i] - scores[j]))) for j in range(m) if j != i)
+            for i in range(m)
+        ]
+    )
+
+
+def approximation(measure: Any, labels: Any, scores: Any, sigma: float) -> float:
+    """Return the measure that ApproxRank trains."""
+    bound = ApproxRank(measure).bind(labels, Queries.from_sizes([len(labels)]))
+    return float(-bound.loss(np.array(scores, dtype=float), sigma)[0])
+
+
+def test_table_1() -> None:
+    """The paper's example of positions, through DCG with one relevant document at a time."""
+    scores = [4.20074, 3.12378, 4.40918, 1.55258, 4.13330]
+    positions = [2.00118, 4.00000, 1.00000, 5.00000, 2.99882]
+    for document, position in enumerate(positions):
+        labels = [float(document == other) for other in range(5)]
+        dcg = approximation("dcg(gain=linear, discount=reciprocal)", labels, scores, 1 / 100)
+        assert 1 / dcg == pytest.approx(position, abs=6e-6)
+
+
+@given(untied, st.floats(0.2, 5))
+@settings(max_examples=60, deadline=None)
+def test_theorem_3(places: list[int], alpha: float) -> None:
+    """Soft ranks differ from ranks by less than (n − 1)/(exp(δ α) + 1)."""
+    scores = np.array(places, dtype=float)
+    ranks = 1 + (scores[None, :] > scores[:, None]).sum(axis=1)
+    error = np.abs(soft_ranks(scores, alpha) - ranks).max()
+    gap = np.diff(np.sort(scores)).min()
+    assert error <= (len(scores) - 1) / (math.exp(gap * alpha) + 1) + 1e-12
+
+
+@given(untied, st.data())
+@settings(max_examples=60, deadline=None)
+def test_ndcg_is_that_of_soft_ranks(places: list[int], data: Any) -> None:
+    """Equation 21."""
+    labels = data.draw(st.lists(st.integers(0, 4), min_size=len(places), max_size=len(places)))
+    assume(len(set(labels)) > 1)
+    scores, sigma = np.array(places) / 7, 0.6
+    ranks = soft_ranks(scores, 1 / sigma)
+    gains = 2.0 ** np.array(labels) - 1
+    ideal = sum(g / math.log2(r + 1) for r, g in enumerate(sorted(gains, reverse=True), 1))
+    expected = (gains / np.log2(1 + ranks)).sum() / ideal
+    assert approximation(NDCG(), labels, scores, sigma) == pytest.approx(expected, rel=1e-12)
+
+
+@given(untied, st.data())
+@settings(max_examples=60, deadline=None)
+def test_ap_is_that_of_soft_ranks(places: list[int], data: Any) -> None:
+    """Equation 22 with its β of 10."""
+    labels = data.draw(st.lists(st.integers(0, 1), min_size=len(places), max_size=len(places)))
+    assume(len(set(labels)) > 1)
+    scores, sigma, beta = np.array(places) / 7, 0.6, 10.0
+    ranks = soft_ranks(scores, 1 / sigma)
+    relevant = [i for i, label in enumerate(labels) if label]
+    total = 0.0
+    for i in relevant:
+        before = sum(
+            1 / (1 + math.exp(min(beta * (ranks[j] - ranks[i]), 700))) for j in relevant if j != i
+        )
+        total += (1 + before) / ranks[i]
+    assert approximation("ap", labels, scores, sigma) == pytest.approx(total / len(relevant))
+
+
+@given(untied, st.data())
+@settings(max_examples=60, deadline=None)
+def test_theorems_5_and_6(places: list[int], data: Any) -> None:
+    """The measure is what is left where σ → 0 (and β → ∞): within the error of its ranks."""
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places)))
+    assume(len(set(labels)) > 1 and max(labels) > 0 and min(labels) == 0)
+    for name in MEASURES:
+        measure = get_measure(name)
+        bound = ApproxRank(measure, beta=200).bind(labels, Queries.from_sizes([len(labels)]))
+        limit = -bound.loss(np.array(places, dtype=float), 0.02)[0]
+        assert limit == pytest.approx(measure(labels, places), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("sigma", [0.1, 1.0, 10.0])
+def test_gradient(name: str, sigma: float) -> None:
+    """Appendix B: central differences of the loss."""
+    rng, step = np.random.default_rng(3), 1e-6
+    labels, scores = rng.integers(0, 4, 9).astype(float), rng.normal(size=9)
+    bound = ApproxRank(name).bind(labels, Queries.from_sizes([9]))
+    gradient, curvature = bound.gradients(scores, sigma)
+    for i in range(9):
+        move = step * np.eye(9)[i]
+        slope = (bound.loss(scores + move, sigma) - bound.loss(scores - move, sigma))[0] / 2 / step
+        assert gradient[i] == pytest.approx(slope, rel=1e-5, abs=1e-8)
+    assert (curvature > 0).all()
+
+
+def test_curvature_majorises_pairs() -> None:
+    """Two documents, written out: |d_1 − d_2| p (1 − p)² / σ², p the chance of the wrong order."""
+    sigma, gap = 0.5, 0.3
+    bound = ApproxRank("dcg(discount=reciprocal)").bind([1, 0], Queries.from_sizes([2]))
+    gradient, curvature = bound.gradients([0.0, gap], sigma)
+    wrong = 1 / (1 + math.exp(-gap / sigma))
+    slope = 1 / (1 + wrong) ** 2  # of 1/r at r = 1 + wrong
+    assert gradient == pytest.approx([-slope * wrong * (1 - wrong) / sigma] * np.array([1, -1]))
+    assert curvature == pytest.approx([slope * wrong * (1 - wrong) ** 2 / sigma**2] * 2)
+
+
+def test_measures_it_does_not_take() -> None:
+    """Refused by name, and a discount that is only known at whole ranks."""
+    with pytest.raises(ValueError, match=r"measure must be a function of ranks.*bpref"):
+        ApproxRank("bpref")
+    own = NDCG(discount=lambda ranks: 1 / ranks)
+    with pytest.raises(ValueError, match="discount must be one known by name"):
+        ApproxRank(own).bind([1, 0], Queries.from_sizes([2]))
+    with pytest.raises(ValueError, match="beta must be a number above 0"):
+        ApproxRank(Precision(k=1), beta=-1)
