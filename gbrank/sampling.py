@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["query_keys", "query_noise", "sampled_queries"]
+__all__ = ["document_noise", "query_keys", "query_noise", "sampled_queries"]
 
 Keys = NDArray[np.uint64]
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def query_keys(ids: NDArray[Any]) -> Keys:
@@ -57,9 +59,33 @@ def query_noise(keys: Keys, seed: int, round: int) -> Keys:
     return _mix(_mix(_mix(start) + np.uint64(round)) + keys)
 
 
+def document_noise(noise: Keys, positions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return one uniform number in ]0, 1[ per document: `gbrank.kernels.noise.uniform`.
+
+    Parameters
+    ----------
+    noise : ndarray of uint64, shape (n,)
+        The noise of each document's query.
+    positions : ndarray of int64, shape (n,)
+        The document's position in its query.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> noise = query_noise(np.array([1, 1], dtype=np.uint64), seed=0, round=0)
+    >>> document_noise(noise, np.array([0, 1])).round(4)
+    array([0.3853, 0.9614])
+    """
+    bits = _mix(noise + positions.astype(np.uint64) * GOLDEN) >> np.uint64(12)
+    return (bits.astype(np.float64) + 0.5) * 2.0**-52
+
+
 def _mix(state: Keys) -> Keys:
     """Scramble 64 bits (the finaliser of SplitMix64, Steele, Lea & Flood 2014)."""
-    state = state + np.uint64(0x9E3779B97F4A7C15)
+    state = state + GOLDEN
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))

@@ -340,6 +340,7 @@ def test_evaluation_is_the_measure(kit: Any, weight: Any) -> None:
         assert curve[-1] == pytest.approx(value, abs=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set':FutureWarning")
 def test_lgbm_ranker_evaluation() -> None:
     """The same metrics in LGBMRanker, with document weights, deciding early stopping."""
     weights = np.random.default_rng(5).uniform(0.1, 3, len(Y))

@@ -22,7 +22,7 @@ import reference
 from gbrank import measures
 from gbrank.measures import AP, DCG, ERR, NDCG, RBP, RR, BPref, Precision, Recall
 
-IDS = [f"{name}-{parameters}" for name, parameters in reference.CASES]
+IDS = [f"{name}-{number}" for number, (name, _) in enumerate(reference.CASES)]
 TIES = ("average", "pessimistic", "optimistic", "order")
 NAMES = list(reference.VALUES)
 

@@ -168,24 +168,31 @@ def test_without_early_stopping_all_rounds_are_kept(booster: str) -> None:
 
 
 def test_validation_fraction() -> None:
-    """Whole queries are set aside, the same ones whatever the order of rows."""
+    """Whole queries are set aside, with their weights, whatever the order of rows."""
     sizes = np.arange(5, 25)  # a query is known by its size
     rng, qid = np.random.default_rng(0), np.repeat(np.arange(20), sizes)
-    features, labels = rng.normal(size=(len(qid), 3)), rng.integers(0, 3, len(qid))
-    rows, seen = rng.permutation(len(qid)), []
-    for order in (np.arange(len(qid)), rows):
-        trained: set[int] = set()
+    features, labels, weights = rng.normal(size=(290, 3)), rng.integers(0, 3, 290), rng.random(290)
+    seen: set[int] = set()
 
-        def record(s: Vector, y: Vector, sigma: float, trained: set[int] = trained) -> Any:
-            trained.add(len(s))
-            return regression(s, y, sigma)
+    def record(scores: Vector, y: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+        seen.add(len(scores))
+        return regression(scores, y, sigma)
 
-        ranker = make(objective=record, validation_fraction=0.25, early_stopping_rounds=2)
-        ranker.fit(features[order], labels[order], qid=qid[order])
-        assert ranker.best_score_ == max(ranker.evals_result_["valid_0"]["ndcg@10"])
-        seen.append(trained)
-    assert seen[0] == seen[1] < set(sizes)
-    assert len(seen[0]) == 15
+    def train(rows: Any, **params: Any) -> GBRanker:
+        return make(objective=record, **params).fit(
+            features[rows], labels[rows], qid=qid[rows], sample_weight=weights[rows],
+            init_score=features[rows, 0], query_weight=1.0 + pd.unique(qid[rows]),
+        )  # fmt: skip
+
+    for rows in (np.arange(290), rng.permutation(290)):
+        seen.clear()
+        ranker = train(rows, validation_fraction=0.25)
+        assert len(ranker.evals_result_["valid_0"]["ndcg@10"]) == 10
+        kept = set(seen)
+        assert len(kept) == 15
+        alone = train(np.flatnonzero(np.isin(sizes, list(kept))[qid]))
+        assert_allclose(ranker.predict(features), alone.predict(features), atol=1e-6)
+    assert kept == seen
 
 
 # --- Sampling, weights, initial scores --------------------------------------------------------
@@ -264,11 +271,13 @@ def test_lightgbm_objectives(name: str, grouped: bool) -> None:
     data = lgb.Dataset(X[order][first], Y[order][first], group=[15] * 40,
                        weight=weights[order][first])  # fmt: skip
     expected = lgb.train(options, data, 10).predict(X)
-    ranker = make("lightgbm", f"lightgbm:{name}", booster_params={"objective_seed": 7})
+    ranker = make(objective=f"lightgbm:{name}", booster_params={"objective_seed": 7}, verbose=1)
     ranker.fit(X[order], Y[order], qid=QID[order], sample_weight=weights[order], **VALID)
     assert_array_equal(ranker.predict(X), expected)
-    value = ranker.score(*HELD_OUT)
-    assert ranker.evals_result_["valid_0"]["ndcg@10"][-1] == pytest.approx(value, abs=1e-12)
+    valid = ranker.score(*HELD_OUT)
+    train = ranker.score(X[order], Y[order], QID[order], sample_weight=weights[order])
+    last = {name: values["ndcg@10"][-1] for name, values in ranker.evals_result_.items()}
+    assert last == pytest.approx({"train": train, "valid_0": valid}, abs=1e-12)
     assert len(ranker.sigmas_) == 0
 
 
@@ -283,9 +292,11 @@ def test_xgboost_objectives(name: str, grouped: bool) -> None:
                "grow_policy": "lossguide", "lambda": 0, "nthread": 1}  # fmt: skip
     data = xgb.DMatrix(X[order][first], labels[order][first], qid=codes[first], weight=weights)
     expected = xgb.train(options, data, 10).predict(xgb.DMatrix(X))
-    ranker = make("xgboost", f"xgboost:{name}")
+    ranker = make("xgboost", f"xgboost:{name}", verbose=1)
     ranker.fit(X[order], labels[order], qid=QID[order], query_weight=weights)
     assert_array_equal(ranker.predict(X), expected)
+    train = ranker.score(X[order], labels[order], QID[order], query_weight=weights)
+    assert ranker.evals_result_["train"]["ndcg@10"][-1] == pytest.approx(train, abs=1e-12)
 
 
 DART = {

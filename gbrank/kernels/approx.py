@@ -7,6 +7,7 @@ import numpy as np
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.ranks import RANKS, SLOPES, all_alike
+from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
 
 __all__ = ["approximate_measure"]
 
@@ -48,12 +49,8 @@ def approximate_measure(
         if wide:
             row_exponentials(i, s, sigma, up)
         _push(i, slopes, up, 1.0 if wide else down[i], gradient, curvature)
-    first_order = 1 / sigma
-    second_order = min(max(first_order * first_order, 1e-290), 1e290)
-    for i in range(m):
-        gradient[i] *= first_order
-        least = min(1e-3 * abs(gradient[i]) / sigma, 1e300)
-        curvature[i] = max(curvature[i] * second_order, least)
+    bound_steps(LONGEST_STEP, gradient, curvature)
+    to_score_units(sigma, gradient, curvature)
     return loss
 
 

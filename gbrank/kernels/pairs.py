@@ -13,6 +13,7 @@ from gbrank.kernels.compiled import NO_ROWS, Function, Matrix, Positions, Vector
 from gbrank.kernels.driver import Program
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.swaps import separable_weights
+from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.queries import Queries
 
 __all__ = ["logistic_pairs", "pair_program"]
@@ -51,10 +52,9 @@ def pair_program(
     built_in : bool
         Do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless all scores
         are equal, and multiply the query by log2(1 + S) / S, S the sum of |λ| over both documents
-        of all pairs. If not, |gradient| / curvature, which p (1 − p) → 0 would let grow without
-        bound, is kept below 1000 σ.
+        of all pairs. If not, Newton steps are bounded.
     boost : float
-        Factor on the curvature.
+        Factor on the curvature of a built-in.
     tied : bool
         Whether documents of equal score share the mean over all their orders, or stand in the
         order of the rows.
@@ -73,7 +73,7 @@ def pair_program(
         documents=np.stack([labels, labels if x is None else x]),
         queries=np.ones((queries.n_queries, 1)) if columns is None else columns,
         table=np.zeros(int(queries.sizes.max())) if table is None else table,
-        params=np.array([source, reach, built_in, boost, 0.0 if built_in else 1e-3]),
+        params=np.array([source, reach, built_in, boost]),
         rows=(prepare, row or NO_ROWS[1]),
         scratch=9,
         tied=tied,
@@ -129,7 +129,12 @@ def logistic_pairs(
                 if labels[i] < labels[j]:
                     loss += weights[j] * ((s[i] - s[j]) / sigma)
     if gradient.size > 0:
-        rescale(total, built_in, params[3], params[4], sigma, gradient, curvature)
+        if built_in:
+            curvature *= params[3]
+            normalize_by_sum(total, sigma, gradient, curvature)
+        else:
+            bound_steps(LONGEST_STEP, gradient, curvature)
+        to_score_units(sigma, gradient, curvature)
     return loss
 
 
@@ -163,19 +168,11 @@ def push_row(
 
 
 @inline
-def rescale(
-    total: float, built_in: bool, boost: float, bound: float, sigma: float,
-    gradient: Vector, curvature: Vector,
-) -> None:  # fmt: skip
-    """Turn sums over pairs in units of σ into derivatives, and normalise them."""
-    first_order = 1.0 / sigma
-    second_order = boost * min(max(first_order * first_order, 1e-290), 1e290)
-    if built_in and total > 0:
-        total *= 2 * first_order
+def normalize_by_sum(total: float, sigma: float, gradient: Vector, curvature: Vector) -> None:
+    """Multiply the query by log2(1 + S) / S, S = 2 total/σ the sum of |λ| over both documents."""
+    total *= 2 / sigma
+    if total > 0:
         factor = np.log2(1 + total) / total
-        first_order *= factor
-        second_order *= factor
-    for i in range(gradient.size):
-        gradient[i] *= first_order
-        least = min(bound * abs(gradient[i]) / sigma, 1e300)
-        curvature[i] = max(curvature[i] * second_order, least)
+        for i in range(gradient.size):
+            gradient[i] *= factor
+            curvature[i] *= factor

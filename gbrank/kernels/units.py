@@ -2,14 +2,30 @@
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["LARGEST", "to_score_units"]
+__all__ = ["LONGEST_STEP", "bound_steps", "to_score_units"]
 
-LARGEST = 1e300
+SMALLEST, LARGEST = 1e-300, 1e300
+
+# Of pairwise logistic losses, in units of σ: far beyond what training meets.
+LONGEST_STEP = 1e3
+
+
+@inline
+def bound_steps(longest: float, gradient: Vector, curvature: Vector) -> None:
+    """Raise curvatures so that no document's Newton step is above `longest`, in units of σ.
+
+    Where a logistic function or a softmax saturates, curvature vanishes faster than the gradient,
+    and steps would have no bound.
+    """
+    for i in range(gradient.size):
+        curvature[i] = max(curvature[i], abs(gradient[i]) / longest)
 
 
 @inline
 def to_score_units(sigma: float, gradient: Vector, curvature: Vector) -> None:
     """Divide the gradient by σ and the curvature by σ², in place, short of overflow."""
+    slope = 1.0 / sigma
+    bend = min(max(slope * slope, SMALLEST), LARGEST)
     for i in range(gradient.size):
-        gradient[i] = min(max(gradient[i] / sigma, -LARGEST), LARGEST)
-        curvature[i] = min(curvature[i] / sigma / sigma, LARGEST)
+        gradient[i] = min(max(gradient[i] * slope, -LARGEST), LARGEST)
+        curvature[i] = min(curvature[i] * bend, LARGEST)

@@ -1,7 +1,8 @@
 """Objectives, their registry, and the grammar of their strings.
 
 ``"ranknet"`` names an objective, ``"lambda:ndcg@10"`` a relaxation and the measure it is applied
-to, ``"lambda(truncation=30):ndcg"`` one with options.
+to, ``"lambda(truncation=30):ndcg"`` one with options, ``"perturbed:lambda:ndcg"`` an objective made
+of another.
 """
 
 import re
@@ -15,21 +16,39 @@ from gbrank.measures import get_measure
 from gbrank.objectives.approxrank import ApproxRank
 from gbrank.objectives.base import BoundObjective, Facts, Objective
 from gbrank.objectives.custom import CustomObjective
+from gbrank.objectives.gbrank import GBRank
 from gbrank.objectives.lambdarank import LambdaRank
+from gbrank.objectives.listmle import ListMLE
+from gbrank.objectives.listnet import ListNet
+from gbrank.objectives.perturbed import Perturbed
 from gbrank.objectives.ranknet import RankNet
+from gbrank.objectives.ranksvm import RankSVM
+from gbrank.objectives.regression import GainRegression
+from gbrank.objectives.slam import SLAM
 from gbrank.objectives.smoothrank import SmoothRank
+from gbrank.objectives.softrank import SoftRank
 from gbrank.objectives.tierank import TieRank
+from gbrank.objectives.xendcg import XENDCG
 
 __all__ = [
+    "SLAM",
+    "XENDCG",
     "ApproxRank",
     "BoundObjective",
     "CustomObjective",
     "Facts",
+    "GBRank",
+    "GainRegression",
     "LambdaRank",
+    "ListMLE",
+    "ListNet",
     "Objective",
     "ObjectiveFacts",
+    "Perturbed",
     "RankNet",
+    "RankSVM",
     "SmoothRank",
+    "SoftRank",
     "TieRank",
     "custom_objective",
     "get_objective",
@@ -41,7 +60,7 @@ OBJECTIVES: dict[str, Any] = {}
 ALIASES = {"lambdarank": "lambda"}
 
 GRAMMAR = re.compile(
-    r"(?P<name>[a-z][a-z0-9_]*)(\((?P<options>[^:]*)\))?(:(?P<measure>.*))?", re.DOTALL
+    r"(?P<name>[a-z][a-z0-9_]*)(\((?P<options>[^:]*)\))?(:(?P<inner>.*))?", re.DOTALL
 )
 
 
@@ -103,7 +122,22 @@ def _origin(objective: Any) -> Any:
     return objective.function if isinstance(objective, CustomObjective) else objective
 
 
-for _cls in (RankNet, LambdaRank, ApproxRank, SmoothRank, TieRank):
+for _cls in (
+    RankNet,
+    LambdaRank,
+    ApproxRank,
+    SmoothRank,
+    TieRank,
+    GainRegression,
+    ListNet,
+    ListMLE,
+    XENDCG,
+    RankSVM,
+    GBRank,
+    SLAM,
+    SoftRank,
+    Perturbed,
+):
     register_objective(_cls)
 
 
@@ -203,10 +237,13 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     if match is None or found is None:
         raise unknown_name("objective", name, [*map(_usage, OBJECTIVES), *ALIASES])
     options = parse_options(match["options"] or "", objective)
-    if match["measure"] is not None:
-        if not found.facts.takes_measure:
+    if match["inner"] is not None:
+        if found.facts.takes_objective:
+            options["objective"] = get_objective(match["inner"])
+        elif found.facts.takes_measure:
+            options["measure"] = get_measure(match["inner"])
+        else:
             raise ValueError(f"objective {name!r} takes no measure, got {objective!r}.")
-        options["measure"] = get_measure(match["measure"])
     made: Objective = _make(found, options, objective)
     return made
 
@@ -220,7 +257,10 @@ def _make(found: Any, options: dict[str, Any], objective: str) -> Any:
 
 
 def _usage(name: str) -> str:
-    return f"{name}:MEASURE" if OBJECTIVES[name].facts.takes_measure else name
+    facts = OBJECTIVES[name].facts
+    if facts.takes_objective:
+        return f"{name}:OBJECTIVE"
+    return f"{name}:MEASURE" if facts.takes_measure else name
 
 
 def list_objectives() -> list[ObjectiveFacts]:

@@ -46,6 +46,8 @@ class Facts:
         Whether the gradient is zero where all scores tie, so that training needs initial scores.
     takes_measure : bool
         Whether its string takes a measure after a colon.
+    takes_objective : bool
+        Whether its string takes an objective after a colon.
     """
 
     formula: str
@@ -59,6 +61,7 @@ class Facts:
     sigma_unit: str = "score"
     needs_start: bool = False
     takes_measure: bool = False
+    takes_objective: bool = False
 
 
 class Objective(ABC):
@@ -74,9 +77,12 @@ class Objective(ABC):
     def __str__(self) -> str:
         """Return the text from which `get_objective` makes the same objective again."""
         options = changed_options(self)
-        options.pop("measure", None)
-        measure = f":{self.measure}" if self.facts.takes_measure else ""  # type: ignore[attr-defined]
-        return self.name + format_options(options) + measure
+        inner = ""
+        for argument in ("measure", "objective"):
+            if getattr(self.facts, f"takes_{argument}"):
+                inner = f":{getattr(self, argument)}"
+                options.pop(argument, None)
+        return self.name + format_options(options) + inner
 
     @property
     def rescaled(self) -> bool:

@@ -1,0 +1,109 @@
+"""SLAM: convex upper bounds on 1 − NDCG and 1 − AP."""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from gbrank._checks import check_choice, check_number
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.driver import Program
+from gbrank.kernels.grades import slam_hinges, slam_smooth
+from gbrank.measures import AP, NDCG, Measure, get_measure
+from gbrank.measures.base import Terms
+from gbrank.objectives.base import Facts, Objective
+from gbrank.objectives.grades import grades
+from gbrank.queries import Queries
+
+__all__ = ["SLAM"]
+
+
+@dataclass(frozen=True)
+class SLAM(Objective):
+    """SLAM: Σ_i v_i max(0, max_{y_j < y_i} (margin + s_j − s_i)), at least 1 − measure.
+
+    For NDCG, v_i is G(y_i) D(i)/Z in the ideal order, averaged over documents of equal gain; for
+    AP, 1/R for each of the R relevant documents, whatever its k. Both maxima are smoothed together,
+    v_i σ log(1 + Σ_{y_j < y_i} exp((margin + s_j − s_i)/σ)), which is larger and also convex.
+
+    Parameters
+    ----------
+    measure : NDCG, AP or str
+        The measure to be bounded. Its own `ties` and `no_relevant` play no part.
+    margin : float
+        By how much, in score units, a document should stand above all of smaller label. The loss
+        is a bound on 1 − measure if it is at least 1.
+    smooth : bool
+        Whether to smooth with width σ, in score units. If not, sigma plays no part, and the
+        gradient is a subgradient.
+    normalize : {None, "query"}
+        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
+
+    References
+    ----------
+    Chaudhuri & Tewari 2014, "Perceptron-like algorithms and generalization bounds for learning to
+    rank", section 3.
+
+    Examples
+    --------
+    >>> from gbrank import Queries
+    >>> bound = SLAM("ap", smooth=False).bind([1, 0, 1], Queries.from_sizes([3]))
+    >>> bound.loss([1.0, 0.5, 0.0])
+    array([1.])
+    >>> bound.gradients([1.0, 0.5, 0.0])[0].tolist()
+    [-0.5, 1.0, -0.5]
+    """
+
+    name = "slam"
+    facts = Facts(
+        formula="Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i))",
+        source="Chaudhuri & Tewari 2014, section 3",
+        convex=True,
+        cost="O(m)",
+        takes_measure=True,
+    )
+
+    measure: Measure | str = field(default_factory=NDCG)
+    margin: float = 1.0
+    smooth: bool = True
+    normalize: Literal["query"] | None = None
+
+    def __post_init__(self) -> None:
+        measure = get_measure(self.measure)
+        object.__setattr__(self, "measure", measure)
+        if not isinstance(measure, NDCG | AP):
+            raise ValueError(f"measure must be NDCG or AP for SLAM, got {measure}.")
+        check_number(self.margin, "margin", 0, open_low=True)
+        check_choice(self.smooth, "smooth", [True, False])
+        check_choice(self.normalize, "normalize", [None, "query"])
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return hinges, or their smooth form, weighted by v."""
+        assert isinstance(self.measure, NDCG | AP)
+        terms = self.measure.terms(labels, queries)
+        if isinstance(self.measure, AP):
+            # At whatever rank, a relevant document is worth 1/R.
+            terms = replace(terms, table=(terms.table > 0).astype(np.float64))
+        return Program(
+            kernel=slam_smooth if self.smooth else slam_hinges,
+            documents=np.stack([grades(terms.x, queries), _worth(terms, queries)]),
+            queries=np.ones((queries.n_queries, 1)),
+            params=np.array([self.margin]),
+            scratch=4,
+            query_norm=self.normalize == "query",
+        )
+
+
+def _worth(terms: Terms, queries: Queries) -> Vector:
+    """Return Z⁻¹ G D of each document in the ideal order, averaged over equal gains."""
+    order = np.lexsort((-terms.x, queries.index))
+    starts = np.repeat(queries.offsets[:-1], queries.sizes)
+    gains, query = terms.x[order], queries.index[order]
+    discounts = terms.table[np.arange(len(gains)) - starts]
+    begins = np.diff(gains, prepend=0.0) != 0
+    begins[queries.offsets[:-1]] = True
+    block = np.cumsum(begins) - 1
+    mean = np.bincount(block, discounts) / np.bincount(block)
+    worth = np.empty(len(gains))
+    worth[order] = gains * mean[block] * terms.query[query, 0]
+    return worth

@@ -1,0 +1,79 @@
+"""SoftRank: the expected measure when scores have Gaussian noise."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gbrank._checks import check_choice
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.driver import Program
+from gbrank.kernels.softrank import SCRATCH, soft_rank
+from gbrank.measures import NDCG, DiscountedMeasure, Measure, get_measure
+from gbrank.objectives.base import Facts, Objective
+from gbrank.queries import Queries
+
+__all__ = ["SoftRank"]
+
+
+@dataclass(frozen=True)
+class SoftRank(Objective):
+    """SoftRank: minus the expected measure when scores have independent Gaussian noise.
+
+    The loss is −Z⁻¹ Σ_i G_i Σ_r P_i(r) D(r), where P_i(r) is the probability that document i has
+    rank r when noise of standard deviation σ is added to each score. Unlike the paper, which takes
+    the pairs of a document for independent, the distributions of ranks are exact: given the noisy
+    score of document i, the others are above it independently, and this is integrated over. Value
+    and gradient are accurate to 1e-10 of the largest value of the measure.
+
+    Parameters
+    ----------
+    measure : DiscountedMeasure or str
+        A measure of the form Z⁻¹ Σ G(y) D(r): NDCG, DCG, precision, recall, WTA, RBP. Its own
+        `ties` and `no_relevant` play no part.
+    normalize : {None, "query"}
+        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
+
+    References
+    ----------
+    Taylor, Guiver, Robertson & Minka 2008, "SoftRank: optimizing non-smooth rank metrics".
+
+    Examples
+    --------
+    >>> from gbrank import Queries, SoftRank
+    >>> bound = SoftRank("ndcg").bind([1, 0], Queries.from_sizes([2]))
+    >>> bound.loss([0.0, 0.0]).round(4)  # minus the mean of NDCG over both orders
+    array([-0.8155])
+    """
+
+    name = "soft"
+    facts = Facts(
+        formula="−Z⁻¹ Σ_i G_i Σ_r P(rank of i = r) D(r), scores with noise N(0, σ²)",
+        source="Taylor, Guiver, Robertson & Minka 2008, eq. 8, with exact distributions of ranks",
+        cost="O(m²) when scores lie within a few σ, each at √m points of integration",
+        takes_measure=True,
+    )
+
+    measure: Measure | str = field(default_factory=NDCG)
+    normalize: Literal["query"] | None = None
+
+    def __post_init__(self) -> None:
+        measure = get_measure(self.measure)
+        object.__setattr__(self, "measure", measure)
+        check_choice(self.normalize, "normalize", [None, "query"])
+        if not isinstance(measure, DiscountedMeasure):
+            raise ValueError(
+                f"measure must be of the form Σ G(y) D(r) for SoftRank, such as 'ndcg' or "
+                f"'precision@5', got {measure}."
+            )
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return the measure's gains and discounts."""
+        assert isinstance(self.measure, DiscountedMeasure)
+        terms = self.measure.terms(labels, queries)
+        return Program(
+            kernel=soft_rank,
+            documents=terms.x[None, :],
+            queries=terms.query,
+            table=terms.table,
+            scratch=SCRATCH,
+            query_norm=self.normalize == "query",
+        )

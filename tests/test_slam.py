@@ -1,0 +1,196 @@
+"""SLAM against its written formula, its two bounds, and its smooth form's limit."""
+
+from itertools import groupby
+from math import exp, log
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import reference
+from gbrank import AP, DCG, ERR, NDCG, Queries, get_objective
+from gbrank.objectives import SLAM, BoundObjective
+
+Vector = NDArray[np.float64]
+MEASURES: list[Any] = [
+    NDCG(),
+    NDCG(k=3),
+    NDCG(k=1, gain="linear", discount="letor"),
+    NDCG(gain=(0, 3, 1, 7, 7), discount="reciprocal"),
+    AP(),
+    AP(k=2),
+    AP(threshold=2.0),
+]
+measures = pytest.mark.parametrize("measure", MEASURES, ids=str)
+
+
+def bind(measure: Any, labels: reference.Labels, **options: Any) -> BoundObjective:
+    """Bind SLAM to one query."""
+    return SLAM(measure, **options).bind(labels, Queries.from_sizes([len(labels)]))
+
+
+def weights(measure: Any, labels: reference.Labels) -> tuple[list[float], list[float]]:
+    """Return what v_i compares by (gain or relevance) and v_i."""
+    if isinstance(measure, AP):
+        x = [float(label >= measure.threshold) for label in labels]
+        return x, [value / max(sum(x), 1) for value in x]
+    gain, discount = measure.gain, reference.DISCOUNTS[measure.discount]
+    x = [
+        gain[int(label)] if isinstance(gain, tuple) else reference.GAINS[gain](label)
+        for label in labels
+    ]
+    ideal = sorted(x, reverse=True)
+    worth = [
+        value * discount(rank) if measure.k is None or rank <= measure.k else 0.0
+        for rank, value in enumerate(ideal, 1)
+    ]
+    total = sum(worth)
+    mean = {}
+    for value, block in groupby(zip(ideal, worth, strict=True), key=lambda pair: pair[0]):
+        shares = [share for _, share in block]
+        mean[value] = sum(shares) / len(shares) / total if total else 0.0
+    return x, [mean[value] for value in x]
+
+
+def slam(
+    measure: Any,
+    labels: reference.Labels,
+    scores: reference.Labels,
+    margin: float,
+    sigma: float | None,
+) -> float:
+    """Return the loss; smooth if there is a sigma."""
+    x, v = weights(measure, labels)
+    loss = 0.0
+    for i, weight in enumerate(v):
+        gaps = [margin + scores[j] - scores[i] for j in range(len(x)) if x[j] < x[i]]
+        if sigma is None:
+            loss += weight * max(0.0, *gaps) if gaps else 0.0
+        else:
+            loss += weight * sigma * log(1 + sum(exp(gap / sigma) for gap in gaps))
+    return loss
+
+
+@measures
+@given(reference.queries(8), st.sampled_from([0.25, 1.0, 2.0]))
+@settings(max_examples=15, deadline=None)
+def test_by_formula(measure: Any, query: reference.Query, margin: float) -> None:
+    """Both forms; sigma plays no part in the exact one. The weights sum to at most 1."""
+    labels, scores = query
+    exact = bind(measure, labels, margin=margin, smooth=False)
+    expected = slam(measure, labels, scores, margin, None)
+    assert_allclose(exact.loss(scores), [expected], atol=1e-12)
+    assert_array_equal(exact.loss(scores, 7.0), exact.loss(scores))
+    smooth = bind(measure, labels, margin=margin)
+    for sigma in (0.3, 2.0):
+        expected = slam(measure, labels, scores, margin, sigma)
+        assert_allclose(smooth.loss(scores, sigma), [expected], atol=1e-12)
+    assert sum(weights(measure, labels)[1]) <= 1 + 1e-12
+
+
+@measures
+@pytest.mark.parametrize("smooth", [True, False])
+@given(reference.queries(7), st.sampled_from([0.01, 1.0, 10.0]))
+@settings(max_examples=15, deadline=None)
+def test_bounds(measure: Any, smooth: bool, query: reference.Query, sigma: float) -> None:
+    """1 − measure ≤ loss for the worst order of equal scores, at any sigma."""
+    labels, scores = query
+    value = reference.VALUES[type(measure).__name__]
+    names = {"NDCG": ("k", "gain", "discount"), "AP": ("k", "threshold")}
+    options = {name: getattr(measure, name) for name in names[type(measure).__name__]}
+    worst = reference.tied(lambda order: value(order, **options), labels, scores, "pessimistic")
+    if worst is not None:
+        (loss,) = bind(measure, labels, smooth=smooth).loss(scores, sigma)
+        assert 1 - worst <= loss + 1e-12
+
+
+@measures
+@pytest.mark.parametrize("smooth", [True, False])
+@given(reference.queries(8), st.integers(0, 99))
+@settings(max_examples=15, deadline=None)
+def test_convexity(measure: Any, smooth: bool, query: reference.Query, seed: int) -> None:
+    """Above every tangent plane, kinks and ties included, and below every chord."""
+    labels, scores = query
+    start = np.array(scores)
+    other = np.random.default_rng(seed).normal(scale=2, size=len(scores)).round(1)
+    bound = bind(measure, labels, smooth=smooth)
+    ends = bound.loss(start)[0], bound.loss(other)[0]
+    gradient, _ = bound.gradients(start)
+    assert ends[1] >= ends[0] + gradient @ (other - start) - 1e-12
+    for share in (0.1, 0.5, 0.8):
+        chord = share * ends[0] + (1 - share) * ends[1]
+        assert bound.loss(share * start + (1 - share) * other)[0] <= chord + 1e-12
+
+
+@measures
+@given(reference.queries(8))
+@settings(max_examples=15, deadline=None)
+def test_narrow_smoothing_is_exact(measure: Any, query: reference.Query) -> None:
+    """0 ≤ smooth − exact ≤ σ log m; gradients agree away from kinks and ties."""
+    labels, scores = query
+    exact, smooth = bind(measure, labels, smooth=False), bind(measure, labels)
+    for sigma in (1.0, 0.1, 1e-3, 1e-300):
+        excess = smooth.loss(scores, sigma) - exact.loss(scores)
+        assert -1e-12 <= excess[0] <= sigma * log(len(labels)) + 1e-12
+    apart = 0.3 * np.random.default_rng(0).permutation(len(labels))  # the margin is 1
+    assert_allclose(smooth.gradients(apart, 1e-3)[0], exact.gradients(apart)[0], atol=1e-12)
+
+
+def test_gradient_by_hand() -> None:
+    """Weights 1/2 each; the first relevant document is 0.5 above the best other, the last below."""
+    bound = bind("ap", [1, 0, 0, 1], smooth=False)
+    gradient, curvature = bound.gradients([1.5, 1.0, 0.5, 0.0])
+    assert_array_equal(gradient, [-0.5, 1, 0, -0.5])
+    assert_array_equal(curvature[[0, 1, 3]], [0.5, 1, 0.5])
+    assert_array_equal(bound.loss([1.5, 1.0, 0.5, 0.0]), [0.5 * 0.5 + 0.5 * 2])
+    assert_array_equal(bound.gradients([2.0, 1.0, 0.5, 3.0])[0], [-0.25, 0.25, 0, 0])  # a kink
+    assert_array_equal(bound.gradients([9.0, 1.0, 0.5, 3.0])[0], 0)
+
+
+@pytest.mark.parametrize("sigma", [1.0, 2.0])
+def test_smooth_curvature(sigma: float) -> None:
+    """The Hessian's diagonal, or |gradient|/σ where that is larger."""
+    labels, scores = [2, 0, 1, 2, 0, 1], np.array([0.4, -1.0, 0.9, 0.1, 0.2, 3.0])
+    bound = bind(NDCG(), labels)
+    gradient, curvature = bound.gradients(scores, sigma)
+    step, diagonal = 1e-5 * sigma, []
+    for i, unit in enumerate(np.eye(6)):
+        up, down = (bound.gradients(scores + sign * step * unit, sigma)[0][i] for sign in (1, -1))
+        diagonal.append((up - down) / (2 * step))
+    expected = np.maximum(diagonal, np.abs(gradient) / sigma)
+    assert (expected > np.abs(gradient) / sigma).any()
+    assert_allclose(curvature, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_cut_of_ap_changes_nothing() -> None:
+    """Every relevant document is worth the same, whatever k."""
+    scores = [0.3, 0.9, 0.5, 0.1]
+    expected = bind(AP(), [1, 0, 2, 0]).gradients(scores)
+    assert_array_equal(bind(AP(k=1), [1, 0, 2, 0]).gradients(scores), expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"measure": DCG()}, ValueError, "measure must be NDCG or AP for SLAM, got dcg"),
+        ({"measure": ERR(k=5)}, ValueError, "measure must be NDCG or AP for SLAM, got err@5"),
+        ({"margin": 0}, ValueError, "margin must be a number above 0, got 0"),
+        ({"margin": "1"}, TypeError, "margin must be a number above 0, got '1'"),
+        ({"smooth": 1}, ValueError, r"smooth must be one of \[True, False\], got 1"),
+    ],
+)
+def test_bad_parameters(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Errors name the argument, what it was and what it should be."""
+    with pytest.raises(error, match=message):
+        SLAM(**options)
+
+
+def test_strings() -> None:
+    """Relaxation, options, measure."""
+    assert get_objective("slam") == SLAM(NDCG())
+    assert get_objective("slam:ndcg@10") == SLAM(NDCG(k=10))
+    assert get_objective("slam(smooth=False, margin=2):map") == SLAM(AP(), margin=2, smooth=False)

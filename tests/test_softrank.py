@@ -1,0 +1,166 @@
+"""SoftRank against Monte Carlo, a fine integration, enumeration and finite differences."""
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective
+from gbrank.measures import DiscountedMeasure, Measure
+from gbrank.objectives import SoftRank
+
+Vector = NDArray[np.float64]
+
+MEASURES = [NDCG(), NDCG(k=3), DCG(k=5, gain="linear"), Precision(k=2), Recall(k=3), WTA(), RBP()]
+of_every_kind = pytest.mark.parametrize("measure", MEASURES, ids=str)
+
+
+def bind(measure: Any, labels: Any) -> Any:
+    """Bind SoftRank to one query."""
+    return SoftRank(measure).bind(labels, Queries.from_sizes([len(labels)]))
+
+
+def query(m: int, spread: float, seed: int = 0) -> tuple[Vector, Vector]:
+    """Return labels and scores."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 4, m).astype(float)
+    labels[0] = 3.0
+    return labels, spread * rng.normal(size=m)
+
+
+def by_integration(measure: DiscountedMeasure, labels: Vector, s: Vector, sigma: float) -> float:
+    """Return E[M] by the definition, document by document, on a grid of 3,000 points."""
+    terms = measure.terms(labels, Queries.from_sizes([len(s)]))
+    total = 0.0
+    for i, gain in enumerate(terms.x):
+        x = np.linspace(s[i] - 9 * sigma, s[i] + 9 * sigma, 3001)
+        count = np.zeros((len(s), len(x)))
+        count[0] = 1
+        for p in norm.cdf((np.delete(s, i)[:, None] - x) / sigma):
+            moved = count * (1 - p)
+            moved[1:] += count[:-1] * p
+            count = moved
+        density = norm.pdf((x - s[i]) / sigma) / sigma
+        total += gain * np.sum(density * (terms.table[: len(s)] @ count)) * (x[1] - x[0])
+    return total * terms.query[0, 0]
+
+
+# --- The value --------------------------------------------------------------------------------
+
+
+@of_every_kind
+@pytest.mark.parametrize("spread", [0.0, 1.0, 30.0])
+@pytest.mark.parametrize("m", [1, 2, 25])
+def test_value_is_the_integral(measure: Any, spread: float, m: int) -> None:
+    """To 1e-10, whether scores tie, overlap or lie out of reach."""
+    labels, s = query(m, spread)
+    expected = by_integration(measure, labels, s, 1.3)
+    assert_allclose(-bind(measure, labels).loss(s, 1.3)[0], expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("measure", [NDCG(), NDCG(k=3), Precision(k=5)], ids=str)
+def test_value_is_the_mean_over_noise(measure: DiscountedMeasure) -> None:
+    """A million draws, to four standard errors."""
+    labels, s = query(10, 1.0, seed=1)
+    noisy = s + 0.7 * np.random.default_rng(2).normal(size=(1_000_000, 10))
+    ranked = labels[np.argsort(-noisy, axis=1)]
+    terms = measure.terms(labels, Queries.from_sizes([10]))
+    gains = measure.gains(ranked.ravel()).reshape(ranked.shape)
+    values = terms.query[0, 0] * (gains @ terms.table[:10])
+    error = values.std() / 1000
+    assert abs(-bind(measure, labels).loss(s, 0.7)[0] - values.mean()) < 4 * error
+
+
+@pytest.mark.parametrize("m", [2, 5, 40, 300])
+def test_equal_scores_have_uniform_ranks(m: int) -> None:
+    """P(rank = r) = 1/m for each r, where independent pairs would give a binomial."""
+    labels = np.eye(m)[m // 2]
+    for k in {1, 2, m // 2, m}:
+        loss = bind(Recall(k=k), labels).loss(np.full(m, 0.3), 2.0)[0]
+        assert_allclose(-loss, k / m, rtol=1e-10)
+
+
+def test_two_documents_by_formula() -> None:
+    """P(first above second) = Φ((s_1 − s_2)/(σ√2)), and its density is the slope."""
+    bound, s, sigma = bind(WTA(), [1, 0]), np.array([0.4, -0.9]), 0.8
+    z = 1.3 / (sigma * np.sqrt(2))
+    assert_allclose(-bound.loss(s, sigma)[0], norm.cdf(z), rtol=1e-10)
+    slope = norm.pdf(z) / (sigma * np.sqrt(2))
+    assert_allclose(bound.gradients(s, sigma)[0], [-slope, slope], rtol=1e-10)
+
+
+@of_every_kind
+def test_limits(measure: Measure) -> None:
+    """σ → 0 is the measure itself, σ → ∞ its mean over all orders."""
+    labels = np.array([3.0, 0, 1, 0, 2])
+    s, queries = np.array([0.1, 0.5, 0.2, -0.3, 0.4]), Queries.from_sizes([5])
+    exact = measure.bind(labels, queries)
+    every = [exact.per_query(np.array(order, dtype=float))[0] for order in permutations(range(5))]
+    bound = bind(measure, labels)
+    assert_allclose(-bound.loss(s, 1e-3), exact.per_query(s), rtol=1e-10)
+    assert_allclose(-bound.loss(s, 1e12)[0], np.mean(every), rtol=1e-10)
+
+
+# --- The gradient -----------------------------------------------------------------------------
+
+
+@of_every_kind
+@pytest.mark.parametrize("spread", [0.0, 1.0, 10.0])
+def test_gradient_is_the_slope(measure: Any, spread: float) -> None:
+    """Central differences of the integral by the definition."""
+    labels, s = query(8, spread, seed=3)
+    gradient, _ = bind(measure, labels).gradients(s, 1.1)
+    for k in range(8):
+        step = 1e-4 * np.eye(8)[k]
+        ends = [by_integration(measure, labels, s + sign * step, 1.1) for sign in (1, -1)]
+        assert_allclose(gradient[k], -(ends[0] - ends[1]) / 2e-4, rtol=1e-6, atol=2e-8)
+
+
+@pytest.mark.parametrize(
+    ("measure", "spread"), [("ndcg", 0.5), ("ndcg@10", 2.0), ("precision@150", 0.0)]
+)
+def test_long_lists(measure: str, spread: float) -> None:
+    """Where only the probable numbers of documents above are followed: 300 documents."""
+    labels, s = query(300, spread, seed=4)
+    bound = bind(measure, labels)
+    gradient, _ = bound.gradients(s)
+    direction = np.random.default_rng(5).normal(size=300)
+    ends = [bound.loss(s + sign * 1e-4 * direction)[0] for sign in (1, -1)]
+    assert_allclose(gradient @ direction, (ends[0] - ends[1]) / 2e-4, rtol=1e-5)
+    assert_allclose(gradient.sum(), 0, atol=1e-14)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.floats(-20, 20)), min_size=1, max_size=9),
+    st.floats(0.01, 10),
+)
+@settings(max_examples=60, deadline=None)
+def test_what_always_holds(documents: list[tuple[int, float]], sigma: float) -> None:
+    """Better labels never sink below worse ones by the gradient; steps are at most σ."""
+    labels, s = (np.array(column, dtype=float) for column in zip(*documents, strict=True))
+    bound = bind(NDCG(), labels)
+    gradient, curvature = bound.gradients(s, sigma)
+    best, worst = labels == labels.max(), labels == labels.min()
+    tiny = 1e-12 / sigma
+    assert (gradient[best] <= tiny).all()
+    assert (gradient[worst] >= -tiny).all()
+    assert (np.abs(gradient) <= curvature * sigma * (1 + 1e-9) + 1e-300).all()
+    assert -1 - 1e-10 <= bound.loss(s, sigma)[0] <= 0
+
+
+def test_nothing_to_rank() -> None:
+    """Equal gains: no gradient, to the last bit."""
+    gradient, _ = bind(NDCG(), [2, 2, 2]).gradients([0.3, 0.1, 0.1])
+    assert_array_equal(gradient, 0)
+
+
+def test_other_measures_are_refused() -> None:
+    """The message says which form is needed."""
+    with pytest.raises(ValueError, match=r"measure must be of the form .* got ap"):
+        get_objective("soft:map")

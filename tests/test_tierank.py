@@ -1,0 +1,329 @@
+"""TieRank against the sum over all 2^m roundings."""
+
+import math
+import pickle
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby, product
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import reference
+from gbrank import NDCG, Queries, get_measure, get_objective
+from gbrank.objectives import TieRank
+
+Vector = NDArray[np.float64]
+
+PHI: dict[str, Callable[[float], float]] = {
+    "spline": lambda t: 2 * t**3 - 3 * t**2 + 1,
+    "linear": lambda t: 1 - t,
+}
+ONE = Queries.from_sizes
+
+
+def bind(measure: Any, labels: Any, **options: Any) -> Any:
+    """Bind TieRank to one query."""
+    return TieRank(measure, **options).bind(labels, ONE([len(labels)]))
+
+
+def tied_sum(gains: Sequence[float], discounts: Sequence[float], levels: Sequence[float]) -> float:
+    """Σ G D, in which documents of equal level share the mean of their discounts."""
+    total, start = 0.0, 0
+    falling = sorted(range(len(levels)), key=lambda i: -levels[i])
+    for _, block in groupby(falling, key=lambda i: levels[i]):
+        members = list(block)
+        share = math.fsum(discounts[start : start + len(members)]) / len(members)
+        total += share * math.fsum(gains[i] for i in members)
+        start += len(members)
+    return total
+
+
+def expectation(
+    worth: Callable[[Sequence[float]], float], scores: Any, phi: str = "spline"
+) -> float:
+    """Sum over all roundings of scores + 1/2, an outcome of probability 0 left out."""
+    floors = [math.floor(score + 0.5) for score in scores]
+    down = [PHI[phi](score + 0.5 - floor) for score, floor in zip(scores, floors, strict=True)]
+    total = 0.0
+    for ups in product([0, 1], repeat=len(scores)):
+        chance = math.prod(1 - p if up else p for p, up in zip(down, ups, strict=True))
+        if chance > 0:
+            total += chance * worth([floor + up for floor, up in zip(floors, ups, strict=True)])
+    return total
+
+
+def ndcg_worth(labels: Sequence[float], k: int | None = None) -> Callable[[Any], float]:
+    """Return the tied NDCG@k of levels, 0 without a relevant document."""
+    gains = [2.0**label - 1 for label in labels]
+    discounts = [1 / math.log2(1 + r) if not k or r <= k else 0.0 for r in range(1, 1 + len(gains))]
+    ideal = sum(g * d for g, d in zip(sorted(gains, reverse=True), discounts, strict=True))
+    return lambda levels: tied_sum(gains, discounts, levels) / ideal if ideal else 0.0
+
+
+def first_of(values: Callable[[Any], Vector], levels: Sequence[float]) -> float:
+    """Return the value of the only query."""
+    return float(values(levels)[0])
+
+
+# Quarters put several documents on the same score, and some on integers and middles.
+some_scores = st.one_of(
+    st.integers(-8, 8).map(lambda x: x / 4),
+    st.floats(-2, 2).map(lambda x: round(x, 3)),
+)
+documents = st.lists(st.tuples(st.integers(0, 3), some_scores), min_size=1, max_size=7)
+
+
+@given(documents, st.sampled_from([None, 1, 3]), st.sampled_from(["spline", "linear"]))
+@example([(1, 0.5), (0, 0.5), (2, -0.5), (0, 1.5)], None, "spline")  # all on integers
+@example([(1, 9.2), (0, 3.1), (2, -4.2), (0, 3.3)], 3, "spline")  # integers between skipped
+@settings(max_examples=120, deadline=None)
+def test_ndcg_is_the_sum_over_all_roundings(
+    query: list[tuple[int, float]], k: int | None, phi: str
+) -> None:
+    """Scores across several integers, on them, in their middles, and tied."""
+    labels, scores = zip(*query, strict=True)
+    expected = expectation(ndcg_worth(labels, k), scores, phi)
+    assert_allclose(bind(NDCG(k=k), labels, phi=phi).loss(scores)[0], -expected, atol=2e-15)
+
+
+def test_nine_documents_and_their_slopes() -> None:
+    """Value and gradient; central differences of the sum over 512 roundings."""
+    rng, step = np.random.default_rng(0), 1e-5
+    for case in range(4):
+        labels, scores = rng.integers(0, 4, 9), rng.uniform(-1, 1.5, 9)
+        scores[0] = scores[1]
+        worth = ndcg_worth(labels.tolist(), k=[None, 3][case % 2])
+        bound = bind(NDCG(k=[None, 3][case % 2]), labels)
+        gradient, curvature = bound.gradients(scores)
+        assert_allclose(bound.loss(scores), [-expectation(worth, scores)], rtol=1e-14)
+        for i in range(9):
+            up, down = (scores + sign * step * (np.arange(9) == i) for sign in (1, -1))
+            slope = (expectation(worth, down) - expectation(worth, up)) / (2 * step)
+            if i > 1:  # documents of equal score and label share their mean
+                assert_allclose(gradient[i], slope, rtol=1e-6, atol=1e-9)
+        assert (np.abs(gradient) <= curvature).all()
+
+
+@given(documents, st.sampled_from([None, 1, 3]), st.sampled_from(["ap", "rr", "err"]))
+@example([(1, 0.0), (1, 0.1), (1, 0.2), (0, 0.3), (1, 1.2), (0, 1.1), (1, -0.7)], None, "ap")
+@example([(1, 0.4), (1, 0.45), (0, 0.3), (2, 1.2), (0, 1.1), (3, -0.7), (0, 0.5)], None, "err")
+@settings(max_examples=100, deadline=None)
+def test_other_measures_over_all_orders(
+    query: list[tuple[int, float]], k: int | None, name: str
+) -> None:
+    """AP, RR, ERR: each rounding is worth the mean over all orders of its ties."""
+    labels, scores = zip(*query, strict=True)
+    value = getattr(reference, name)
+
+    def worth(levels: Sequence[float]) -> float:
+        return reference.tied(lambda order: value(order, k), labels, levels, "average") or 0.0
+
+    cut = name if k is None else f"{name}@{k}"
+    assert_allclose(bind(cut, labels).loss(scores)[0], -expectation(worth, scores), atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["ap", "ap@2", "rr", "rr@2", "err", "err@2(max_grade=3)", "dcg", "precision@2",
+     "recall@3", "rbp", "rbp(p=0.3,k=3)", "wta", "ndcg(gain=linear)",
+     "ndcg@3(discount=letor)", "dcg(discount=reciprocal,gain=(0, 1, 1.5, 7))"],
+)  # fmt: skip
+def test_every_measure(measure: str) -> None:
+    """The exact measure of each rounding, from the measures of the package."""
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        labels, scores = rng.integers(0, 4, 6), rng.uniform(-1, 1, 6)
+        labels[0] = 2
+        values = get_measure(measure).bind(labels, ONE([6]), n_jobs=1).per_query
+        expected = expectation(partial(first_of, values), scores)
+        assert_allclose(bind(measure, labels).loss(scores), [-expected], rtol=1e-13)
+
+
+def test_tied_sum_is_the_mean_over_orders() -> None:
+    """The oracle of this file against enumeration of orders."""
+    labels, levels = [2, 0, 1, 3, 0, 1], [1, 1, 0, 1, 2, 0]
+    expected = reference.tied(reference.ndcg, labels, levels, "average")
+    assert ndcg_worth(labels)(levels) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("shift", [-0.5, 6.5, -3.5])
+def test_example_of_the_paper(shift: float) -> None:
+    """Section 2.3: M = 0.9 (φφ + φ′φ′) + φ(1 − s_1) φ(s_2) + 0.8 φ(s_1) φ(1 − s_2), about."""
+    labels, scores = [3, 1], np.array([0.3, 0.6])
+    loss = bind(NDCG(gain="linear"), labels).loss(scores + shift)
+    assert_allclose(loss, [-0.85444], atol=5e-6)
+    a, b = (PHI["spline"](score) for score in scores)
+    best = 3 + 1 / math.log2(3)
+    worst = (1 + 3 / math.log2(3)) / best
+    by_hand = (a * b + (1 - a) * (1 - b)) * (1 + worst) / 2 + (1 - a) * b + a * (1 - b) * worst
+    assert_allclose(loss, [-by_hand], rtol=1e-14)
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "ap", "ap@10", "rr", "err", "err@10"])
+@pytest.mark.parametrize("spread", [0.1, 1.0, 4.0, 60.0])
+def test_slopes_of_long_lists(measure: str, spread: float) -> None:
+    """400 documents: central differences of the loss, along random directions."""
+    rng, step = np.random.default_rng(2), 1e-6
+    labels, scores = rng.integers(0, 4, 400), rng.uniform(-0.4, spread, 400)
+    bound = bind(measure, labels)
+    gradient, curvature = bound.gradients(scores)
+    for _ in range(5):
+        direction = rng.normal(size=400)
+        up, down = (bound.loss(scores + sign * step * direction)[0] for sign in (1, -1))
+        assert_allclose((up - down) / (2 * step), gradient @ direction, rtol=1e-6, atol=1e-9)
+    assert (np.abs(gradient) <= curvature).all()
+
+
+def test_long_lists_by_monte_carlo() -> None:
+    """300 documents over three integers, 4,000 roundings."""
+    rng = np.random.default_rng(3)
+    labels, scores = rng.integers(0, 3, 300), rng.normal(size=300) / 2
+    floors = np.floor(scores + 0.5)
+    t = scores + 0.5 - floors
+    up = rng.random((4000, 300)) > 2 * t**3 - 3 * t**2 + 1
+    exact = NDCG().bind(labels, ONE([300]), n_jobs=1)
+    draws = np.array([exact.per_query(levels)[0] for levels in floors + up])
+    error = draws.std() / math.sqrt(len(draws))
+    assert abs(bind("ndcg", labels).loss(scores)[0] + draws.mean()) < 4 * error
+    assert error < 1e-3
+
+
+@pytest.mark.parametrize("measure", ["rr", "ap", "ndcg(discount=reciprocal)"])
+def test_one_relevant_among_many_by_binomials(measure: str) -> None:
+    """1/r of the only relevant document among 400, whose roundings up are binomial."""
+    m, score = 400, 0.13
+    up = 1 - PHI["spline"](score + 0.5)
+    others = [math.comb(m - 1, k) * up**k * (1 - up) ** (m - 1 - k) for k in range(m)]
+    inverse = [1 / r for r in range(1, m + 1)]
+    expected = math.fsum(
+        chance * (up * fmean(inverse[: k + 1]) + (1 - up) * fmean(inverse[k:]))
+        for k, chance in enumerate(others)
+    )
+    loss = bind(measure, [1] + [0] * (m - 1)).loss(np.full(m, score))
+    assert_allclose(loss, [-expected], rtol=1e-12)
+
+
+def test_linear_slope_on_an_integer_is_to_the_right() -> None:
+    """The difference quotient to the right; the spline's slope there is zero."""
+    labels, scores, step = [2, 0, 1], np.array([-0.5, 0.1, 0.5]), 1e-7
+    worth = ndcg_worth(labels)
+    gradient, _ = bind("ndcg", labels, phi="linear").gradients(scores)
+    smooth, _ = bind("ndcg", labels).gradients(scores)
+    for i in (0, 2):
+        moved = scores + step * (np.arange(3) == i)
+        slope = expectation(worth, scores, "linear") - expectation(worth, moved, "linear")
+        assert_allclose(gradient[i], slope / step, rtol=1e-5)
+        assert gradient[i] != 0
+        assert smooth[i] == 0
+
+
+def test_whole_sigmas_do_not_matter_and_sigma_is_the_unit() -> None:
+    """All scores moved by an integer; scores and sigma scaled."""
+    rng = np.random.default_rng(4)
+    labels, scores = rng.integers(0, 3, 20), rng.integers(-40, 40, 20) / 16
+    bound = bind("ndcg@5", labels)
+    gradient, curvature = bound.gradients(scores)
+    assert np.abs(gradient).max() > 0
+    for shift in (1.0, -300.0, 2.0**40):
+        moved = bound.gradients(scores + shift)
+        assert_array_equal(moved, (gradient, curvature))
+    assert_array_equal(bound.loss(8 * scores, 8.0), bound.loss(scores))
+    assert_array_equal(bound.gradients(8 * scores, 8.0)[0], gradient / 8)
+
+
+@pytest.mark.parametrize("phi", ["spline", "linear"])
+def test_far_apart_it_is_the_measure(phi: str) -> None:
+    """Scores that overflow when divided by sigma, and scores on a grid too coarse for integers."""
+    labels = [1, 2, 0, 1, 3]
+    for scores, sigma in [
+        ([1e300, 2e300, -1e300, 1e10, 0], 1.0),
+        ([1e300, 2e300, -1e300, 1e10, 0], 1e-300),
+        ([2.0**53, 2.0**53 + 2, 2.0**53 + 4, -(2.0**53), 5], 1.0),
+        ([1e-300, 3e-300, 7e-300, 0, 5e-300], 1e-300),
+        ([3.0, 9.0, 5.0, 1.0, 7.0], 1.0),
+    ]:
+        bound = bind("ndcg", labels, phi=phi)
+        exact = NDCG()(labels, np.argsort(np.argsort(scores)).astype(float))
+        assert_allclose(bound.loss(scores, sigma), [-exact], rtol=1e-14)
+
+
+def test_documents_of_equal_gain() -> None:
+    """Nothing to learn: the gradient is exactly zero."""
+    scores = np.random.default_rng(5).normal(size=30)
+    for label in (0, 2):
+        gradient, curvature = bind("ndcg", [label] * 30).gradients(scores)
+        assert_array_equal(gradient, 0)
+        assert (curvature > 0).all()
+
+
+# --- Sampling ---------------------------------------------------------------------------------
+
+
+def test_sampling_ranks_the_drawn_documents() -> None:
+    """Documents without gradient were not drawn; the loss is that of the others by themselves."""
+    rng = np.random.default_rng(6)
+    labels, scores = rng.integers(0, 3, 40), rng.uniform(-0.45, 0.45, 40)
+    bound = bind("ndcg", labels, sample=4)
+    for round in range(5):
+        gradient, _ = bound.gradients(scores, round=round)
+        drawn = gradient != 0
+        assert_array_equal(np.bincount(labels[drawn]), [4, 4, 4])
+        alone = bind("ndcg", labels[drawn])
+        assert_allclose(bound.loss(scores, round=round), alone.loss(scores[drawn]), rtol=1e-13)
+        assert_allclose(gradient[drawn], alone.gradients(scores[drawn])[0], rtol=1e-12)
+
+
+def test_every_document_is_drawn_equally_often() -> None:
+    """2 of 8, 2 of 3 and 1 of 1, over 3,000 rounds."""
+    labels, scores = np.repeat([0, 1, 2], [8, 3, 1]), np.linspace(-0.4, 0.4, 12)
+    bound = bind("dcg", labels, sample=2)
+    drawn = np.mean([bound.gradients(scores, round=r)[0] != 0 for r in range(3000)], axis=0)
+    assert_allclose(drawn, np.repeat([2 / 8, 2 / 3, 1], [8, 3, 1]), atol=0.04)
+
+
+def test_draws_depend_on_round_and_query_only() -> None:
+    """Not on the order of rows or on other queries; enough for all is the same as no sampling."""
+    data = reference.Data(7)
+    objective = TieRank("ndcg", sample=2)
+    bound = objective.bind(data.y, Queries.from_qid(data.qid))
+    gradient, _ = bound.gradients(data.scores, round=3)
+    assert_array_equal(bound.gradients(data.scores, round=3)[0], gradient)
+    assert (bound.gradients(data.scores, round=4)[0] != gradient).any()
+    rows = np.random.default_rng(0).permutation(np.flatnonzero(data.qid % 2))
+    part = objective.bind(data.y[rows], Queries.from_qid(data.qid[rows]))
+    assert_array_equal(part.gradients(data.scores[rows], round=3)[0], gradient[rows])
+    everything = TieRank("ndcg", sample=1000).bind(data.y, Queries.from_qid(data.qid))
+    whole = TieRank("ndcg").bind(data.y, Queries.from_qid(data.qid))
+    assert_array_equal(everything.gradients(data.scores), whole.gradients(data.scores))
+
+
+def test_facts_say_when_it_is_random() -> None:
+    """Sampling is declared, also after a round trip."""
+    assert not TieRank().facts.stochastic
+    sampled = get_objective("tie(sample=6):ndcg@10")
+    for objective in (sampled, pickle.loads(pickle.dumps(sampled)), get_objective(str(sampled))):
+        assert objective == TieRank("ndcg@10", sample=6)
+        assert objective.facts.stochastic
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"phi": "cubic"}, "phi"),
+        ({"sample": 0}, "sample"),
+        ({"sample": 1.5}, "sample"),
+        ({"normalize": "round"}, "normalize"),
+        ({"measure": "kendall"}, "measure"),
+    ],
+)
+def test_bad_arguments_are_named(options: dict[str, Any], message: str) -> None:
+    """The error names the argument."""
+    with pytest.raises((ValueError, TypeError), match=message):
+        TieRank(**options)
