@@ -273,7 +273,7 @@ def list_objectives() -> list[ObjectiveFacts]:
     Examples
     --------
     >>> [item.name for item in list_objectives()][:2]
-    ['lambda', 'ranknet']
+    ['approx', 'gbrank']
     """
     return [
         ObjectiveFacts(
