@@ -13,11 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank._checks import (
     check_choice,
-    check_finite,
-    check_labels,
     check_number,
-    check_vector,
-    check_weights,
 )
 from gbrank._version import __version__
 from gbrank.boosters import TRAINERS, Rows, Settings
@@ -28,6 +24,7 @@ from gbrank.kernels.driver import usable_threads
 from gbrank.measures import Measure, get_measure
 from gbrank.objectives import Objective
 from gbrank.queries import Queries
+from gbrank.rows import check_rows, split_rows
 from gbrank.sampling import query_keys, sampled_queries
 from gbrank.schedules import Sigma
 from gbrank.storage import read_model, write_model
@@ -217,13 +214,13 @@ class GBRanker(BaseEstimator):
         if qid is None and group is None:
             raise ValueError("fit needs qid= (one query id per row) or group= (query sizes).")
         schema = Schema.learn(X, categorical_feature)
-        rows = _rows(
+        rows = check_rows(
             schema, X, y, qid, group, "", init_score=init_score,
             sample_weight=sample_weight, query_weight=query_weight,
         )  # fmt: skip
         valid = self._valid_rows(schema, eval_set, eval_qid, eval_group, eval_init_score)
         if self.validation_fraction is not None and not valid:
-            rows, held_out = _split(rows, self.validation_fraction, settings.seed)
+            rows, held_out = split_rows(rows, self.validation_fraction, settings.seed)
             valid = [held_out]
         if self.early_stopping_rounds is not None and not valid:
             raise ValueError(
@@ -512,7 +509,7 @@ class GBRanker(BaseEstimator):
                 )
         nothing = [None] * count
         return [
-            _rows(schema, X, y, qid, group, f"eval_set[{i}]: ", init_score=score)
+            check_rows(schema, X, y, qid, group, f"eval_set[{i}]: ", init_score=score)
             for i, ((X, y), qid, group, score) in enumerate(
                 zip(eval_set, eval_qid or nothing, eval_group or nothing,
                     eval_init_score or nothing, strict=True)
@@ -567,57 +564,6 @@ def _named(params: dict[str, Any] | None) -> dict[str, Any]:
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"booster_params must be a dict, got {params!r}.")
     return dict(params or {})
-
-
-def _rows(
-    schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, where: str, *,
-    init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    query_weight: ArrayLike | None = None,
-) -> Rows:  # fmt: skip
-    """Check one set of data; `where` opens the messages."""
-    try:
-        matrix = schema.transform(X)
-        n_documents = int(matrix.shape[0])
-        queries = Queries.resolve(n_documents, qid, group)
-        scores = None
-        if init_score is not None:
-            scores = check_vector(init_score, "init_score", n_documents)
-            check_finite(scores, "init_score")
-        return Rows(
-            matrix,
-            check_labels(y, n_documents),
-            queries,
-            scores,
-            check_weights(sample_weight, "sample_weight", n_documents, "document"),
-            check_weights(query_weight, "query_weight", queries.n_queries, "query"),
-        )
-    except (ValueError, TypeError) as error:
-        if not where:
-            raise
-        raise type(error)(f"{where}{error}") from None
-
-
-def _split(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
-    """Set some queries aside, chosen by a random number of their id."""
-    held_out = sampled_queries(query_keys(rows.queries.ids), fraction, seed, 0)
-    if held_out.all():
-        raise ValueError(
-            f"validation_fraction={fraction} of {rows.queries.n_queries} queries leaves none to "
-            "train on."
-        )
-    return _take(rows, ~held_out), _take(rows, held_out)
-
-
-def _take(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
-    queries, chosen = rows.queries.subset(keep)
-    return Rows(
-        rows.X[chosen],
-        rows.labels[chosen],
-        queries,
-        None if rows.init_score is None else rows.init_score[chosen],
-        None if rows.sample_weight is None else rows.sample_weight[chosen],
-        None if rows.query_weight is None else rows.query_weight[keep],
-    )
 
 
 def _plain(value: Any) -> Any:

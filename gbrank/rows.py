@@ -1,0 +1,101 @@
+"""Checked data: features, labels, queries, initial scores and weights that belong together."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank._checks import check_finite, check_labels, check_vector, check_weights
+from gbrank.boosters import Rows
+from gbrank.features import Schema
+from gbrank.queries import Queries
+from gbrank.sampling import query_keys, sampled_queries
+
+__all__ = ["check_rows", "split_rows"]
+
+
+def check_rows(
+    schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, where: str, *,
+    init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    query_weight: ArrayLike | None = None,
+) -> Rows:  # fmt: skip
+    """Check one set of data.
+
+    Parameters
+    ----------
+    schema : Schema
+        How the columns of X are read.
+    X, y, qid, group, init_score, sample_weight, query_weight
+        As for `GBRanker.fit`.
+    where : str
+        What the messages begin with.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+    """
+    try:
+        matrix = schema.transform(X)
+        n_documents = int(matrix.shape[0])
+        queries = Queries.resolve(n_documents, qid, group)
+        scores = None
+        if init_score is not None:
+            scores = check_vector(init_score, "init_score", n_documents)
+            check_finite(scores, "init_score")
+        return Rows(
+            matrix,
+            check_labels(y, n_documents),
+            queries,
+            scores,
+            check_weights(sample_weight, "sample_weight", n_documents, "document"),
+            check_weights(query_weight, "query_weight", queries.n_queries, "query"),
+        )
+    except (ValueError, TypeError) as error:
+        if not where:
+            raise
+        raise type(error)(f"{where}{error}") from None
+
+
+def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+    """Set some queries aside, chosen by a random number of their id.
+
+    Parameters
+    ----------
+    rows : Rows
+    fraction : float in ]0, 1[
+        Share of the queries to set aside.
+    seed : int
+
+    Returns
+    -------
+    rest, held_out : Rows
+
+    Raises
+    ------
+    ValueError
+        If no query would be left.
+    """
+    held_out = sampled_queries(query_keys(rows.queries.ids), fraction, seed, 0)
+    if held_out.all():
+        raise ValueError(
+            f"validation_fraction={fraction} of {rows.queries.n_queries} queries leaves none to "
+            "train on."
+        )
+    return _take(rows, ~held_out), _take(rows, held_out)
+
+
+def _take(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
+    queries, chosen = rows.queries.subset(keep)
+    return Rows(
+        rows.X[chosen],
+        rows.labels[chosen],
+        queries,
+        None if rows.init_score is None else rows.init_score[chosen],
+        None if rows.sample_weight is None else rows.sample_weight[chosen],
+        None if rows.query_weight is None else rows.query_weight[keep],
+    )
