@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gbrank._checks import check_number
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives import BoundObjective, Objective, get_objective
+from gbrank.sampling import mean_of_any_order
 from gbrank.schedules import Sigma, as_schedule, sigma_at
 
 __all__ = ["GradientHook", "PerObject", "caller"]
@@ -185,8 +186,6 @@ class GradientHook:
 def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
     """Divide both, in place, by the mean curvature of the `count` documents that take part.
 
-    The mean is summed in integers, so that it does not depend on the order of rows.
-
     Parameters
     ----------
     gradient, curvature : ndarray, shape (n_documents,)
@@ -199,13 +198,8 @@ def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> Non
     >>> g, h
     (array([ 4., -4.]), array([1., 1.]))
     """
-    largest = float(curvature.max())
-    bits = 62 - len(curvature).bit_length()
-    whole = np.sum(np.ldexp(curvature / largest, bits).astype(np.int64))
-    mean = float(whole) / count * 2.0**-bits
-    gradient /= largest
+    mean = mean_of_any_order(curvature, count)
     gradient /= mean
-    curvature /= largest
     curvature /= mean
     # Boosters keep single precision.
     np.maximum(curvature, np.finfo(np.float32).tiny, out=curvature)

@@ -1,8 +1,8 @@
 """Objectives, their registry, and the grammar of their strings.
 
 ``"ranknet"`` names an objective, ``"lambda:ndcg@10"`` a relaxation and the measure it is applied
-to, ``"lambda(truncation=30):ndcg"`` one with options, ``"perturbed:lambda:ndcg"`` an objective made
-of another.
+to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+pointwise"`` a mixture,
+``"perturbed:lambda:ndcg"`` an objective made of another.
 """
 
 import re
@@ -20,7 +20,9 @@ from gbrank.objectives.gbrank import GBRank
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.listmle import ListMLE
 from gbrank.objectives.listnet import ListNet
+from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.perturbed import Perturbed
+from gbrank.objectives.pointwise import Pointwise
 from gbrank.objectives.ranknet import RankNet
 from gbrank.objectives.ranksvm import RankSVM
 from gbrank.objectives.regression import GainRegression
@@ -42,9 +44,11 @@ __all__ = [
     "LambdaRank",
     "ListMLE",
     "ListNet",
+    "Mixture",
     "Objective",
     "ObjectiveFacts",
     "Perturbed",
+    "Pointwise",
     "RankNet",
     "RankSVM",
     "SmoothRank",
@@ -59,6 +63,7 @@ __all__ = [
 OBJECTIVES: dict[str, Any] = {}
 ALIASES = {"lambdarank": "lambda"}
 
+PLUS = re.compile(r"\+(?![^()]*\))")  # outside parentheses
 GRAMMAR = re.compile(
     r"(?P<name>[a-z][a-z0-9_]*)(\((?P<options>[^:]*)\))?(:(?P<inner>.*))?", re.DOTALL
 )
@@ -129,6 +134,7 @@ for _cls in (
     SmoothRank,
     TieRank,
     GainRegression,
+    Pointwise,
     ListNet,
     ListMLE,
     XENDCG,
@@ -207,8 +213,9 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     ----------
     objective : str, Objective or callable
         ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
-        options follow the name, as in "lambda(truncation=30):ndcg". An objective is returned as
-        it is; a callable is taken as by `custom_objective`.
+        options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes two, as in
+        "lambda:ndcg+pointwise" or "lambda:ndcg+0.8*pointwise". An objective is returned as it is;
+        a callable is taken as by `custom_objective`.
 
     Returns
     -------
@@ -231,6 +238,12 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
             return custom_objective(objective)
         raise TypeError(f"objective must be a name, an Objective or a function, got {objective!r}.")
     text = objective.strip()
+    *firsts, last = PLUS.split(text)
+    if firsts:
+        share, times, second = last.rpartition("*")
+        mixed = {"share": _number(share, text)} if times else {}
+        first = text[: len(text) - len(last) - 1]
+        return Mixture(get_objective(first), get_objective(second), **mixed)
     match = GRAMMAR.fullmatch(text)
     name = match["name"] if match else text
     found = OBJECTIVES.get(ALIASES.get(name, name))
@@ -246,6 +259,13 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
             raise ValueError(f"objective {name!r} takes no measure, got {objective!r}.")
     made: Objective = _make(found, options, objective)
     return made
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"share must be a number, as in '0.8*pointwise', got {whole!r}.") from None
 
 
 def _make(found: Any, options: dict[str, Any], objective: str) -> Any:

@@ -74,6 +74,12 @@ class Objective(ABC):
     name: ClassVar[str]
     facts: ClassVar[Facts]
 
+    def __add__(self, other: "Objective") -> "Objective":
+        """Return the mixture of both in equal shares."""
+        from gbrank.objectives.mixture import Mixture
+
+        return Mixture(self, other)
+
     def __str__(self) -> str:
         """Return the text from which `get_objective` makes the same objective again."""
         options = changed_options(self)

@@ -1,0 +1,77 @@
+"""The pointwise term with a query effect: logistic regression with an intercept per query."""
+
+from typing import Any
+
+import numpy as np
+
+from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.ranks import logistic
+from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
+
+__all__ = ["logistic_with_intercept"]
+
+STEPS = 50  # of Newton's method, which needs 4 to 8
+WIDEST = 1e100  # scores in units of σ beyond which only the sign matters
+
+
+def logistic_with_intercept(
+    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
+    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
+    work: Matrix, gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Return min over b of Σ_i CE(p_i, t_i) + λ/2 (b − b₀ + mean s/σ)², p_i = σ(s_i/σ + b).
+
+    ``documents`` holds the targets t; ``params`` is (λ, b₀). The gradient is p − t at the best b,
+    less its mean, to which the mean of the scores in the penalty amounts.
+    """
+    m = s.size
+    targets = documents[0, :m]
+    strength = params[0]
+    z = work[0]
+    mean = 0.0
+    for i in range(m):
+        z[i] = min(max(s[i] / sigma, -WIDEST), WIDEST)
+        mean += z[i] / m
+    centre = params[1] - mean
+    b = fit_intercept(z[:m], targets, strength, centre)
+    loss = 0.5 * strength * (b - centre) ** 2
+    excess = 0.0
+    for i in range(m):
+        # CE(p, t) = log(1 + e^x) − t x, x = z + b
+        x = z[i] + b
+        loss += max(x, 0.0) + np.log1p(np.exp(-abs(x))) - targets[i] * x
+        excess += (logistic(x) - targets[i]) / m
+    if m == 1:
+        return min(loss, 1e300)  # the intercept says all that there is to say
+    for i in range(gradient.size):
+        p = logistic(z[i] + b)
+        gradient[i] = p - targets[i] - excess
+        curvature[i] = p * (1 - p)
+    bound_steps(LONGEST_STEP, gradient, curvature)
+    to_score_units(sigma, gradient, curvature)
+    return min(loss, 1e300)
+
+
+@inline
+def fit_intercept(z: Vector, targets: Vector, strength: float, centre: float) -> float:
+    """Return the b that minimises Σ CE + λ/2 (b − centre)²: a root, bracketed."""
+    low = centre - z.size / strength  # the slope of Σ CE is at most m
+    high = centre + z.size / strength
+    b = centre
+    for _ in range(STEPS):
+        slope = strength * (b - centre)
+        bend = strength
+        for i in range(z.size):
+            p = logistic(z[i] + b)
+            slope += p - targets[i]
+            bend += p * (1 - p)
+        if slope > 0:
+            high = b
+        else:
+            low = b
+        step = b - slope / bend
+        step = step if low < step < high else 0.5 * (low + high)
+        if abs(step - b) <= 1e-13 * (1 + abs(b)):
+            return step
+        b = step
+    return b
