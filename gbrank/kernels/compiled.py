@@ -19,8 +19,8 @@ noise     what random numbers are drawn from: it depends on (seed, round, query)
 prepare   a row function that is called once and fills `state`
 row       a row function that is called for each i and fills `out`
 i, top    position of the row; pairs count if one of them is among the first `top` positions
-work      scratch, at least m wide
-state     scratch that `prepare` fills for `row`, at least m wide
+work      scratch, at least m + 1 wide
+state     scratch that `prepare` fills for `row`, at least m + 1 wide
 gradient  out, zeroed; empty when only the value is asked for
 curvature out, zeroed; empty when only the value is asked for
 ========= ====================================================================================

@@ -245,7 +245,7 @@ def _loop(
     first = np.empty(longest, np.int64)
     last = np.empty(longest, np.int64)
     sorted_documents = np.empty((documents.shape[0], longest))
-    work = np.empty((scratch, longest))
+    work = np.empty((scratch, longest + 1))
     with_gradient = gradient.size > 0
     g_buffer = np.empty(longest if with_gradient else 0)
     h_buffer = np.empty(longest if with_gradient else 0)

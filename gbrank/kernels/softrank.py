@@ -89,6 +89,8 @@ def integrate(
         while low < high and depth[low] <= x - REACH:
             density[low] = 0.0
             low += 1
+        if low == high:
+            continue
         for j in range(low, high):
             z = x - depth[j]
             density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
