@@ -99,8 +99,9 @@ class _Interpolation(Schedule):
             return float(self.stop)
         return self._between(min(round / max(total - 1, 1), 1.0))
 
+    @abstractmethod
     def _between(self, share: float) -> float:
-        raise AssertionError("a subclass says how it interpolates")
+        """Return sigma after a share of the rounds."""
 
 
 @dataclass(frozen=True)

@@ -340,3 +340,10 @@ def lambda_gradients(
                 curvature[row] += weight * wrong * (1 - wrong) / sigma**2
             loss += weight * (max(-gap, 0) + log1p(exp(-abs(gap))))  # log(1 + exp(-gap))
     return gradient, curvature, loss
+
+
+def assert_same_bits(actual: Any, expected: Any) -> None:
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.dtype == expected.dtype
+    np.testing.assert_array_equal(actual, expected)
+    np.testing.assert_array_equal(np.signbit(actual), np.signbit(expected))

@@ -1,5 +1,4 @@
 import gzip
-import itertools
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -14,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
-from scipy import optimize, sparse
+from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.preprocessing import PolynomialFeatures
 
 from gbrank.datasets import make_cubic, read_letor, write_letor
+from reference import assert_same_bits
 
 WriteFile: TypeAlias = Callable[[str | bytes], Path]
 Documents: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[Any], list[str]]
@@ -48,13 +47,6 @@ def file(tmp_path: Path) -> WriteFile:
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a file name for tests that hypothesis runs many times."""
     return tmp_path_factory.mktemp("letor") / "data.txt"
-
-
-def assert_same_bits(actual: Any, expected: Any) -> None:
-    actual, expected = np.asarray(actual), np.asarray(expected)
-    assert actual.dtype == expected.dtype
-    np.testing.assert_array_equal(actual, expected)
-    np.testing.assert_array_equal(np.signbit(actual), np.signbit(expected))
 
 
 # ---------------------------------------------------------------------------------------- reading
@@ -531,104 +523,3 @@ def test_refuses_what_would_not_be_read_back_and_writes_nothing(
     with pytest.raises(error, match=match):
         write_letor(path, **(GOOD | change))
     assert not path.exists()
-
-
-# -------------------------------------------------------------------------------- artificial data
-
-
-def test_cubic_has_the_shape_of_the_paper() -> None:
-    X, y, qid = make_cubic(40, random_state=3)
-    assert X.shape == (2000, 50)
-    assert [X.dtype, y.dtype, qid.dtype] == [np.float64, np.float64, np.int64]
-    np.testing.assert_array_equal(qid, np.repeat(np.arange(40), 50))
-    np.testing.assert_array_equal(np.bincount(y.astype(int)), [1040, 640, 260, 40, 20])
-    assert np.abs(X).max() <= 1
-    # Moments of the uniform distribution, with five standard errors each.
-    assert abs(X.mean()) < 5 * np.sqrt(1 / 3 / X.size)
-    assert abs((X**2).mean() - 1 / 3) < 5 * np.sqrt(4 / 45 / X.size)
-
-
-@pytest.mark.parametrize("distribution", [(0.5, 0.5), (1.0,), (0, 0.25, 0.75), (0.33, 0.33, 0.34)])
-def test_cubic_has_the_shares_asked_for(distribution: tuple[float, ...]) -> None:
-    _, y, _ = make_cubic(7, n_documents=11, n_features=3, distribution=distribution, random_state=0)
-    counts = np.bincount(y.astype(int), minlength=len(distribution))
-    assert counts.sum() == 77
-    assert np.abs(counts - 77 * np.array(distribution)).max() < 1
-
-
-def test_cubic_cuts_over_the_whole_set_and_not_per_query() -> None:
-    _, y, qid = make_cubic(50, random_state=0)
-    relevant = np.bincount(qid, weights=y > 0)
-    assert np.ptp(relevant) > 0
-
-
-def test_cubic_repeats_its_bits() -> None:
-    first = make_cubic(9, n_features=5, random_state=11)
-    states: tuple[Any, ...] = (11, np.int64(11), np.random.default_rng(11))
-    for state in states:
-        for one, other in zip(make_cubic(9, n_features=5, random_state=state), first, strict=True):
-            assert_same_bits(one, other)
-    generator = np.random.default_rng(11)
-    make_cubic(9, n_features=5, random_state=generator)
-    for state in (12, None, generator):
-        assert (make_cubic(9, n_features=5, random_state=state)[0] != first[0]).any()
-
-
-def is_cut_from_a_polynomial(X: Any, y: Any, degree: int) -> bool:
-    """Ask a linear programme for a polynomial and cuts that separate all grades."""
-    monomials = PolynomialFeatures(degree, include_bias=False).fit_transform(X)
-    n, n_cuts = len(y), int(y.max())
-    above = [(y >= cut) * 2 - 1 for cut in range(1, n_cuts + 1)]
-    rows = [
-        -side[:, None] * np.hstack([monomials, -np.tile(np.eye(n_cuts)[cut], (n, 1))])
-        for cut, side in enumerate(above)
-    ]
-    margins = -np.ones(n * n_cuts)
-    free = np.zeros(monomials.shape[1] + n_cuts)
-    return optimize.linprog(free, np.vstack(rows), margins, bounds=(None, None)).status == 0
-
-
-def test_cubic_labels_are_cut_from_a_polynomial_of_degree_three_and_no_less() -> None:
-    X, y, _ = make_cubic(6, n_features=3, distribution=(0.5, 0.3, 0.2), random_state=4)
-    assert is_cut_from_a_polynomial(X, y, degree=3)
-    assert not is_cut_from_a_polynomial(X, y, degree=2)
-
-
-def test_cubic_follows_its_formula() -> None:
-    n, d = 350, 5
-    X, y, _ = make_cubic(7, n_features=d, random_state=8)
-    draw = np.random.default_rng(8).uniform
-    assert_same_bits(draw(-1, 1, (n, d)), X)
-    worth = np.zeros(n)
-    for order in (1, 2, 3):
-        monomials = [
-            X[:, indices].prod(axis=1)
-            for indices in map(list, itertools.product(range(d), repeat=order))
-            if sorted(indices, reverse=True) == indices
-        ]
-        total = draw(-1, 1, len(monomials)) @ monomials
-        worth += total / total.std()
-    assert (np.diff(y[np.argsort(worth)]) >= 0).all()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "match"),
-    [
-        ({"n_queries": 0}, ValueError, r"n_queries must be .* at least 1, got 0"),
-        ({"n_queries": 2.5}, TypeError, r"n_queries must be an integer"),
-        ({"n_documents": 1}, ValueError, r"n_documents must be .* at least 2, got 1"),
-        ({"n_features": 0}, ValueError, r"n_features must be .* at least 1, got 0"),
-        ({"distribution": (0.5, 0.4)}, ValueError, r"distribution must .* got \(0.5, 0.4\)"),
-        ({"distribution": (1.5, -0.5)}, ValueError, r"distribution must .* got \(1.5, -0.5\)"),
-        ({"distribution": ()}, ValueError, r"distribution must .* got \(\)"),
-        ({"distribution": (np.nan, 1)}, ValueError, r"distribution must be finite"),
-        ({"random_state": -1}, ValueError, r"random_state must be .* got -1"),
-        ({"random_state": 1.0}, TypeError, r"random_state must be .* got 1.0"),
-        ({"random_state": True}, TypeError, r"random_state must be .* got True"),
-    ],
-)
-def test_cubic_refuses_bad_arguments(
-    arguments: dict[str, Any], error: type[Exception], match: str
-) -> None:
-    with pytest.raises(error, match=match):
-        make_cubic(**({"n_queries": 2} | arguments))

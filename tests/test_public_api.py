@@ -256,7 +256,7 @@ def test_estimator_parameters() -> None:
     assert ranker.set_params(num_leaves=4, booster="xgboost") is ranker
     assert ranker.fit(X, Y, qid=QID).num_leaves == 4
     assert "LambdaRank" in repr(ranker)
-    assert ranker.__sklearn_tags__() is not None
+    assert ranker.__sklearn_tags__().requires_fit
     assert not hasattr(clone(ranker), "best_iteration_")
 
 
