@@ -3,16 +3,18 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank._checks import (
     check_choice,
+    check_jobs,
     check_number,
 )
 from gbrank._version import __version__
@@ -27,10 +29,13 @@ from gbrank.queries import Queries
 from gbrank.rows import check_rows, split_rows
 from gbrank.sampling import query_keys, sampled_queries
 from gbrank.schedules import Sigma
-from gbrank.storage import read_model, write_model
+from gbrank.start import START_NAMES, fit_start, from_start
+from gbrank.storage import read_model, signature_of, write_model
 from gbrank.training import Evaluation, train
 
 __all__ = ["GBRanker"]
+
+START = "init"  # the folder, inside a model's, of what it boosts from
 
 Vector = NDArray[np.float64]
 
@@ -65,9 +70,15 @@ class GBRanker(BaseEstimator):
         Share of the features that each tree is grown on.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
-    sigma : float, schedule, callable or str
-        Width of the smoothing, in score units: a number, or a function of (round, rounds) such as
-        ``geometric(1.0, 0.1)``.
+    sigma : float, schedule, callable or str, optional
+        Width of the smoothing: a number, or a function of (round, rounds) such as
+        ``geometric(1.0, 0.1)``; the objective's own schedule by default.
+    init : {"regression", "zero"}, estimator, optional
+        What to boost from. ``"regression"`` first grows trees like these on the gains, for a
+        tenth of `n_estimators`; a fitted estimator is used as it is, a ranker of gbrank that is
+        not fitted is fitted first; ``"zero"`` is nothing. By default it is "regression" for
+        objectives that need a start, such as "smooth:ndcg" (unless there is an init_score), and
+        nothing for others.
     eval_metric : str, Measure, or sequence of them
         What is measured on validation data; the first decides early stopping and is `score`.
     early_stopping_rounds : int, optional
@@ -96,8 +107,10 @@ class GBRanker(BaseEstimator):
         ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round.
     sigmas_ : ndarray
         The sigma used in each round.
+    init_ : estimator or None
+        The fitted model whose scores the trees add to.
     feature_importances_ : ndarray, shape (n_features,)
-        Each feature's share of the total gain.
+        Each feature's share of the total gain, of the trees alone.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -127,7 +140,8 @@ class GBRanker(BaseEstimator):
         subsample_by: str = "document",
         colsample: float = 1.0,
         reg_lambda: float = 0.0,
-        sigma: Sigma = 1.0,
+        sigma: Sigma | None = None,
+        init: str | BaseEstimator | None = None,
         eval_metric: str | Measure | Sequence[str | Measure] = "ndcg@10",
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
@@ -148,6 +162,7 @@ class GBRanker(BaseEstimator):
         self.colsample = colsample
         self.reg_lambda = reg_lambda
         self.sigma = sigma
+        self.init = init
         self.eval_metric = eval_metric
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
@@ -195,7 +210,8 @@ class GBRanker(BaseEstimator):
         eval_init_score : list of array-like, optional
             Their initial scores.
         init_score : array-like, shape (n_documents,), optional
-            Scores to boost from. They are not part of the model: add them to its predictions.
+            Scores to boost from. They are not part of the model (what `init` gives is): add them
+            to its predictions.
         categorical_feature : sequence of int or str, optional
             Columns of categories, besides a data frame's categorical columns.
 
@@ -219,14 +235,22 @@ class GBRanker(BaseEstimator):
             sample_weight=sample_weight, query_weight=query_weight,
         )  # fmt: skip
         valid = self._valid_rows(schema, eval_set, eval_qid, eval_group, eval_init_score)
+        tables = [X, *(table for table, _ in eval_set or [])]
         if self.validation_fraction is not None and not valid:
-            rows, held_out = split_rows(rows, self.validation_fraction, settings.seed)
-            valid = [held_out]
+            parts = split_rows(rows, self.validation_fraction, settings.seed)
+            rows, *valid = [part for part, _ in parts]
+            tables = [_safe_indexing(X, chosen) for _, chosen in parts]
         if self.early_stopping_rounds is not None and not valid:
             raise ValueError(
                 "early_stopping_rounds needs validation data: pass eval_set=, or set "
                 "validation_fraction."
             )
+        start = fit_start(self, settings.built_in is not None, tables, rows, valid)
+        if start is not None:
+            rows, *valid = [
+                from_start(start, table, part)
+                for table, part in zip(tables, [rows, *valid], strict=True)
+            ]
         derivatives, sigmas = self._derivatives(rows, settings)
         jobs = settings.n_jobs
         on_train = Evaluation("train", rows, measures, jobs) if self.verbose else None
@@ -245,6 +269,7 @@ class GBRanker(BaseEstimator):
         self._model = trainer.finish(history.best_round)
         self._schema = schema
         self._booster_kind = self.booster
+        self.init_ = start
         self.best_iteration_ = history.best_round
         self.best_score_ = history.best_value
         self.evals_result_ = history.results
@@ -265,7 +290,8 @@ class GBRanker(BaseEstimator):
         """
         check_is_fitted(self)
         threads = usable_threads(self.n_jobs)
-        return self._model.predict(self._schema.transform(X), self._schema, threads)
+        scores = self._model.predict(self._schema.transform(X), self._schema, threads)
+        return scores if self.init_ is None else scores + self.init_.predict(X)
 
     def rank(
         self, X: Any, qid: ArrayLike | None = None, *, group: ArrayLike | None = None
@@ -339,7 +365,12 @@ class GBRanker(BaseEstimator):
         Parameters
         ----------
         path : path
-            The folder; made if it does not exist.
+            The folder; made if it does not exist. What `init` gave is in its folder "init".
+
+        Raises
+        ------
+        TypeError
+            If `init` gave an estimator that is not of gbrank.
 
         Examples
         --------
@@ -354,14 +385,22 @@ class GBRanker(BaseEstimator):
         True
         """
         check_is_fitted(self)
+        params = self.get_params(deep=False)
+        if self.init_ is not None:
+            if not isinstance(self.init_, GBRanker):
+                raise TypeError(
+                    f"init must be a ranker of gbrank for the model to be saved, got {self.init_!r}"
+                )
+            self.init_.save(Path(path) / START)
         write_model(
             path,
             self._model,
             {
                 "gbrank": __version__,
                 "booster": self._booster_kind,
-                "params": {name: _plain(value) for name, value in self.get_params().items()},
+                "params": {name: _plain(value) for name, value in params.items()},
                 "schema": asdict(self._schema),
+                "init": None if self.init_ is None else signature_of(Path(path) / START),
                 "fitted": {
                     "best_iteration": self.best_iteration_,
                     "best_score": self.best_score_,
@@ -393,7 +432,16 @@ class GBRanker(BaseEstimator):
         """
         model, description = read_model(path)
         try:
-            ranker = cls(**description["params"])
+            start = None
+            if description["init"] is not None:
+                if signature_of(Path(path) / START) != description["init"]:
+                    raise ValueError(f"{START!r} belongs to another model")
+                start = cls.load(Path(path) / START)
+            params = description["params"]
+            if params["init"] not in START_NAMES:
+                params["init"] = start
+            ranker = cls(**params)
+            ranker.init_ = start
             schema = dict(description["schema"])
             categories = {int(key): value for key, value in schema.pop("categories").items()}
             ranker._schema = Schema(**schema, categories=categories)
@@ -443,9 +491,6 @@ class GBRanker(BaseEstimator):
                                 open_low=True, optional=True)  # fmt: skip
         if fraction == 1:
             raise ValueError("validation_fraction must be below 1, got 1.")
-        jobs = check_number(self.n_jobs, "n_jobs", -1, integer=True, optional=True)
-        if jobs == 0:
-            raise ValueError("n_jobs must be -1 or at least 1, or None, got 0.")
         return Settings(
             learning_rate=check_number(self.learning_rate, "learning_rate", 0, open_low=True),
             num_leaves=check_number(self.num_leaves, "num_leaves", 2, integer=True),
@@ -457,7 +502,7 @@ class GBRanker(BaseEstimator):
             colsample=check_number(self.colsample, "colsample", 0, 1, open_low=True),
             reg_lambda=check_number(self.reg_lambda, "reg_lambda", 0),
             seed=_seed(self.random_state),
-            n_jobs=usable_threads(jobs),
+            n_jobs=usable_threads(check_jobs(self.n_jobs)),
             params=_named(self.booster_params),
             built_in=self._built_in(),
             early_stopping=self.early_stopping_rounds is not None,

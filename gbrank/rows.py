@@ -1,6 +1,6 @@
 """Checked data: features, labels, queries, initial scores and weights that belong together."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ from gbrank.queries import Queries
 from gbrank.sampling import query_keys, sampled_queries
 
 __all__ = ["check_rows", "split_rows"]
+
+Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 
 
 def check_rows(
@@ -61,7 +63,7 @@ def check_rows(
         raise type(error)(f"{where}{error}") from None
 
 
-def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
+def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
     """Set some queries aside, chosen by a random number of their id.
 
     Parameters
@@ -73,7 +75,8 @@ def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
 
     Returns
     -------
-    rest, held_out : Rows
+    rest, held_out : (Rows, ndarray of int)
+        Each with the positions that its documents had.
 
     Raises
     ------
@@ -89,9 +92,9 @@ def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Rows, Rows]:
     return _take(rows, ~held_out), _take(rows, held_out)
 
 
-def _take(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
+def _take(rows: Rows, keep: NDArray[np.bool_]) -> Part:
     queries, chosen = rows.queries.subset(keep)
-    return Rows(
+    taken = Rows(
         rows.X[chosen],
         rows.labels[chosen],
         queries,
@@ -99,3 +102,4 @@ def _take(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
         None if rows.sample_weight is None else rows.sample_weight[chosen],
         None if rows.query_weight is None else rows.query_weight[keep],
     )
+    return taken, chosen

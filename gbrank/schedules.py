@@ -1,18 +1,19 @@
 """Sigma, the width of the smoothing, as a pure function of the boosting round.
 
 A schedule is called as ``schedule(round, rounds)`` with the round from 0 and the total number of
-rounds. A plain function of the two works wherever a schedule does, and so does a number.
+rounds. A plain function of the two works wherever a schedule does, and so does a number. With
+``unit="spread"`` a schedule is relative to how far scores lie apart.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from gbrank._checks import check_number, unknown_name
-from gbrank._grammar import evaluate
+from gbrank._checks import check_choice, check_number, unknown_name
+from gbrank._grammar import changed_options, evaluate, format_options
 
 __all__ = [
     "Schedule",
@@ -25,11 +26,31 @@ __all__ = [
     "linear",
     "sigma_at",
     "staircase",
+    "unit_of",
 ]
 
 
+@dataclass(frozen=True, repr=False)
 class Schedule(ABC):
-    """Base class of schedules: small frozen dataclasses that can be compared and printed."""
+    """Base class of schedules: small frozen dataclasses that can be compared and printed.
+
+    Parameters
+    ----------
+    unit : {"absolute", "spread"}
+        What the widths are measured in: score units, or the standard deviation that scores have
+        within queries when the round begins (see `gbrank.spread`).
+    """
+
+    unit: Literal["absolute", "spread"] = field(default="absolute", kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_choice(self.unit, "unit", ["absolute", "spread"])
+
+    def __repr__(self) -> str:
+        """Return the call that makes the same schedule."""
+        options = changed_options(self)
+        unit = {"unit": options.pop("unit")} if "unit" in options else {}
+        return type(self).__name__ + format_options(options | unit).replace(",", ", ")
 
     @abstractmethod
     def __call__(self, round: int, rounds: int | None = None) -> float:
@@ -51,14 +72,14 @@ class Schedule(ABC):
 Sigma: TypeAlias = float | str | Schedule | Callable[[int, int | None], float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class constant(Schedule):
     """The same sigma in every round.
 
     Parameters
     ----------
     value : float
-        Sigma, in score units, above 0.
+        Sigma, above 0.
 
     Examples
     --------
@@ -69,6 +90,7 @@ class constant(Schedule):
     value: float
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self.value, "value", 0, open_low=True)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
@@ -76,13 +98,14 @@ class constant(Schedule):
         return float(self.value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Interpolation(Schedule):
     start: float
     stop: float
     rounds: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self.start, "start", 0, open_low=True)
         check_number(self.stop, "stop", 0, open_low=True)
         check_number(self.rounds, "rounds", 1, integer=True, optional=True)
@@ -104,14 +127,14 @@ class _Interpolation(Schedule):
         """Return sigma after a share of the rounds."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class geometric(_Interpolation):
     """Sigma falls by the same factor every round, from `start` to `stop` in the last one.
 
     Parameters
     ----------
     start, stop : float
-        First and last sigma, in score units, above 0.
+        First and last sigma, above 0.
     rounds : int, optional
         How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
 
@@ -125,14 +148,14 @@ class geometric(_Interpolation):
         return math.exp(math.log(self.start) * (1 - share) + math.log(self.stop) * share)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class linear(_Interpolation):
     """Sigma falls by the same amount every round, from `start` to `stop` in the last one.
 
     Parameters
     ----------
     start, stop : float
-        First and last sigma, in score units, above 0.
+        First and last sigma, above 0.
     rounds : int, optional
         How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
 
@@ -146,14 +169,14 @@ class linear(_Interpolation):
         return self.start * (1 - share) + self.stop * share
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class cosine(_Interpolation):
     """Sigma falls from `start` to `stop` along half a cosine: slowly, fast, slowly.
 
     Parameters
     ----------
     start, stop : float
-        First and last sigma, in score units, above 0.
+        First and last sigma, above 0.
     rounds : int, optional
         How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
 
@@ -168,14 +191,14 @@ class cosine(_Interpolation):
         return self.start * (1 - fall) + self.stop * fall
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class staircase(Schedule):
     """Sigma is multiplied by `factor` every so many rounds, as in SmoothRank's annealing.
 
     Parameters
     ----------
     start : float
-        First sigma, in score units, above 0.
+        First sigma, above 0.
     factor : float
         What sigma is multiplied by at each step, above 0.
     every : int
@@ -196,6 +219,7 @@ class staircase(Schedule):
     every: int
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_number(self.start, "start", 0, open_low=True)
         check_number(self.factor, "factor", 0, open_low=True)
         check_number(self.every, "every", 1, integer=True)
@@ -205,7 +229,7 @@ class staircase(Schedule):
         return float(self.start * self.factor ** (round // self.every))
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class join(Schedule):
     """One schedule after another.
 
@@ -216,6 +240,7 @@ class join(Schedule):
     boundaries : sequence of int
         The round at which each schedule but the first begins, rising. Every schedule counts its
         rounds from its beginning to the next boundary (the last one, to the end of the fit).
+        The schedules' unit is that of the whole.
 
     Examples
     --------
@@ -226,6 +251,7 @@ class join(Schedule):
 
     schedules: tuple[Callable[[int, int | None], float], ...]
     boundaries: tuple[int, ...]
+    unit: Literal["absolute", "spread"] = field(default="absolute", init=False, compare=False)
 
     def __init__(self, schedules: Sequence[Sigma], boundaries: Sequence[int]) -> None:
         if len(schedules) != len(boundaries) + 1:
@@ -237,8 +263,13 @@ class join(Schedule):
             check_number(boundary, "boundaries", 1, integer=True)
         if any(a >= b for a, b in pairwise(boundaries)):
             raise ValueError(f"boundaries must rise, got {list(boundaries)}.")
-        object.__setattr__(self, "schedules", tuple(map(as_schedule, schedules)))
+        parts = tuple(map(as_schedule, schedules))
+        units = {unit_of(part) for part in parts}
+        if len(units) > 1:
+            raise ValueError(f"schedules must all have the same unit, got {sorted(units)}.")
+        object.__setattr__(self, "schedules", parts)
         object.__setattr__(self, "boundaries", tuple(boundaries))
+        object.__setattr__(self, "unit", units.pop())
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return sigma in a round."""
@@ -300,6 +331,25 @@ def _parse(text: str) -> Schedule:
             f"sigma must be a number or a schedule such as 'geometric(1, 0.1)', got {text!r}: "
             f"{error}"
         ) from None
+
+
+def unit_of(schedule: Callable[[int, int | None], float]) -> str:
+    """Return the unit of a schedule, or of a plain function that stands for one.
+
+    Parameters
+    ----------
+    schedule : callable
+
+    Returns
+    -------
+    {"absolute", "spread"}
+
+    Examples
+    --------
+    >>> unit_of(geometric(1, 0.1, unit="spread")), unit_of(lambda round, rounds: 1.0)
+    ('spread', 'absolute')
+    """
+    return str(getattr(schedule, "unit", "absolute"))
 
 
 def sigma_at(schedule: Callable[[int, int | None], float], round: int, rounds: int | None) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gbrank.boosters import MODELS, Model
 
-__all__ = ["read_model", "write_model"]
+__all__ = ["read_model", "replace_file", "signature_of", "write_model"]
 
 DESCRIPTION = "gbrank.json"
 FORMAT = 1
@@ -45,15 +45,22 @@ def write_model(folder: str | os.PathLike[str], model: Model, description: dict[
     text = json.dumps({**whole, "sha256": _digest(whole)}, indent=1).encode()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    _replace(target / str(whole["model_file"]), content)
-    _replace(target / DESCRIPTION, text)
+    replace_file(target / str(whole["model_file"]), content)
+    replace_file(target / DESCRIPTION, text)
 
 
 def _digest(description: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file under another name, then rename it: nobody ever reads half of it.
+
+    Parameters
+    ----------
+    path : Path
+    content : bytes
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(temporary, "wb") as file:
@@ -102,6 +109,25 @@ def read_model(folder: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
         return MODELS[description["booster"]].load(content), description
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
+
+
+def signature_of(folder: str | os.PathLike[str]) -> str:
+    """Return the checksum of the description that a folder holds.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no model there.
+    """
+    return hashlib.sha256((Path(folder) / DESCRIPTION).read_bytes()).hexdigest()
 
 
 def _read_description(path: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from lightgbm.basic import LightGBMError
 
 from gbrank.boosters import MODELS
 from gbrank.commands.common import add_files, add_plugin, import_plugins, read_files, validation
-from gbrank.ranker import GBRanker
+from gbrank.ranker import START, GBRanker
 from gbrank.storage import DESCRIPTION
 
 __all__ = ["add_options", "run"]
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _check_target(folder: Path) -> None:
     """Refuse a folder that holds anything but a model."""
     names = {item.name for item in folder.iterdir()} if folder.exists() else set()
-    ours = {DESCRIPTION, *(f"model{kind.suffix}" for kind in MODELS.values())}
+    ours = {DESCRIPTION, START, *(f"model{kind.suffix}" for kind in MODELS.values())}
     if names and (DESCRIPTION not in names or names - ours):
         raise ValueError(
             f"--model must be a new folder, or one with nothing but a model: {folder} holds "

@@ -12,7 +12,8 @@ from gbrank._checks import check_number
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives import BoundObjective, Objective, get_objective
 from gbrank.sampling import mean_of_any_order
-from gbrank.schedules import Sigma, as_schedule, sigma_at
+from gbrank.schedules import Sigma, as_schedule, sigma_at, unit_of
+from gbrank.spread import spread_within_queries
 
 __all__ = ["GradientHook", "PerObject", "caller"]
 
@@ -83,8 +84,8 @@ class GradientHook:
     ----------
     objective : str, Objective or callable
         What to train.
-    sigma : float, schedule, callable or str
-        Width of the smoothing by round.
+    sigma : float, schedule, callable or str, optional
+        Width of the smoothing by round; the objective's own schedule by default.
     rounds : int, optional
         Total number of rounds, for schedules that need it.
     n_jobs : int, optional
@@ -99,13 +100,13 @@ class GradientHook:
     def __init__(
         self,
         objective: str | Objective | Callable[..., Any] = "lambdarank",
-        sigma: Sigma = 1.0,
+        sigma: Sigma | None = None,
         *,
         rounds: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.objective = get_objective(objective)
-        self.schedule = as_schedule(sigma)
+        self.schedule = as_schedule(self.objective.facts.sigma if sigma is None else sigma)
         self.rounds = check_number(rounds, "rounds", 1, integer=True, optional=True)
         self.n_jobs = n_jobs
         self.sigmas: dict[int, float] = {}
@@ -151,13 +152,14 @@ class GradientHook:
         gradient, curvature : ndarray, shape (n_documents,)
         """
         sigma = sigma_at(self.schedule, round or 0, self.rounds)
-        if round is None:
-            if sigma_at(self.schedule, 1, self.rounds) != sigma:
-                raise ValueError(
-                    "the round is not known, and sigma depends on it: the hook was called from "
-                    "outside the booster's training. Use its method at_round."
-                )
-        else:
+        if round is None and sigma_at(self.schedule, 1, self.rounds) != sigma:
+            raise ValueError(
+                "the round is not known, and sigma depends on it: the hook was called from "
+                "outside the booster's training. Use its method at_round."
+            )
+        if unit_of(self.schedule) == "spread":
+            sigma *= self._unit_width(spread_within_queries(scores, bound.queries))
+        if round is not None:
             self.sigmas[round] = sigma
         where = f"round {'unknown' if round is None else round} of {self.objective}"
         try:
@@ -181,6 +183,11 @@ class GradientHook:
             count = len(curvature) if left_out is None else int((~left_out).sum())
             rescale_to_unit_mean(gradient, curvature, count)
         return gradient, curvature
+
+    def _unit_width(self, spread: float) -> float:
+        """Return the width that 1 stands for; where all scores tie, that of a spread of 1."""
+        power = 2 if self.objective.facts.sigma_unit == "squared score" else 1
+        return min(spread, 1e150) ** power or 1.0
 
 
 def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:

@@ -145,7 +145,7 @@ def _queries(group: ArrayLike | None) -> Queries:
 
 def lightgbm_fobj(
     objective: str | Objective | Callable[..., Any] = "lambdarank",
-    sigma: Sigma = 1.0,
+    sigma: Sigma | None = None,
     *,
     rounds: int | None = None,
     n_jobs: int | None = None,
@@ -156,9 +156,10 @@ def lightgbm_fobj(
     ----------
     objective : str, Objective or callable
         What to train, such as "lambda:ndcg@10" or a function of one query.
-    sigma : float, schedule, callable or str
-        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``. The round is that of the
-        booster: it is right in every fold and on continuation from an existing model.
+    sigma : float, schedule, callable or str, optional
+        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
+        default. The round is that of the booster: it is right in every fold and on continuation
+        from an existing model.
     rounds : int, optional
         Total number of rounds, for schedules that need it.
     n_jobs : int, optional

@@ -42,6 +42,8 @@ class Facts:
         Operations for a query of m documents.
     sigma_unit : str
         What sigma is measured in: "score", "squared score", or "none" if it plays no part.
+    sigma : str
+        The schedule where none is given.
     needs_start : bool
         Whether the gradient is zero where all scores tie, so that training needs initial scores.
     takes_measure : bool
@@ -59,6 +61,7 @@ class Facts:
     labels: str = "floats ≥ 0"
     cost: str = "O(m²)"
     sigma_unit: str = "score"
+    sigma: str = "1"
     needs_start: bool = False
     takes_measure: bool = False
     takes_objective: bool = False
@@ -85,7 +88,7 @@ class Objective(ABC):
         options = changed_options(self)
         inner = ""
         for argument in ("measure", "objective"):
-            if getattr(self.facts, f"takes_{argument}"):
+            if getattr(self.facts, f"takes_{argument}") and hasattr(self, argument):
                 inner = f":{getattr(self, argument)}"
                 options.pop(argument, None)
         return self.name + format_options(options) + inner
