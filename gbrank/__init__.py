@@ -12,8 +12,20 @@ boosters itself; `gbrank --help` shows the command line.
 
 from gbrank._version import __version__
 from gbrank.datasets import make_cubic, read_letor, write_letor
+from gbrank.evaluation import (
+    Comparison,
+    Dataset,
+    compare_rankers,
+    cross_validate_rankers,
+    ranker_from_name,
+    read_folds,
+    split_folds,
+)
+from gbrank.gains import geometric_discount, mix
 from gbrank.hooks.lightgbm import lightgbm_feval, lightgbm_fobj
 from gbrank.hooks.xgboost import xgboost_feval, xgboost_obj
+from gbrank.linear_ranker import LinearRanker
+from gbrank.loading import load_ranker
 from gbrank.measures import (
     AP,
     DCG,
@@ -47,6 +59,7 @@ from gbrank.objectives import (
     Pointwise,
     RankNet,
     RankSVM,
+    SmoothAP,
     SmoothRank,
     SoftRank,
     TieRank,
@@ -55,6 +68,7 @@ from gbrank.objectives import (
     list_objectives,
     register_objective,
 )
+from gbrank.perceptron import SLAMPerceptron
 from gbrank.queries import Queries
 from gbrank.ranker import GBRanker
 from gbrank.schedules import constant, cosine, geometric, join, linear, staircase
@@ -71,11 +85,14 @@ __all__ = [
     "XENDCG",
     "ApproxRank",
     "BPref",
+    "Comparison",
+    "Dataset",
     "GBRank",
     "GBRanker",
     "GainRegression",
     "KendallTau",
     "LambdaRank",
+    "LinearRanker",
     "ListMLE",
     "ListNet",
     "Measure",
@@ -89,14 +106,19 @@ __all__ = [
     "RankNet",
     "RankSVM",
     "Recall",
+    "SLAMPerceptron",
+    "SmoothAP",
     "SmoothRank",
     "SoftRank",
     "TieRank",
     "__version__",
+    "compare_rankers",
     "constant",
     "cosine",
+    "cross_validate_rankers",
     "custom_objective",
     "geometric",
+    "geometric_discount",
     "get_measure",
     "get_objective",
     "join",
@@ -105,10 +127,15 @@ __all__ = [
     "linear",
     "list_measures",
     "list_objectives",
+    "load_ranker",
     "make_cubic",
+    "mix",
+    "ranker_from_name",
+    "read_folds",
     "read_letor",
     "register_measure",
     "register_objective",
+    "split_folds",
     "staircase",
     "write_letor",
     "xgboost_feval",

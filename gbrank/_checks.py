@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "check_choice",
     "check_finite",
+    "check_jobs",
     "check_labels",
     "check_number",
     "check_vector",
@@ -105,6 +106,14 @@ def check_number(
     if not low <= number <= high or (open_low and number == low) or abs(number) == math.inf:
         raise ValueError(message)
     return int(number) if integer else float(number)
+
+
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return a number of threads or processes, where None and -1 stand for all."""
+    jobs = check_number(n_jobs, "n_jobs", -1, integer=True, optional=True)
+    if jobs == 0:
+        raise ValueError("n_jobs must be -1 or at least 1, or None, got 0.")
+    return None if jobs is None else int(jobs)
 
 
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-__all__ = ["changed_options", "evaluate", "format_options", "parse_options"]
+__all__ = ["changed_options", "evaluate", "format_options", "parse_options", "split_outside"]
 
 
 def changed_options(value: Any) -> dict[str, Any]:
@@ -54,7 +54,9 @@ def format_options(options: Mapping[str, Any]) -> str:
     return f"({text})".replace(", ", ",")
 
 
-def parse_options(text: str, whole: str) -> dict[str, Any]:
+def parse_options(
+    text: str, whole: str, functions: Mapping[str, Callable[..., Any]] | None = None
+) -> dict[str, Any]:
     """Read ``name=value, ...``; bare words are strings.
 
     Parameters
@@ -63,6 +65,8 @@ def parse_options(text: str, whole: str) -> dict[str, Any]:
         What stands between the parentheses.
     whole : str
         What the user wrote, for the message.
+    functions : mapping of str to callable, optional
+        What values may call.
 
     Returns
     -------
@@ -86,12 +90,15 @@ def parse_options(text: str, whole: str) -> dict[str, Any]:
         for keyword in call.keywords:
             if keyword.arg is None:
                 raise ValueError("options need names")
-            node = keyword.value
-            options[keyword.arg] = node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+            options[keyword.arg] = _value(keyword.value, functions or {}, words=True)
         return options
-    except (SyntaxError, ValueError) as error:
+    except KeyError as error:
+        known = ", ".join(functions or {}) or "none"
+        raise ValueError(f"{whole!r}: unknown function {error}. Known: {known}.") from None
+    except (SyntaxError, TypeError, ValueError) as error:
+        reason = str(error).rstrip(".")
         raise ValueError(
-            f"{whole!r} must have options like (gain='linear', ties='order'): {error}."
+            f"{whole!r} must have options like (gain='linear', ties='order'): {reason}."
         ) from None
 
 
@@ -119,17 +126,50 @@ def evaluate(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
     >>> evaluate("f([1, f(2)])", {"f": lambda x: ("f", x)})
     ('f', [1, ('f', 2)])
     """
+    return _value(ast.parse(text.strip(), mode="eval").body, functions, words=False)
 
-    def value(node: ast.expr) -> Any:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            arguments = [value(argument) for argument in node.args]
-            keywords = {str(item.arg): value(item.value) for item in node.keywords}
-            return functions[node.func.id](*arguments, **keywords)
-        if isinstance(node, ast.List | ast.Tuple):
-            return [value(item) for item in node.elts]
-        try:
-            return ast.literal_eval(node)
-        except ValueError:
-            raise ValueError(f"{ast.unparse(node)!r} is no value") from None
 
-    return value(ast.parse(text.strip(), mode="eval").body)
+def _value(node: ast.expr, functions: Mapping[str, Callable[..., Any]], words: bool) -> Any:
+    if words and isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        function = functions[node.func.id]
+        arguments = [_value(argument, functions, words) for argument in node.args]
+        keywords = {str(item.arg): _value(item.value, functions, words) for item in node.keywords}
+        return function(*arguments, **keywords)
+    if isinstance(node, ast.List | ast.Tuple):
+        items = [_value(item, functions, words) for item in node.elts]
+        return items if isinstance(node, ast.List) else tuple(items)
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        raise ValueError(f"{ast.unparse(node)!r} is no value") from None
+
+
+def split_outside(text: str, sign: str) -> list[str]:
+    """Split a text at a character, but not inside parentheses.
+
+    Parameters
+    ----------
+    text : str
+    sign : str
+        One character.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> split_outside("f(1+(2))+g", "+")
+    ['f(1+(2))', 'g']
+    """
+    parts = [""]
+    depth = 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == sign and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts

@@ -17,6 +17,7 @@ COMMANDS = {  # name -> summary; the rest of a command is in the file of its nam
     "train": "train a ranker and save it",
     "predict": "score documents with a model",
     "evaluate": "measure how good a model or scores are",
+    "compare": "compare rankers by cross-validation",
     "info": "say what a model is",
     "list": "list objectives and measures",
 }

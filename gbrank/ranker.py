@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank._checks import (
@@ -17,16 +17,15 @@ from gbrank._checks import (
     check_jobs,
     check_number,
 )
-from gbrank._version import __version__
 from gbrank.boosters import TRAINERS, Rows, Settings
 from gbrank.boosters.base import Derivatives
+from gbrank.estimator import BaseRanker, as_json, check_seed
 from gbrank.features import Schema
 from gbrank.hooks.base import GradientHook
 from gbrank.kernels.driver import usable_threads
-from gbrank.measures import Measure, get_measure
+from gbrank.measures import Measure
 from gbrank.objectives import Objective
-from gbrank.queries import Queries
-from gbrank.rows import check_rows, split_rows
+from gbrank.rows import check_rows, check_valid, split_rows
 from gbrank.sampling import query_keys, sampled_queries
 from gbrank.schedules import Sigma
 from gbrank.start import START_NAMES, fit_start, from_start
@@ -40,7 +39,7 @@ START = "init"  # the folder, inside a model's, of what it boosts from
 Vector = NDArray[np.float64]
 
 
-class GBRanker(BaseEstimator):
+class GBRanker(BaseRanker):
     """Gradient-boosted tree ranker.
 
     Parameters
@@ -234,7 +233,7 @@ class GBRanker(BaseEstimator):
             schema, X, y, qid, group, "", init_score=init_score,
             sample_weight=sample_weight, query_weight=query_weight,
         )  # fmt: skip
-        valid = self._valid_rows(schema, eval_set, eval_qid, eval_group, eval_init_score)
+        valid = check_valid(schema, eval_set, eval_qid, eval_group, eval_init_score)
         tables = [X, *(table for table, _ in eval_set or [])]
         if self.validation_fraction is not None and not valid:
             parts = split_rows(rows, self.validation_fraction, settings.seed)
@@ -293,72 +292,6 @@ class GBRanker(BaseEstimator):
         scores = self._model.predict(self._schema.transform(X), self._schema, threads)
         return scores if self.init_ is None else scores + self.init_.predict(X)
 
-    def rank(
-        self, X: Any, qid: ArrayLike | None = None, *, group: ArrayLike | None = None
-    ) -> NDArray[np.int64]:
-        """Return the position of each row within its query, from 1.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        qid : array-like, shape (n_documents,), optional
-            The query of each row.
-        group : array-like of int, shape (n_queries,), optional
-            Sizes of consecutive queries; with neither, all rows are one query.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_documents,)
-            Equal scores take the order of the rows.
-        """
-        scores = self.predict(X)
-        queries = Queries.resolve(len(scores), qid, group)
-        best_first = np.lexsort((-scores, queries.index))
-        ranks = np.empty(len(scores), dtype=np.int64)
-        ranks[best_first] = np.arange(len(scores)) - np.repeat(queries.offsets[:-1], queries.sizes)
-        return ranks + 1
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        qid: ArrayLike | None = None,
-        *,
-        group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
-    ) -> float:
-        """Return the mean of the first eval_metric over queries.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        y : array-like, shape (n_documents,)
-            Relevance labels.
-        qid : array-like, shape (n_documents,)
-            The query of each row.
-        group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries.
-        sample_weight : array-like, shape (n_documents,), optional
-            Document weights; a query weighs their mean.
-        query_weight : array-like, shape (n_queries,), optional
-            Query weights.
-
-        Returns
-        -------
-        float
-        """
-        if qid is None and group is None:
-            raise ValueError("score needs qid= (one query id per row) or group= (query sizes).")
-        return self._measures()[0](
-            y,
-            self.predict(X),
-            qid=qid,
-            group=group,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-        )
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: the booster's own file and a JSON file.
 
@@ -387,7 +320,7 @@ class GBRanker(BaseEstimator):
         check_is_fitted(self)
         params = self.get_params(deep=False)
         if self.init_ is not None:
-            if not isinstance(self.init_, GBRanker):
+            if not isinstance(self.init_, BaseRanker):
                 raise TypeError(
                     f"init must be a ranker of gbrank for the model to be saved, got {self.init_!r}"
                 )
@@ -396,9 +329,9 @@ class GBRanker(BaseEstimator):
             path,
             self._model,
             {
-                "gbrank": __version__,
+                "estimator": type(self).__name__,
                 "booster": self._booster_kind,
-                "params": {name: _plain(value) for name, value in params.items()},
+                "params": as_json(params),
                 "schema": asdict(self._schema),
                 "init": None if self.init_ is None else signature_of(Path(path) / START),
                 "fitted": {
@@ -430,13 +363,15 @@ class GBRanker(BaseEstimator):
         ValueError
             If a file is cut short or damaged.
         """
-        model, description = read_model(path)
+        from gbrank.loading import load_ranker
+
+        model, description = read_model(path, cls.__name__)
         try:
             start = None
             if description["init"] is not None:
                 if signature_of(Path(path) / START) != description["init"]:
                     raise ValueError(f"{START!r} belongs to another model")
-                start = cls.load(Path(path) / START)
+                start = load_ranker(Path(path) / START)
             params = description["params"]
             if params["init"] not in START_NAMES:
                 params["init"] = start
@@ -474,12 +409,6 @@ class GBRanker(BaseEstimator):
         gains = self._model.importances()
         return gains / (gains.sum() or 1.0)
 
-    def _publish(self) -> None:
-        self.n_features_in_ = self._schema.n_features
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        if self._schema.names is not None:
-            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
-
     def _settings(self) -> Settings:
         check_choice(self.booster, "booster", TRAINERS)
         check_choice(self.subsample_by, "subsample_by", ["document", "query"])
@@ -501,7 +430,7 @@ class GBRanker(BaseEstimator):
             subsample=subsample if self.subsample_by == "document" else 1.0,
             colsample=check_number(self.colsample, "colsample", 0, 1, open_low=True),
             reg_lambda=check_number(self.reg_lambda, "reg_lambda", 0),
-            seed=_seed(self.random_state),
+            seed=check_seed(self.random_state),
             n_jobs=usable_threads(check_jobs(self.n_jobs)),
             params=_named(self.booster_params),
             built_in=self._built_in(),
@@ -525,42 +454,6 @@ class GBRanker(BaseEstimator):
             )
         return name
 
-    def _measures(self) -> list[Measure]:
-        metrics = self.eval_metric
-        if isinstance(metrics, str | Measure):
-            metrics = [metrics]
-        if not isinstance(metrics, Sequence) or len(metrics) == 0:
-            raise ValueError(f"eval_metric must name at least one measure, got {metrics!r}.")
-        return [get_measure(metric) for metric in metrics]
-
-    def _valid_rows(
-        self, schema: Schema, eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any
-    ) -> list[Rows]:
-        lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
-        if eval_set is None:
-            for name, values in lists.items():
-                if values is not None:
-                    raise ValueError(f"{name} needs eval_set=, got none.")
-            return []
-        if isinstance(eval_set, tuple):
-            raise ValueError("eval_set must be a list of (X, y) pairs, got a tuple.")
-        count = len(eval_set)
-        if (eval_qid is None) == (eval_group is None):
-            raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
-        for name, values in lists.items():
-            if values is not None and len(values) != count:
-                raise ValueError(
-                    f"{name} must have one entry per eval_set, {count}, got {len(values)}."
-                )
-        nothing = [None] * count
-        return [
-            check_rows(schema, X, y, qid, group, f"eval_set[{i}]: ", init_score=score)
-            for i, ((X, y), qid, group, score) in enumerate(
-                zip(eval_set, eval_qid or nothing, eval_group or nothing,
-                    eval_init_score or nothing, strict=True)
-            )
-        ]  # fmt: skip
-
     def _derivatives(
         self, rows: Rows, settings: Settings
     ) -> tuple[Callable[[int], Derivatives | None], dict[int, float]]:
@@ -576,6 +469,7 @@ class GBRanker(BaseEstimator):
             sample_weight=rows.sample_weight,
             query_weight=rows.query_weight,
             n_jobs=settings.n_jobs,
+            rounds=self.n_estimators,
         )
         by_query = self.subsample_by == "query" and self.subsample < 1
         keys = query_keys(rows.queries.ids) if by_query else None
@@ -593,32 +487,7 @@ class GBRanker(BaseEstimator):
         return in_round, hook.sigmas
 
 
-def _seed(random_state: int | np.random.RandomState | None) -> int:
-    """Return an integer as it is, which the boosters then take as their own seed."""
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return int(check_number(random_state, "random_state", 0, 2**31 - 1, integer=True))
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError:
-        raise ValueError(
-            f"random_state must be an integer, a RandomState or None, got {random_state!r}."
-        ) from None
-
-
 def _named(params: dict[str, Any] | None) -> dict[str, Any]:
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"booster_params must be a dict, got {params!r}.")
     return dict(params or {})
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON holds it: objectives, measures and schedules as their strings."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return str(value)

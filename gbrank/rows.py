@@ -1,5 +1,7 @@
 """Checked data: features, labels, queries, initial scores and weights that belong together."""
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +13,7 @@ from gbrank.features import Schema
 from gbrank.queries import Queries
 from gbrank.sampling import query_keys, sampled_queries
 
-__all__ = ["check_rows", "split_rows"]
+__all__ = ["check_rows", "check_valid", "each_query", "split_rows"]
 
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 
@@ -61,6 +63,77 @@ def check_rows(
         if not where:
             raise
         raise type(error)(f"{where}{error}") from None
+
+
+def check_valid(
+    schema: Schema, eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any = None
+) -> list[Rows]:
+    """Check validation sets.
+
+    Parameters
+    ----------
+    schema : Schema
+        How the columns of X are read.
+    eval_set, eval_qid, eval_group, eval_init_score
+        As for `GBRanker.fit`.
+
+    Returns
+    -------
+    list of Rows
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+    """
+    lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
+    if eval_set is None:
+        for name, values in lists.items():
+            if values is not None:
+                raise ValueError(f"{name} needs eval_set=, got none.")
+        return []
+    if isinstance(eval_set, tuple):
+        raise ValueError("eval_set must be a list of (X, y) pairs, got a tuple.")
+    count = len(eval_set)
+    if (eval_qid is None) == (eval_group is None):
+        raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
+    for name, values in lists.items():
+        if values is not None and len(values) != count:
+            raise ValueError(
+                f"{name} must have one entry per eval_set, {count}, got {len(values)}."
+            )
+    nothing = [None] * count
+    return [
+        check_rows(schema, X, y, qid, group, f"eval_set[{i}]: ", init_score=score)
+        for i, ((X, y), qid, group, score) in enumerate(
+            zip(eval_set, eval_qid or nothing, eval_group or nothing,
+                eval_init_score or nothing, strict=True)
+        )
+    ]  # fmt: skip
+
+
+def each_query(rows: Rows) -> Iterator[Rows]:
+    """Yield the rows of one query after the other.
+
+    Parameters
+    ----------
+    rows : Rows
+
+    Yields
+    ------
+    Rows
+    """
+    queries = rows.queries
+    for query, (first, last) in enumerate(pairwise(queries.offsets)):
+        own = queries.order[first:last]
+        yield Rows(
+            rows.X[own],
+            rows.labels[own],
+            Queries(np.arange(len(own)), np.array([0, len(own)]), queries.ids[query : query + 1]),
+            None if rows.init_score is None else rows.init_score[own],
+            None if rows.sample_weight is None else rows.sample_weight[own],
+            None if rows.query_weight is None else rows.query_weight[query : query + 1],
+        )
 
 
 def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:

@@ -1,8 +1,9 @@
-"""Sigma, the width of the smoothing, as a pure function of the boosting round.
+"""Schedules: sigma, the width of the smoothing, as a pure function of the boosting round.
 
 A schedule is called as ``schedule(round, rounds)`` with the round from 0 and the total number of
 rounds. A plain function of the two works wherever a schedule does, and so does a number. With
-``unit="spread"`` a schedule is relative to how far scores lie apart.
+``unit="spread"`` a schedule is relative to how far scores lie apart. The share of a mixture of
+objectives may be a schedule too.
 """
 
 import math
@@ -19,11 +20,13 @@ __all__ = [
     "Schedule",
     "Sigma",
     "as_schedule",
+    "check_schedule",
     "constant",
     "cosine",
     "geometric",
     "join",
     "linear",
+    "share_at",
     "sigma_at",
     "staircase",
     "unit_of",
@@ -79,7 +82,7 @@ class constant(Schedule):
     Parameters
     ----------
     value : float
-        Sigma, above 0.
+        The sigma, above 0, or share, from 0 to 1.
 
     Examples
     --------
@@ -91,7 +94,7 @@ class constant(Schedule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self.value, "value", 0, open_low=True)
+        check_number(self.value, "value", 0)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return the value."""
@@ -106,8 +109,8 @@ class _Interpolation(Schedule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self.start, "start", 0, open_low=True)
-        check_number(self.stop, "stop", 0, open_low=True)
+        check_number(self.start, "start", 0)
+        check_number(self.stop, "stop", 0)
         check_number(self.rounds, "rounds", 1, integer=True, optional=True)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
@@ -115,8 +118,8 @@ class _Interpolation(Schedule):
         total = self.rounds if self.rounds is not None else rounds
         if total is None:
             raise ValueError(
-                f"sigma={self!r} needs to know the number of rounds: pass rounds= to the schedule "
-                "or to the hook."
+                f"{self!r} needs to know the number of rounds: pass rounds= to the schedule, to "
+                "the hook, or to bind."
             )
         if round >= total - 1 and total > 1:
             return float(self.stop)
@@ -144,6 +147,11 @@ class geometric(_Interpolation):
     [1.0, 0.1, 0.01]
     """
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self.start, "start", 0, open_low=True)
+        check_number(self.stop, "stop", 0, open_low=True)
+
     def _between(self, share: float) -> float:
         return math.exp(math.log(self.start) * (1 - share) + math.log(self.stop) * share)
 
@@ -155,7 +163,7 @@ class linear(_Interpolation):
     Parameters
     ----------
     start, stop : float
-        First and last sigma, above 0.
+        First and last sigma, above 0, or share, from 0 to 1.
     rounds : int, optional
         How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
 
@@ -176,7 +184,7 @@ class cosine(_Interpolation):
     Parameters
     ----------
     start, stop : float
-        First and last sigma, above 0.
+        First and last sigma, above 0, or share, from 0 to 1.
     rounds : int, optional
         How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
 
@@ -290,14 +298,16 @@ SCHEDULES: dict[str, Callable[..., Schedule]] = {
 }
 
 
-def as_schedule(sigma: Sigma) -> Callable[[int, int | None], float]:
+def as_schedule(value: Sigma, name: str = "sigma") -> Callable[[int, int | None], float]:
     """Return a schedule from whatever stands for one.
 
     Parameters
     ----------
-    sigma : float, Schedule, callable or str
+    value : float, Schedule, callable or str
         A number is constant; a callable takes (round, rounds); a string is a number or a call
         such as "geometric(1, 0.1)".
+    name : str
+        What is scheduled, for messages.
 
     Returns
     -------
@@ -306,29 +316,29 @@ def as_schedule(sigma: Sigma) -> Callable[[int, int | None], float]:
     Raises
     ------
     ValueError
-        If a number is not above 0, or there is no such schedule.
+        If a number is below 0, or there is no such schedule.
 
     Examples
     --------
     >>> as_schedule("staircase(64, 0.5, 10)")
     staircase(start=64, factor=0.5, every=10)
     """
-    if isinstance(sigma, str):
-        return _parse(sigma)
-    if callable(sigma):
-        return sigma
-    return constant(check_number(sigma, "sigma", 0, open_low=True))
+    if isinstance(value, str):
+        return _parse(value, name)
+    if callable(value):
+        return value
+    return constant(check_number(value, name, 0))
 
 
-def _parse(text: str) -> Schedule:
+def _parse(text: str, name: str) -> Schedule:
     try:
         value = evaluate(text, SCHEDULES)
-        return value if isinstance(value, Schedule) else constant(value)
+        return value if isinstance(value, Schedule) else constant(check_number(value, name, 0))
     except KeyError as error:
         raise unknown_name("schedule", error.args[0], SCHEDULES) from None
     except (SyntaxError, TypeError, ValueError) as error:
         raise ValueError(
-            f"sigma must be a number or a schedule such as 'geometric(1, 0.1)', got {text!r}: "
+            f"{name} must be a number or a schedule such as 'geometric(1, 0.1)', got {text!r}: "
             f"{error}"
         ) from None
 
@@ -379,3 +389,66 @@ def sigma_at(schedule: Callable[[int, int | None], float], round: int, rounds: i
     0.25
     """
     return float(check_number(schedule(round, rounds), f"sigma in round {round}", 0, open_low=True))
+
+
+def share_at(schedule: Callable[[int, int | None], float], round: int, rounds: int | None) -> float:
+    """Return a share in a round, refusing what is none.
+
+    Parameters
+    ----------
+    schedule : callable
+        A schedule or a function of (round, rounds).
+    round : int
+        The boosting round, from 0.
+    rounds : int, optional
+        How many rounds there will be.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the schedule gives anything but a number from 0 to 1.
+
+    Examples
+    --------
+    >>> share_at(linear(0, 1), 1, 5)
+    0.25
+    """
+    return float(check_number(schedule(round, rounds), f"share in round {round}", 0, 1))
+
+
+def check_schedule(
+    schedule: Callable[[int, int | None], float],
+    rounds: int | None,
+    value_at: Callable[..., float],
+) -> None:
+    """Refuse a schedule that gives what it must not in any of its rounds, as far as known.
+
+    Parameters
+    ----------
+    schedule : callable
+        A schedule or a function of (round, rounds).
+    rounds : int, optional
+        How many rounds there will be.
+    value_at : {sigma_at, share_at}
+        What checks its value in a round.
+
+    Raises
+    ------
+    ValueError
+        If a value is not one, or the schedule needs to know the number of rounds.
+
+    Examples
+    --------
+    >>> check_schedule(linear(1, 0), 5, share_at)
+    >>> check_schedule(linear(1, 0), 5, sigma_at)
+    Traceback (most recent call last):
+        ...
+    ValueError: sigma in round 4 must be a number above 0, got 0.0.
+    """
+    known = rounds or getattr(schedule, "rounds", None) or 1
+    for round in range(known):
+        value_at(schedule, round, rounds)

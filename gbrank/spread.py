@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from gbrank.queries import Queries
 from gbrank.sampling import mean_of_any_order
 
-__all__ = ["spread_within_queries"]
+__all__ = ["spread_within_queries", "unit_width"]
 
 Vector = NDArray[np.float64]
 
@@ -47,3 +47,28 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
     means = np.ldexp(np.add.reduceat(whole, starts) / queries.sizes, -bits)
     squares = (scaled - means[queries.index]) ** 2
     return float(np.ldexp(np.sqrt(mean_of_any_order(squares, len(squares))), scale + 1))
+
+
+def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
+    """Return the sigma that 1 stands for in a schedule of unit "spread".
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n_documents,)
+        Finite scores.
+    queries : Queries
+    sigma_unit : str
+        What the objective measures sigma in; see `gbrank.objectives.Facts`.
+
+    Returns
+    -------
+    float
+        The spread, or its square; where all scores tie, that of a spread of 1.
+
+    Examples
+    --------
+    >>> unit_width(np.array([3.0, -3.0]), Queries.from_sizes([2]), "squared score")
+    9.0
+    """
+    power = 2 if sigma_unit == "squared score" else 1
+    return min(spread_within_queries(scores, queries), 1e150) ** power or 1.0

@@ -1,4 +1,7 @@
-"""Saved models: a folder with the booster's own file and a JSON file. Data only, never code."""
+"""Saved models: a folder with a JSON file and the booster's own file. Data only, never code.
+
+A linear model has no booster: it is the JSON file alone.
+"""
 
 import hashlib
 import json
@@ -6,9 +9,18 @@ import os
 from pathlib import Path
 from typing import Any
 
+from gbrank._version import __version__
 from gbrank.boosters import MODELS, Model
 
-__all__ = ["read_model", "replace_file", "signature_of", "write_model"]
+__all__ = [
+    "estimator_of",
+    "read_description",
+    "read_model",
+    "replace_file",
+    "signature_of",
+    "write_description",
+    "write_model",
+]
 
 DESCRIPTION = "gbrank.json"
 FORMAT = 1
@@ -34,19 +46,46 @@ def write_model(folder: str | os.PathLike[str], model: Model, description: dict[
         If the description cannot be written as JSON.
     """
     content = model.dump()
-    whole: dict[str, Any] = {
-        "format": FORMAT,
-        "model_file": f"model{model.suffix}",
-        "model_bytes": len(content),
-        "model_sha256": hashlib.sha256(content).hexdigest(),
-        **description,
-    }
-    whole = json.loads(json.dumps(whole))  # as it will be read: keys are text
-    text = json.dumps({**whole, "sha256": _digest(whole)}, indent=1).encode()
+    file = f"model{model.suffix}"
+    text = _as_text(
+        {
+            "model_file": file,
+            "model_bytes": len(content),
+            "model_sha256": hashlib.sha256(content).hexdigest(),
+            **description,
+        }
+    )
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    replace_file(target / str(whole["model_file"]), content)
+    replace_file(target / file, content)
     replace_file(target / DESCRIPTION, text)
+
+
+def write_description(folder: str | os.PathLike[str], description: dict[str, Any]) -> None:
+    """Write a ranker that has no booster into a folder.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist.
+    description : dict
+        JSON-ready.
+
+    Raises
+    ------
+    TypeError
+        If the description cannot be written as JSON.
+    """
+    text = _as_text(description)
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    replace_file(target / DESCRIPTION, text)
+
+
+def _as_text(description: dict[str, Any]) -> bytes:
+    whole: dict[str, Any] = {"format": FORMAT, "gbrank": __version__, **description}
+    whole = json.loads(json.dumps(whole))  # as it will be read: keys are text
+    return json.dumps({**whole, "sha256": _digest(whole)}, indent=1).encode()
 
 
 def _digest(description: dict[str, Any]) -> str:
@@ -72,12 +111,14 @@ def replace_file(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def read_model(folder: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
+def read_model(folder: str | os.PathLike[str], estimator: str) -> tuple[Model, dict[str, Any]]:
     """Read what `write_model` wrote.
 
     Parameters
     ----------
     folder : path
+    estimator : str
+        The class that is asked for.
 
     Returns
     -------
@@ -89,14 +130,20 @@ def read_model(folder: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
     FileNotFoundError
         If there is no model there.
     ValueError
-        If a file is cut short, damaged, or from a newer gbrank.
+        If a file is cut short, damaged, or from a newer gbrank, or the model is of another class.
     """
-    target = Path(folder)
-    path = target / DESCRIPTION
-    if not path.is_file():
-        raise FileNotFoundError(f"no model in {target}: it must hold {DESCRIPTION}.")
-    description = _read_description(path)
-    file = target / description["model_file"]
+    description = read_description(folder, estimator)
+    path = Path(folder) / DESCRIPTION
+    _check_kinds(
+        description,
+        path,
+        {"booster": str, "model_file": str, "model_bytes": int, "model_sha256": str},
+    )
+    if description["booster"] not in MODELS:
+        raise ValueError(f"{path} is damaged: unknown booster {description['booster']!r}.")
+    if description["model_file"] != f"model{MODELS[description['booster']].suffix}":
+        raise ValueError(f"{path} is damaged: unexpected model_file.")
+    file = Path(folder) / description["model_file"]
     content = file.read_bytes()
     if len(content) != description["model_bytes"]:
         raise ValueError(
@@ -109,6 +156,56 @@ def read_model(folder: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
         return MODELS[description["booster"]].load(content), description
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None
+
+
+def read_description(folder: str | os.PathLike[str], estimator: str) -> dict[str, Any]:
+    """Read what `write_description` wrote, or the description of what `write_model` wrote.
+
+    Parameters
+    ----------
+    folder : path
+    estimator : str
+        The class that is asked for.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no model there.
+    ValueError
+        If the file is cut short, damaged, or from a newer gbrank, or the model is of another
+        class.
+    """
+    path = Path(folder) / DESCRIPTION
+    description = _read(path)
+    found = description["estimator"]
+    if found != estimator:
+        raise ValueError(f"{path} holds a {found}: load it by {found}.load, not {estimator}.load.")
+    return description
+
+
+def estimator_of(folder: str | os.PathLike[str]) -> str:
+    """Return the name of the class whose model a folder holds.
+
+    Parameters
+    ----------
+    folder : path
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no model there.
+    ValueError
+        If the description is cut short, damaged, or from a newer gbrank.
+    """
+    return str(_read(Path(folder) / DESCRIPTION)["estimator"])
 
 
 def signature_of(folder: str | os.PathLike[str]) -> str:
@@ -130,7 +227,9 @@ def signature_of(folder: str | os.PathLike[str]) -> str:
     return hashlib.sha256((Path(folder) / DESCRIPTION).read_bytes()).hexdigest()
 
 
-def _read_description(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise FileNotFoundError(f"no model in {path.parent}: it must hold {DESCRIPTION}.")
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -140,17 +239,15 @@ def _read_description(path: Path) -> dict[str, Any]:
     known = description.get("format")
     if known != FORMAT:
         raise ValueError(f"{path} has format {known!r}; this gbrank reads format {FORMAT}.")
-    kinds = {
-        "booster": str, "model_file": str, "model_bytes": int, "model_sha256": str,
-        "params": dict, "schema": dict, "fitted": dict,
-    }  # fmt: skip
+    _check_kinds(
+        description, path, {"estimator": str, "params": dict, "schema": dict, "fitted": dict}
+    )
+    if description.pop("sha256", None) != _digest(description):
+        raise ValueError(f"{path} is damaged: its content has changed. Save the model again.")
+    return description
+
+
+def _check_kinds(description: dict[str, Any], path: Path, kinds: dict[str, type]) -> None:
     for name, kind in kinds.items():
         if not isinstance(description.get(name), kind):
             raise ValueError(f"{path} is damaged: {name!r} must be a {kind.__name__}.")
-    if description.pop("sha256", None) != _digest(description):
-        raise ValueError(f"{path} is damaged: its content has changed. Save the model again.")
-    if description["booster"] not in MODELS:
-        raise ValueError(f"{path} is damaged: unknown booster {description['booster']!r}.")
-    if description["model_file"] != f"model{MODELS[description['booster']].suffix}":
-        raise ValueError(f"{path} is damaged: unexpected model_file.")
-    return description

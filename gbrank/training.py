@@ -1,6 +1,7 @@
 """The boosting loop: rounds, evaluation, early stopping, progress; the same for every booster."""
 
 import math
+import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,14 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from gbrank.boosters import Rows, Trainer
-from gbrank.boosters.base import Derivatives
+from gbrank.boosters import Rows
+from gbrank.boosters.base import Derivatives, Steps
 from gbrank.measures import BoundMeasure, Measure
 from gbrank.measures.base import query_weights
 
-__all__ = ["Evaluation", "History", "train"]
+__all__ = ["Bar", "Evaluation", "FitInterrupted", "History", "train"]
 
 Vector = NDArray[np.float64]
+
+
+class FitInterrupted(UserWarning):
+    """A fit ended by Ctrl-C, of which the model keeps what was done."""
 
 
 class Evaluation:
@@ -69,7 +74,7 @@ class History:
 
 
 def train(
-    trainer: Trainer,
+    trainer: Steps,
     derivatives: Callable[[int], Derivatives | None],
     rounds: int,
     *,
@@ -83,7 +88,7 @@ def train(
 
     Parameters
     ----------
-    trainer : Trainer
+    trainer : Steps
     derivatives : callable
         From the round, the function that turns scores into derivatives (None for a booster's
         own objective).
@@ -133,6 +138,7 @@ def train(
         kept = history.best_round if on_valid else done
         warnings.warn(
             f"Fit interrupted after {done} of {rounds} rounds: the model keeps {kept}.",
+            FitInterrupted,
             stacklevel=3,
         )
     finally:
@@ -143,9 +149,12 @@ def train(
 
 
 class Bar(tqdm):
-    """A progress bar that starts no thread of its own."""
+    """A progress bar that starts no thread and takes no semaphore of its own."""
 
     monitor_interval = 0
+
+
+Bar.set_lock(threading.RLock())
 
 
 def _shown(name: str, values: dict[str, float]) -> dict[str, str]:

@@ -294,7 +294,7 @@ def test_strings(text: str, measure: Any, canonical: str) -> None:
 PARAMETERS: dict[str, st.SearchStrategy[Any]] = {
     "k": st.one_of(st.none(), st.integers(1, 1000)),
     "gain": st.one_of(st.sampled_from(["exp2", "linear"]), st.just((0, 1, 3.5, 7))),
-    "discount": st.sampled_from(["log2", "letor", "reciprocal", "flat"]),
+    "discount": st.sampled_from(["log2", "letor", "reciprocal", "flat", "linear"]),
     "threshold": st.floats(0.001, 8),
     "max_grade": st.floats(0.001, 8),
     "p": st.floats(0.01, 0.99),

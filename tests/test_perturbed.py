@@ -1,4 +1,7 @@
-"""Perturbed against the mean written out, and what does not depend on the order of rows."""
+"""Perturbed around objectives: the mean written out, and what does not depend on row order.
+
+What it does around measures is in test_expectation.py.
+"""
 
 import pickle
 from statistics import NormalDist
@@ -9,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from gbrank import LambdaRank, Queries, RankNet, get_objective
+from gbrank import NDCG, LambdaRank, Queries, RankNet, custom_objective, get_objective
 from gbrank.kernels.noise import uniform
 from gbrank.objectives import Perturbed
 from gbrank.sampling import document_noise, query_keys, query_noise
@@ -33,7 +36,7 @@ def test_mean_over_draws(inner: str, noise: str) -> None:
     text = f"perturbed(noise={noise},draws={draws},seed=9):{inner}"
     bound = get_objective(text).bind(data.y, queries, sample_weight=weights)
     plain = get_objective(inner).bind(data.y, queries, sample_weight=weights)
-    bits = query_noise(query_keys(queries.ids), 9, round)
+    bits = query_noise(query_keys(queries.ids), ~9, round)  # of another stream than what is inside
     losses, derivatives = [], []
     for draw in range(draws):
         scores = data.scores.copy()
@@ -103,7 +106,7 @@ def test_equal_documents_share() -> None:
 
 
 def test_strings_and_facts() -> None:
-    """The colon takes an objective, with its own options and colon; facts are the inner one's."""
+    """Of objectives: the colon takes one, with its options and colon; facts are the inner one's."""
     objective = get_objective("perturbed(draws=4,noise=gaussian):lambda(truncation=30):ndcg@10")
     assert objective == Perturbed(LambdaRank("ndcg@10", truncation=30), noise="gaussian", draws=4)
     for again in (get_objective(str(objective)), pickle.loads(pickle.dumps(objective))):
@@ -115,12 +118,16 @@ def test_strings_and_facts() -> None:
     nested = get_objective("perturbed:perturbed(draws=2):ranknet")
     assert nested == Perturbed(Perturbed(RankNet(), draws=2))
     assert not get_objective("perturbed:tie:ndcg").facts.shift_invariant
+    with pytest.raises(ValueError, match=r"normalize must be None around an objective.*'query'"):
+        get_objective("perturbed(normalize=query):lambda:ndcg")
 
 
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"objective": "ranknet"}, TypeError, r"objective must be an Objective.* got 'ranknet'"),
+        ({"objective": NDCG(), "draws": 1}, ValueError, "draws must be .* at least 2, got 1"),
+        ({"objective": NDCG(), "normalize": "q"}, ValueError, r"normalize must be one of .*'q'"),
         ({"noise": "cauchy"}, ValueError, r"noise must be one of .*'gumbel'.* got 'cauchy'"),
         ({"draws": 0}, ValueError, "draws must be an integer of at least 1, got 0"),
         ({"seed": 0.5}, TypeError, "seed must be an integer, got 0.5"),
@@ -130,3 +137,22 @@ def test_bad_options(options: Any, error: type[Exception], message: str) -> None
     """The argument, what it was and what it should be."""
     with pytest.raises(error, match=message):
         Perturbed(**options)
+
+
+def test_noise_is_not_that_of_a_stochastic_objective_inside() -> None:
+    """From the same seed, the noise on the scores and that inside do not go together."""
+    size = 4000
+    queries = Queries.from_sizes([size])
+    seen: list[Any] = []
+
+    def noise_of(scores: Any, labels: Any, sigma: float) -> Any:
+        seen.append(scores.copy())
+        return 0.0, np.zeros(size), np.ones(size)
+
+    objective = Perturbed(custom_objective(noise_of), noise="gaussian", draws=1)
+    objective.bind(np.zeros(size), queries).loss(np.linspace(1e6, 0, size))
+    outer = seen[-1] - np.linspace(1e6, 0, size)
+    inner = document_noise(
+        np.repeat(query_noise(query_keys(queries.ids), 0, 0), size), np.arange(size)
+    )
+    assert abs(np.corrcoef(outer, inner)[0, 1]) < 0.06

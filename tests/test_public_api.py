@@ -109,7 +109,7 @@ def test_the_walk_finds_what_there_is() -> None:
     assert {"gbrank.hooks.xgboost.xgboost_obj", "gbrank.ranker.GBRanker"} <= set(EXPORTED)
     assert "gbrank.ranker.GBRanker.fit" in MEMBERS
     assert "Queries.from_qid" in TOP_METHODS
-    assert documented_parameters(gbrank.geometric) == {"start", "stop", "rounds"}
+    assert documented_parameters(gbrank.geometric) == {"start", "stop", "rounds", "unit"}
     assert section(gbrank.geometric, "Examples").startswith(">>>")
 
 

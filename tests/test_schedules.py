@@ -11,15 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from gbrank.hooks.base import GradientHook
 from gbrank.schedules import (
     SCHEDULES,
     Schedule,
     as_schedule,
+    check_schedule,
     constant,
     cosine,
     geometric,
     join,
     linear,
+    share_at,
     sigma_at,
     staircase,
 )
@@ -42,6 +45,9 @@ def values(schedule: Callable[..., float], rounds: int) -> list[float]:
         (geometric(4, 1, rounds=3), [4, 2, 1, 1, 1]),
         (linear(1, 0.2), [1, 0.8, 0.6, 0.4, 0.2]),
         (linear(2, 1, rounds=2), [2, 1, 1, 1, 1]),
+        (linear(0, 1), [0, 0.25, 0.5, 0.75, 1]),
+        (cosine(2, 0), [2, 1 + math.sqrt(0.5), 1, 1 - math.sqrt(0.5), 0]),
+        (join([0, 1], [3]), [0, 0, 0, 1, 1]),
         (cosine(3, 1), [3, 2 + math.sqrt(0.5), 2, 2 - math.sqrt(0.5), 1]),
         (staircase(8, 0.5, 2), [8, 8, 4, 4, 2]),
         (staircase(1, 3, 1), [1, 3, 9, 27, 81]),
@@ -171,12 +177,13 @@ def test_numbers_and_functions() -> None:
 
 
 @pytest.mark.parametrize(
-    "sigma", [0, -1, 0.0, math.nan, math.inf, True, None, "0", "-1", "nan", b"1", [1.0]]
+    "value", [-1, math.nan, math.inf, True, None, "-1", "nan", b"1", [1.0], "[1]", "True"]
 )
-def test_bad_widths(sigma: Any) -> None:
-    """Sigma is a finite number above 0."""
-    with pytest.raises((ValueError, TypeError), match=r"sigma|value"):
-        as_schedule(sigma)
+@pytest.mark.parametrize("name", ["sigma", "share"])
+def test_bad_numbers(value: Any, name: str) -> None:
+    """What stands for a schedule is a finite number of at least 0; the message names it."""
+    with pytest.raises((ValueError, TypeError), match=name):
+        as_schedule(value, name)
 
 
 @pytest.mark.parametrize("result", [0, -1.0, math.nan, math.inf, None, "1", True])
@@ -184,6 +191,38 @@ def test_bad_results_of_functions(result: Any) -> None:
     """The message gives the round."""
     with pytest.raises((ValueError, TypeError), match="sigma in round 4"):
         sigma_at(lambda round, rounds: result, 4, 9)
+    if result != 0:
+        with pytest.raises((ValueError, TypeError), match="share in round 4"):
+            share_at(lambda round, rounds: result, 4, 9)
+
+
+def test_shares_may_be_nothing_and_all() -> None:
+    """Sigma must be above 0, a share is at most 1."""
+    assert share_at(linear(0, 1), 0, 9) == 0
+    assert share_at(linear(0, 1), 8, 9) == 1
+    assert sigma_at(linear(0.5, 2), 8, 9) == 2
+    with pytest.raises(ValueError, match=r"share in round 8 must be .* at most 1, got 2"):
+        share_at(linear(0.5, 2), 8, 9)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "rounds", "bad"),
+    [
+        (constant(0), 9, 0),
+        (constant(0), None, 0),
+        (linear(1, 0), 9, 8),
+        (cosine(1, 0, rounds=4), 9, 3),
+        (linear(1, 0, rounds=4), None, 3),
+        (join([1, 0], [5]), 9, 5),
+        (lambda round, rounds: 3 - round, 9, 3),
+    ],
+)
+def test_all_rounds_are_checked_before_the_first(schedule: Any, rounds: Any, bad: int) -> None:
+    """As many as are known; in a hook, when it is made."""
+    with pytest.raises(ValueError, match=f"sigma in round {bad} must be a number above 0, got 0"):
+        check_schedule(schedule, rounds, sigma_at)
+    with pytest.raises(ValueError, match=f"sigma in round {bad} must be a number above 0, got 0"):
+        GradientHook("ranknet", schedule, rounds=rounds)
 
 
 @pytest.mark.parametrize(
@@ -217,9 +256,10 @@ def test_bad_strings(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: constant(0), "value"),
+        (lambda: constant(-1), "value"),
         (lambda: geometric(0, 1), "start"),
-        (lambda: geometric(1, -1), "stop"),
+        (lambda: geometric(1, 0), "stop"),
+        (lambda: linear(-1, 1), "start"),
         (lambda: linear(1, math.nan), "stop"),
         (lambda: cosine(math.inf, 1), "start"),
         (lambda: linear(1, 2, rounds=0), "rounds"),

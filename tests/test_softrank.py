@@ -11,13 +11,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective
+from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective, mix
 from gbrank.measures import DiscountedMeasure, Measure
 from gbrank.objectives import SoftRank
 
 Vector = NDArray[np.float64]
 
-MEASURES = [NDCG(), NDCG(k=3), DCG(k=5, gain="linear"), Precision(k=2), Recall(k=3), WTA(), RBP()]
+MEASURES = [
+    NDCG(),
+    NDCG(k=3),
+    NDCG(discount=mix("log2", "linear", 0.5)),
+    DCG(k=5, gain="linear"),
+    Precision(k=2),
+    Recall(k=3),
+    WTA(),
+    RBP(),
+]
 of_every_kind = pytest.mark.parametrize("measure", MEASURES, ids=str)
 
 

@@ -301,8 +301,9 @@ def test_every_entry_is_needed(saved: Path) -> None:
     """A missing or misshapen entry is damage, never a half-loaded ranker."""
     path = saved / "gbrank.json"
     whole = json.loads(path.read_text(encoding="utf-8"))
-    needed = [("booster",), ("model_file",), ("model_bytes",), ("model_sha256",), ("params",),
-              ("schema",), ("fitted",), *(("schema", name) for name in whole["schema"]),
+    needed = [("estimator",), ("booster",), ("model_file",), ("model_bytes",), ("model_sha256",),
+              ("params",), ("schema",), ("fitted",),
+              *(("schema", name) for name in whole["schema"]),
               *(("fitted", name) for name in whole["fitted"])]  # fmt: skip
     for keys in needed:
         for replacement in ({}, {keys[-1]: [[]]}):

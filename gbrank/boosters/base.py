@@ -11,7 +11,7 @@ from gbrank._checks import unknown_name
 from gbrank.features import Features, Schema
 from gbrank.queries import Queries
 
-__all__ = ["Derivatives", "Model", "Rows", "Settings", "Trainer"]
+__all__ = ["Derivatives", "Model", "Rows", "Settings", "Steps", "Trainer"]
 
 Vector = NDArray[np.float64]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
@@ -106,8 +106,8 @@ class Model(Protocol):
         ...
 
 
-class Trainer(Protocol):
-    """A booster in training."""
+class Steps(Protocol):
+    """A model in training."""
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree on the derivatives at the current scores, or the built-in's."""
@@ -120,6 +120,10 @@ class Trainer(Protocol):
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
         ...
+
+
+class Trainer(Steps, Protocol):
+    """A booster in training."""
 
     def finish(self, rounds: int) -> Model:
         """Return the model of the first rounds."""

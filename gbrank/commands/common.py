@@ -3,8 +3,10 @@
 import argparse
 import importlib
 import importlib.util
+import inspect
 import json
 import math
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,15 +14,15 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from gbrank.datasets import read_letor
+from gbrank.datasets.stacking import check_disjoint, stack_features
 from gbrank.ranker import GBRanker
 
 __all__ = [
     "add_files",
     "add_plugin",
+    "documented_parameters",
     "import_plugins",
     "open_text",
     "print_json",
@@ -60,30 +62,8 @@ def read_files(paths: Sequence[str], **options: Any) -> tuple[Any, ...]:
     if len(parts) == 1:
         return parts[0]
     matrices, *columns = zip(*parts, strict=True)
-    _check_disjoint(paths, columns[1])
-    return _stack(matrices), *map(np.concatenate, columns)
-
-
-def _check_disjoint(paths: Sequence[str], qids: Sequence[NDArray[Any]]) -> None:
-    home: dict[str, str] = {}
-    for path, qid in zip(paths, qids, strict=True):
-        queries = dict.fromkeys(map(str, np.unique(qid).tolist()), path)
-        for query in sorted(queries.keys() & home.keys()):
-            raise ValueError(
-                f"query {query} is both in {home[query]} and in {path}: a query must not be split "
-                "over files."
-            )
-        home |= queries
-
-
-def _stack(matrices: Sequence[Any]) -> Any:
-    """Stack matrices, dense or sparse; a file need not mention the last features."""
-    width = max(X.shape[1] for X in matrices)
-    if sparse.issparse(matrices[0]):
-        for X in matrices:
-            X.resize(X.shape[0], width)
-        return sparse.vstack(matrices, format="csr")
-    return np.vstack([np.pad(X, ((0, 0), (0, width - X.shape[1]))) for X in matrices])
+    check_disjoint(paths, columns[1])
+    return stack_features(matrices), *map(np.concatenate, columns)
 
 
 def open_text(path: str, mode: str) -> AbstractContextManager[TextIO]:
@@ -133,6 +113,24 @@ def _import(name: str) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
+
+
+def documented_parameters(item: Any) -> dict[str, tuple[str, str]]:
+    """Return the type and the text of each parameter in a docstring.
+
+    Parameters
+    ----------
+    item : function or class
+
+    Returns
+    -------
+    dict of str to (str, str)
+    """
+    entry = re.compile(r"^(\w+) : (.*)\n((?:    .*\n)+)", re.MULTILINE)
+    return {
+        name: (kind.removesuffix(", optional"), " ".join(text.replace("`", "").split()))
+        for name, kind, text in entry.findall(inspect.getdoc(item) or "")
+    }
 
 
 def validation(ranker: GBRanker) -> tuple[str, list[float]]:

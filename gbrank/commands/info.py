@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print what a model is."""
     ranker = GBRanker.load(arguments.model)
-    _, description = read_model(arguments.model)
+    _, description = read_model(arguments.model, type(ranker).__name__)
     measure, curve = validation(ranker)
     names = getattr(ranker, "feature_names_in_", range(1, ranker.n_features_in_ + 1))
     shares = zip(map(str, names), ranker.feature_importances_.tolist(), strict=True)

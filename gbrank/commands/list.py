@@ -1,13 +1,13 @@
 """`gbrank list`."""
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from gbrank.catalogue import measures_page, objectives_page
 from gbrank.commands.common import add_plugin, import_plugins
-from gbrank.measures import list_measures
-from gbrank.objectives import list_objectives
+from gbrank.measures import MeasureFacts, list_measures
+from gbrank.objectives import ObjectiveFacts, list_objectives
 
 __all__ = ["add_options", "run"]
 
@@ -15,6 +15,7 @@ USAGE = "gbrank list [objectives | measures] [options]"
 DETAILS = "Prints every registered objective and measure with what is known of it."
 EXAMPLES = """\
   gbrank list
+  gbrank list objectives --markdown > docs/objectives.md
   gbrank list measures --plugin mine.py"""
 
 
@@ -23,29 +24,35 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "kind", nargs="?", choices=["objectives", "measures"], help="what to list (default: both)"
     )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the catalogue: also parameters and formulas"
+    )
     add_plugin(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print what is registered."""
     import_plugins(arguments.plugin)
-    if arguments.kind != "measures":
-        for objective in list_objectives():
-            facts = asdict(objective.facts)
-            suffix = ":MEASURE" if facts.pop("takes_measure") else ""
-            _print_entry(objective.name + suffix, objective.aliases, objective.summary, facts)
-    if arguments.kind != "objectives":
-        for measure in list_measures():
-            suffix = "[@K]" if measure.truncated else ""
-            summary = (measure.cls.__doc__ or "").split("\n")[0]
-            facts = {"trains LambdaRank": measure.swaps}
-            _print_entry(measure.name + suffix, measure.aliases, summary, facts)
+    objectives, measures = arguments.kind != "measures", arguments.kind != "objectives"
+    if arguments.markdown:
+        pages = [objectives_page] * objectives + [measures_page] * measures
+        print("\n".join(page() for page in pages), end="")
+        return
+    for objective in list_objectives() if objectives else []:
+        facts = asdict(objective.facts)
+        del facts["takes_measure"], facts["takes_objective"]  # as the entry's first line says
+        _print_entry(objective, facts)
+    for measure in list_measures() if measures else []:
+        cls = measure.cls
+        facts = {"formula": cls.formula, "source": cls.source, "labels": cls.labels}
+        _print_entry(measure, {**facts, "trains LambdaRank": measure.swaps})
 
 
-def _print_entry(name: str, aliases: Sequence[str], summary: str, facts: dict[str, Any]) -> None:
+def _print_entry(item: ObjectiveFacts | MeasureFacts, facts: dict[str, Any]) -> None:
+    facts = {key.replace("_", " "): value for key, value in facts.items()}
     flags = {key: value for key, value in facts.items() if isinstance(value, bool)}
-    texts = [f"{key}: {value}" for key, value in facts.items() if key not in flags]
-    answers = [f"{key.replace('_', ' ')}: {'yes' if flags[key] else 'no'}" for key in flags]
-    print(f"{name} (also {', '.join(aliases)})" if aliases else name)
-    for line in (summary, *texts, ", ".join(answers)):
+    texts = [f"{key}: {value}" for key, value in facts.items() if key not in flags and value]
+    answers = [f"{key}: {'yes' if value else 'no'}" for key, value in flags.items()]
+    print(f"{item.usage} (also {', '.join(item.aliases)})" if item.aliases else item.usage)
+    for line in (item.summary, *texts, ", ".join(answers)):
         print(f"    {line}")

@@ -4,7 +4,6 @@ import argparse
 import inspect
 import json
 import math
-import re
 import sys
 from pathlib import Path
 from typing import Any, get_args
@@ -12,7 +11,14 @@ from typing import Any, get_args
 from lightgbm.basic import LightGBMError
 
 from gbrank.boosters import MODELS
-from gbrank.commands.common import add_files, add_plugin, import_plugins, read_files, validation
+from gbrank.commands.common import (
+    add_files,
+    add_plugin,
+    documented_parameters,
+    import_plugins,
+    read_files,
+    validation,
+)
 from gbrank.ranker import START, GBRanker
 from gbrank.storage import DESCRIPTION
 
@@ -54,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
     add_plugin(parser)
     group = parser.add_argument_group("parameters of GBRanker")
-    documentation = _documentation()
+    documentation = documented_parameters(GBRanker)
     for name, parameter in PARAMETERS.items():
         flag, options = _option(name, parameter.annotation)
         kind, text = documentation[name]
@@ -62,15 +68,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         known = kind if default is None else f"{kind}; default: {default}"
         text = f"{text} ({known})".replace("%", "%%")
         group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **options)
-
-
-def _documentation() -> dict[str, tuple[str, str]]:
-    """Return the type and the text of each parameter in GBRanker's docstring."""
-    entry = re.compile(r"^(\w+) : (.*)\n((?:    .*\n)+)", re.MULTILINE)
-    return {
-        name: (kind.removesuffix(", optional"), " ".join(text.replace("`", "").split()))
-        for name, kind, text in entry.findall(inspect.getdoc(GBRanker) or "")
-    }
 
 
 def _option(name: str, annotation: Any) -> tuple[str, dict[str, Any]]:

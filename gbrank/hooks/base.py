@@ -12,8 +12,8 @@ from gbrank._checks import check_number
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives import BoundObjective, Objective, get_objective
 from gbrank.sampling import mean_of_any_order
-from gbrank.schedules import Sigma, as_schedule, sigma_at, unit_of
-from gbrank.spread import spread_within_queries
+from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of
+from gbrank.spread import unit_width
 
 __all__ = ["GradientHook", "PerObject", "caller"]
 
@@ -111,7 +111,7 @@ class GradientHook:
         self.n_jobs = n_jobs
         self.sigmas: dict[int, float] = {}
         self._bound: PerObject[BoundObjective] = PerObject()
-        sigma_at(self.schedule, 0, self.rounds)
+        check_schedule(self.schedule, self.rounds, sigma_at)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
         """Return itself: boosters copy their parameters, but the record is the user's."""
@@ -143,7 +143,7 @@ class GradientHook:
         bound : BoundObjective
         scores : ndarray, shape (n_documents,)
         round : int or None
-            The round, or None if it is not known, which only a constant sigma allows.
+            The round, or None if it is not known, which only a constant sigma and objective allow.
         left_out : ndarray of bool, shape (n_documents,), optional
             Documents that play no part in this round.
 
@@ -152,13 +152,15 @@ class GradientHook:
         gradient, curvature : ndarray, shape (n_documents,)
         """
         sigma = sigma_at(self.schedule, round or 0, self.rounds)
-        if round is None and sigma_at(self.schedule, 1, self.rounds) != sigma:
+        if round is None and (
+            self.objective.facts.annealed or sigma_at(self.schedule, 1, self.rounds) != sigma
+        ):
             raise ValueError(
-                "the round is not known, and sigma depends on it: the hook was called from "
-                "outside the booster's training. Use its method at_round."
+                "the round is not known, and sigma or the objective depends on it: the hook was "
+                "called from outside the booster's training. Use its method at_round."
             )
         if unit_of(self.schedule) == "spread":
-            sigma *= self._unit_width(spread_within_queries(scores, bound.queries))
+            sigma *= unit_width(scores, bound.queries, self.objective.facts.sigma_unit)
         if round is not None:
             self.sigmas[round] = sigma
         where = f"round {'unknown' if round is None else round} of {self.objective}"
@@ -183,11 +185,6 @@ class GradientHook:
             count = len(curvature) if left_out is None else int((~left_out).sum())
             rescale_to_unit_mean(gradient, curvature, count)
         return gradient, curvature
-
-    def _unit_width(self, spread: float) -> float:
-        """Return the width that 1 stands for; where all scores tie, that of a spread of 1."""
-        power = 2 if self.objective.facts.sigma_unit == "squared score" else 1
-        return min(spread, 1e150) ** power or 1.0
 
 
 def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:

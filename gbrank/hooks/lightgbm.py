@@ -76,7 +76,7 @@ class LightGBMObjective(GradientHook):
 
     def _bind(self, labels: Any, group: Any, weight: Any) -> BoundObjective:
         return self.objective.bind(
-            labels, _queries(group), sample_weight=weight, n_jobs=self.n_jobs
+            labels, _queries(group), sample_weight=weight, n_jobs=self.n_jobs, rounds=self.rounds
         )
 
 

@@ -59,7 +59,9 @@ class XGBoostObjective(GradientHook):
 
     def _bind(self, labels: Any, pointers: Any, weight: Any) -> BoundObjective:
         queries = _queries(pointers)
-        return self.objective.bind(labels, queries, query_weight=weight, n_jobs=self.n_jobs)
+        return self.objective.bind(
+            labels, queries, query_weight=weight, n_jobs=self.n_jobs, rounds=self.rounds
+        )
 
 
 class XGBoostEvaluation:

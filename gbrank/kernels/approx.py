@@ -9,7 +9,7 @@ from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.ranks import RANKS, SLOPES, all_alike
 from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
 
-__all__ = ["approximate_measure"]
+__all__ = ["approximate_measure", "pair_force"]
 
 
 def approximate_measure(
@@ -55,6 +55,18 @@ def approximate_measure(
 
 
 @inline
+def pair_force(weight: float, u: float) -> tuple[float, float]:
+    """Return weight p (1 − p), p = 1/(1 + u), and the curvature of its logistic majoriser.
+
+    A negative weight pulls the upper document, above with probability p, further up.
+    """
+    above = 1.0 / (1.0 + u)
+    force = weight * u * above * above
+    right = above if weight < 0 else u * above
+    return force, abs(force) * right
+
+
+@inline
 def _add_ranks(i: int, m: int, up: Vector, scale: float, ranks: Vector) -> float:
     """Add document i to the ranks of all below it; return what they add to its own."""
     own = 0.0
@@ -75,15 +87,9 @@ def _push(
     bend = 0.0
     own = slopes[i]
     for j in range(np.uintp(i + 1), np.uintp(gradient.size)):
-        u = up[j] * scale
-        above = 1.0 / (1.0 + u)
-        difference = own - slopes[j]
-        force = difference * u * above * above
-        # the better document, of the steeper fall, is above if the difference is negative
-        right = above if difference < 0 else u * above
+        force, bent = pair_force(own - slopes[j], up[j] * scale)
         push += force
         gradient[j] -= force
-        bent = abs(force) * right
         bend += bent
         curvature[j] += bent
     gradient[i] += push

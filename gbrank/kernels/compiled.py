@@ -12,7 +12,7 @@ last      position after the last document with the same score, shape (m,)
 documents constants of each document, in rank order: the first m entries of each row
 x         one of these rows, shape (m,)
 query     constants of the query
-table     constants of each position, at least m
+table     constants of each position, shape (m,), or none
 params    constants of the objective
 sigma     width of the smoothing, in score units
 noise     what random numbers are drawn from: it depends on (seed, round, query) only
@@ -86,15 +86,17 @@ def inline(function: Function) -> Function:
 
 
 def _compile(function: Function, signature: types.FunctionType, cached: bool) -> Function:
+    # What is stored on disk imports its module when it is loaded: a plugin's may have another name.
+    stored = cached and function.__module__.startswith("gbrank.")
     compiled: Function = numba.njit(
-        signature.signature, nogil=True, cache=cached, error_model="numpy", fastmath=FAST_MATH
+        signature.signature, nogil=True, cache=stored, error_model="numpy", fastmath=FAST_MATH
     )(function)
     return compiled
 
 
 @cache
 def compile_kernel(function: Function, cached: bool = True) -> Function:
-    """Compile a kernel when it is first needed; later processes load it from the cache."""
+    """Compile a kernel when it is first needed; later processes load gbrank's own from disk."""
     return _compile(function, KERNEL, cached)
 
 

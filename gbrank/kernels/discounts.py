@@ -4,9 +4,20 @@ import numpy as np
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["FLAT", "GEOMETRIC", "LETOR", "LOG2", "RECIPROCAL", "UNKNOWN", "discount_at", "fill"]
+__all__ = [
+    "FLAT",
+    "GEOMETRIC",
+    "LETOR",
+    "LINEAR",
+    "LOG2",
+    "RECIPROCAL",
+    "UNKNOWN",
+    "discount_at",
+    "fill",
+    "mixed_discount_at",
+]
 
-UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0
+UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC, LINEAR = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 
 
 @inline
@@ -27,11 +38,26 @@ def discount_at(kind: float, parameter: float, rank: float) -> tuple[float, floa
     elif kind == GEOMETRIC:
         value = (1 - parameter) * parameter ** (rank - 1)
         slope = value * np.log(parameter)
+    elif kind == LINEAR:
+        value = 1 - rank / parameter
+        slope = -1 / parameter
     return value, slope
 
 
 @inline
-def fill(kind: float, parameter: float, out: Vector) -> None:
-    """Write the discounts of ranks 1, 2, ..."""
+def mixed_discount_at(parts: Vector, rank: float) -> tuple[float, float]:
+    """Return D(r) and D′(r) of a mixture, given kind, parameter and weight of one after another."""
+    value = 0.0
+    slope = 0.0
+    for c in range(0, parts.size, 3):
+        part, part_slope = discount_at(parts[c], parts[c + 1], rank)
+        value += parts[c + 2] * part
+        slope += parts[c + 2] * part_slope
+    return value, slope
+
+
+@inline
+def fill(kind: float, parameters: Vector, ranks: Vector, out: Vector) -> None:
+    """Write the discounts of ranks, each with a parameter of its own."""
     for p in range(out.size):
-        out[p] = discount_at(kind, parameter, p + 1.0)[0]
+        out[p] = discount_at(kind, parameters[p], ranks[p])[0]

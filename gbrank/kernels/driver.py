@@ -58,8 +58,8 @@ class Program:
         documents of equal score are sorted, descending.
     queries : ndarray, shape (n_queries, columns)
         Constants of each query.
-    table : ndarray, shape (at least the size of the largest query,)
-        Constants of each position.
+    table : ndarray, shape (n_documents,)
+        Constants of each position, query by query; or empty.
     params : ndarray
         Constants of the objective or measure.
     rows : pair of functions
@@ -82,7 +82,7 @@ class Program:
     kernel: Function
     documents: NDArray[np.float64]
     queries: NDArray[np.float64]
-    table: Vector = field(default_factory=lambda: np.zeros(1))
+    table: Vector = field(default_factory=lambda: np.empty(0))
     params: Vector = field(default_factory=lambda: np.zeros(1))
     rows: tuple[Function, Function] = NO_ROWS
     scratch: int = 1
@@ -105,6 +105,11 @@ class Runner:
     """
 
     def __init__(self, program: Program, queries: Queries, n_jobs: int | None = None) -> None:
+        if program.table.size not in (0, queries.n_documents):
+            raise ValueError(
+                f"table must have one entry per document, {queries.n_documents}, or none, "
+                f"got {program.table.size}."
+            )
         self.program = program
         self.queries = queries
         self.n_jobs = n_jobs
@@ -268,8 +273,8 @@ def _loop(
         g[:] = 0.0
         h[:] = 0.0
         value = kernel(
-            s[:m], first[:m], last[:m], sorted_documents, queries[q], table, params, sigma,
-            noise[q], prepare, row, work, g, h,
+            s[:m], first[:m], last[:m], sorted_documents, queries[q], table[start : start + m],
+            params, sigma, noise[q], prepare, row, work, g, h,
         )  # fmt: skip
         if not with_gradient:
             if not np.isfinite(value):

@@ -72,7 +72,7 @@ def pair_program(
         kernel=logistic_pairs,
         documents=np.stack([labels, labels if x is None else x]),
         queries=np.ones((queries.n_queries, 1)) if columns is None else columns,
-        table=np.zeros(int(queries.sizes.max())) if table is None else table,
+        table=np.empty(0) if table is None else table,
         params=np.array([source, reach, built_in, boost]),
         rows=(prepare, row or NO_ROWS[1]),
         scratch=9,
@@ -175,4 +175,5 @@ def normalize_by_sum(total: float, sigma: float, gradient: Vector, curvature: Ve
         factor = np.log2(1 + total) / total
         for i in range(gradient.size):
             gradient[i] *= factor
-            curvature[i] *= factor
+            # an expected delta of zero may round to less
+            curvature[i] = max(curvature[i], 0.0) * factor

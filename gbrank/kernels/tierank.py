@@ -47,10 +47,13 @@ NEGLIGIBLE = 1e-20
 
 # Rows, each as wide as two lists: what is known of each document, ...
 LEVEL, UP, SLOPE, GAIN, PLACE, INVERSE, TOTAL, REST, REST_GAIN, REST_PAIRS = range(10)
-# ... and of each boundary: P, W and Q, and the derivatives of the value by them.
+# ... of each boundary: P, W and Q, and the derivatives of the value by them, ...
 CHANCE, RISEN, PAIRS, BY_CHANCE, BY_RISEN, BY_PAIRS = range(6)
 BOUNDARIES = (10, 16)
-SCRATCH = 2 * 22
+# ... and of the first t positions: Σ D(r) and Σ (r − 1) D(r).
+SUMS = 22
+DISCOUNTS, MOMENTS = range(2)
+SCRATCH = 2 * 24
 
 
 def tied_expectation(
@@ -60,18 +63,19 @@ def tied_expectation(
 ) -> float:  # fmt: skip
     """Write the derivatives of minus the expected tied measure, and return it.
 
-    `documents` are label and gain; `table` is Σ_{r ≤ t} D(r) for t from 0, then Σ_{r ≤ t} (r − 1)
-    D(r); `params` are c, whether φ is linear, the share of the mean in each curvature, and how
-    many documents per label to draw.
+    `documents` are label and gain, `table` the discounts; `params` are c, whether φ is linear, the
+    share of the mean in each curvature, and how many documents per label to draw.
     """
     m = s.size
     rows = work.reshape((work.shape[0] // 2, 2 * work.shape[1]))
     paired = params[0] > 0
     n = set_up(s, documents, params, sigma, noise, rows)
     scale = query[0]
+    sums = rows[SUMS:]
+    sum_up(table, sums)
     if n < m:
-        best = best_value(documents[1, :m], paired, table)
-        drawn = best_value(rows[GAIN, :n], paired, table)
+        best = best_value(documents[1, :m], paired, sums)
+        drawn = best_value(rows[GAIN, :n], paired, sums)
         scale *= best / drawn if drawn > 0 else 0.0
 
     value = 0.0
@@ -83,7 +87,7 @@ def tied_expectation(
         stop = next_segment(begin, end, n, s, rows)
         next_low, next_high, next_gain = count_up(end, stop, paired, rows, rows[lower:])
         value += tie(
-            low, high, gain, passed, next_low, next_high, paired, table, rows[upper:], rows[lower:]
+            low, high, gain, passed, next_low, next_high, paired, sums, rows[upper:], rows[lower:]
         )
         if gradient.size > 0:
             leave_out(begin, end, low, high, paired, rows, rows[upper:])
@@ -132,14 +136,29 @@ def choose(labels: Vector, per_label: float, noise: int, rows: Matrix) -> int:
 
 
 @inline
-def best_value(gains: Vector, paired: bool, table: Vector) -> float:
+def sum_up(table: Vector, sums: Matrix) -> None:
+    """Write the sums of the discounts, and their first moments, up to each position."""
+    total = 0.0
+    moment = 0.0
+    sums[DISCOUNTS, 0] = 0.0
+    sums[MOMENTS, 0] = 0.0
+    for p in range(table.size):
+        total += table[p]
+        moment += table[p] * p
+        sums[DISCOUNTS, p + 1] = total
+        sums[MOMENTS, p + 1] = moment
+
+
+@inline
+def best_value(gains: Vector, paired: bool, sums: Matrix) -> float:
     """Return the measure of the best order, before normalisation."""
+    discounts = sums[DISCOUNTS]
     rising = np.sort(gains)
     total = 0.0
     above = 0.0
     for i in range(rising.size):
         gain = rising[rising.size - 1 - i]
-        total += gain * (table[i + 1] - table[i]) * (1.0 + (above if paired else 0.0))
+        total += gain * (discounts[i + 1] - discounts[i]) * (1.0 + (above if paired else 0.0))
         above += gain
     return total
 
@@ -252,13 +271,14 @@ def clear(t: int, boundary: Matrix) -> None:
 @inline
 def tie(
     low: int, high: int, total: float, passed: float, next_low: int, next_high: int, paired: bool,
-    table: Vector, upper: Matrix, lower: Matrix,
+    sums: Matrix, upper: Matrix, lower: Matrix,
 ) -> float:  # fmt: skip
     """Return the expected worth of the block between two boundaries, and add its derivatives.
 
     `total` is the gain of the upper segment, `passed` that of the segments above it.
     """
-    moments = table[table.size // 2 :]
+    discounts = sums[DISCOUNTS]
+    moments = sums[MOMENTS]
     chance = lower[CHANCE]
     risen = lower[RISEN]
     pairs = lower[PAIRS]
@@ -280,7 +300,7 @@ def tie(
         per_chance = 0.0
         per_gain = 0.0
         for b in range(start, stop):
-            mean = (table[b] - table[a]) / (np.float64(b) - np.float64(a))
+            mean = (discounts[b] - discounts[a]) / (np.float64(b) - np.float64(a))
             per_chance += mean * chance[b]
             per_gain += mean * risen[b]
             by_chance[b] += mean * worth
@@ -296,7 +316,7 @@ def tie(
         from_pairs = 0.0
         for b in range(max(start, np.uintp(a + 2)), stop):
             n = np.float64(b) - np.float64(a)
-            mean = moments[b] - moments[a] - np.float64(a) * (table[b] - table[a])
+            mean = moments[b] - moments[a] - np.float64(a) * (discounts[b] - discounts[a])
             mean /= n * (n - 1.0)
             from_chance += mean * chance[b]
             from_gain += mean * risen[b]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 
 from gbrank._checks import refuse_taken, unknown_name
 from gbrank._grammar import parse_options
+from gbrank.gains import DISCOUNT_CALLS
 from gbrank.measures.average_precision import AP
 from gbrank.measures.base import BoundMeasure, Measure, Terms
 from gbrank.measures.bpref import BPref
@@ -35,6 +36,7 @@ __all__ = [
     "Recall",
     "Terms",
     "get_measure",
+    "is_measure",
     "list_measures",
     "register_measure",
 ]
@@ -55,6 +57,8 @@ class MeasureFacts:
         Its name in strings such as "ndcg@10".
     aliases : tuple of str
         Other names for it.
+    summary : str
+        The first line of its documentation.
     cls : type
         Its class.
     truncated : bool
@@ -65,9 +69,15 @@ class MeasureFacts:
 
     name: str
     aliases: tuple[str, ...]
+    summary: str
     cls: type[Measure]
     truncated: bool
     swaps: bool
+
+    @property
+    def usage(self) -> str:
+        """How it is written, such as "ndcg[@K]"."""
+        return self.name + ("[@K]" if self.truncated else "")
 
 
 def register_measure(cls: type[Measure]) -> type[Measure]:
@@ -105,6 +115,26 @@ for _cls in (
     register_measure(_cls)
 
 
+def is_measure(text: str) -> bool:
+    """Say whether a string names a measure, whatever its options.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_measure("map@5"), is_measure("ranknet")
+    (True, False)
+    """
+    match = GRAMMAR.fullmatch(text.strip())
+    return match is not None and ALIASES.get(match["name"], match["name"]) in MEASURES
+
+
 def get_measure(measure: str | Measure) -> Measure:
     """Return a measure from its string.
 
@@ -112,7 +142,8 @@ def get_measure(measure: str | Measure) -> Measure:
     ----------
     measure : str or Measure
         ``"name"``, ``"name@k"`` or ``"name@k(option=value, ...)"``, such as "ndcg@10", "map",
-        "err@20" or "ndcg@5(gain='linear')". A measure is returned as it is.
+        "err@20", "ndcg@5(gain='linear')" or "ndcg(discount=mix(log2, linear, 0.5))". A measure
+        is returned as it is.
 
     Returns
     -------
@@ -140,7 +171,7 @@ def get_measure(measure: str | Measure) -> Measure:
     cls = MEASURES.get(ALIASES.get(name, name))
     if match is None or cls is None:
         raise unknown_name("measure", name, [*MEASURES, *ALIASES])
-    options = parse_options(match["options"] or "", measure)
+    options = parse_options(match["options"] or "", measure, DISCOUNT_CALLS)
     if match["k"] is not None:
         options["k"] = int(match["k"])
     accepted = [item.name for item in fields(cls)]
@@ -168,4 +199,5 @@ def list_measures() -> list[MeasureFacts]:
 def _facts(name: str, cls: type[Measure]) -> MeasureFacts:
     aliases = tuple(alias for alias, target in ALIASES.items() if target == name)
     truncated = any(item.name == "k" for item in fields(cls))
-    return MeasureFacts(name, aliases, cls, truncated, cls.swaps is not None)
+    summary = (cls.__doc__ or "").strip().split("\n")[0]
+    return MeasureFacts(name, aliases, summary, cls, truncated, cls.swaps is not None)

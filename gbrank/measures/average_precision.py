@@ -175,6 +175,9 @@ class AP(Measure):
     """
 
     name = "ap"
+    formula = "Σ_{r ≤ k} rel_r (Σ_{q ≤ r} rel_q)/r / min(R, k)"
+    source = "Burges, Ragno & Le 2006, section 2"
+    labels = "floats ≥ 0, relevant from `threshold`"
     value = ap_value
     swaps = (prepare_ap_swaps, SEPARABLE)
     by_rank = ap_by_rank
@@ -187,7 +190,7 @@ class AP(Measure):
         """Return relevance, (1 / min(R, k), k), and 1/rank up to k."""
         relevant = relevance(labels, self.threshold)
         count = per_query_sum(relevant, queries)
-        table = discount_values("reciprocal", int(queries.sizes.max()), self.k)
+        table = discount_values("reciprocal", queries.sizes, self.k)
         largest = count if self.k is None else np.minimum(count, self.k)
         cut = np.full(len(count), np.inf if self.k is None else self.k)
         return Terms(relevant, np.column_stack([inverse(largest), cut]), table, count > 0)

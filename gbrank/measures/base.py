@@ -47,8 +47,8 @@ class Terms:
         as the label grows (unless a gain does), and equal labels have equal x.
     query : ndarray, shape (n_queries, columns)
         Constants of each query, the first being a factor on the whole value.
-    table : ndarray, shape (size of the largest query,)
-        Constants of each position, such as discounts.
+    table : ndarray, shape (n_documents,)
+        Constants of each position, such as discounts, query by query; or empty.
     defined : ndarray of bool, shape (n_queries,)
         Whether the query has what the measure needs (a relevant document, mostly).
     """
@@ -63,7 +63,8 @@ class Terms:
 class Measure(ABC):
     """Base class of measures: immutable values that score rankings, higher being better.
 
-    A subclass is a frozen dataclass with a `name`, the method `terms`, and functions of the row
+    A subclass is a frozen dataclass with a `name`, its `formula`, `source` and `labels` for the
+    catalogue (in words; optional), the method `terms`, and functions of the row
     signature (see `gbrank.kernels.compiled`): `value`, which writes the measure of one query,
     averaged over tied documents, to ``out[0]``; and, for the relaxations that it can take, the
     pair `swaps` (LambdaRank), `by_rank` (ApproxRank: the measure as a function of real ranks) and
@@ -80,6 +81,9 @@ class Measure(ABC):
     """
 
     name: ClassVar[str]
+    formula: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    labels: ClassVar[str] = "floats ≥ 0"
     value: ClassVar[Function]
     swaps: ClassVar[tuple[Function, Function | None] | None] = None
     by_rank: ClassVar[Function | None] = None

@@ -148,6 +148,9 @@ class BPref(Measure):
     """
 
     name = "bpref"
+    formula = "1/R Σ over relevant i of 1 − min(irrelevant above i, R)/min(R, N)"
+    source = "Buckley & Voorhees 2004"
+    labels = "floats ≥ 0, relevant from `threshold`"
     value = bpref_value
     swaps = (prepare_bpref_swaps, SEPARABLE)
 
@@ -159,5 +162,4 @@ class BPref(Measure):
         count = per_query_sum(relevant, queries)
         smaller = np.maximum(np.minimum(count, queries.sizes - count), 1.0)
         columns = np.column_stack([inverse(count) / smaller, count, smaller])
-        table = np.zeros(int(queries.sizes.max()))
-        return Terms(relevant, columns, table, count > 0)
+        return Terms(relevant, columns, np.empty(0), count > 0)

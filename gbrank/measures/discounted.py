@@ -10,13 +10,13 @@ from gbrank.gains import (
     Gain,
     check_discount,
     check_gain,
-    discount_kind,
+    discount_columns,
     discount_values,
     gain_values,
     geometric_discount,
 )
 from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.discounts import discount_at
+from gbrank.kernels.discounts import mixed_discount_at
 from gbrank.kernels.ranks import RANKS, SLOPES, truncation
 from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
 from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
@@ -80,7 +80,7 @@ def discounted_by_rank(
     total = 0.0
     for p in range(x.size):
         rank = state[RANKS, p]
-        value, slope = discount_at(query[2], query[3], rank)
+        value, slope = mixed_discount_at(query[2:], rank)
         kept, kept_slope = truncation(rank, query[1], state[SLOPES, 0])
         total += x[p] * value * kept
         out[p] = query[0] * x[p] * (slope * kept + value * kept_slope)
@@ -121,16 +121,15 @@ class DiscountedMeasure(Measure):
         return np.ones(queries.n_queries)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return gains, (1/Z, k, kind of discount, its parameter), discounts, who has a gain."""
+        """Return gains, (1/Z, k, parts of the discount), discounts, who has a gain."""
         gains = self.gains(labels)
         discount, k = self.ranking_discount()
-        table = discount_values(discount, int(queries.sizes.max()), k)
+        table = discount_values(discount, queries.sizes, k)
         with np.errstate(over="ignore"):
             scale = inverse(self.normalizers(gains, table, queries))
             defined = (per_query_sum(gains, queries) > 0) & (scale > 0)
-        columns = np.empty((queries.n_queries, 4))
-        columns[:, 0] = scale
-        columns[:, 1:] = np.inf if k is None else k, *discount_kind(discount)
+        cut = np.full(queries.n_queries, np.inf if k is None else k)
+        columns = np.column_stack([scale, cut, discount_columns(discount, queries.sizes)])
         return Terms(gains, columns, table, defined)
 
 
@@ -144,8 +143,9 @@ class DCG(DiscountedMeasure):
         Last rank that counts; all by default.
     gain : {"exp2", "linear"}, tuple or callable
         What a label is worth; see `gbrank.gains.gain_values`.
-    discount : {"log2", "letor", "reciprocal", "flat"} or callable
-        What a position is worth; see `gbrank.gains.discount_values`.
+    discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
+        What a position is worth: one by name, `geometric_discount`, a `mix` of two, or a callable;
+        see `gbrank.gains.discount_values`.
 
     References
     ----------
@@ -158,6 +158,8 @@ class DCG(DiscountedMeasure):
     """
 
     name = "dcg"
+    formula = "Σ_{r ≤ k} G(y_r) D(r)"
+    source = "Järvelin & Kekäläinen 2002"
 
     k: int | None = None
     gain: Gain = "exp2"
@@ -187,8 +189,9 @@ class NDCG(DCG):
         Last rank that counts; all by default.
     gain : {"exp2", "linear"}, tuple or callable
         What a label is worth; see `gbrank.gains.gain_values`.
-    discount : {"log2", "letor", "reciprocal", "flat"} or callable
-        What a position is worth; see `gbrank.gains.discount_values`.
+    discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
+        What a position is worth: one by name, `geometric_discount`, a `mix` of two, or a callable;
+        see `gbrank.gains.discount_values`.
 
     References
     ----------
@@ -204,12 +207,12 @@ class NDCG(DCG):
     """
 
     name = "ndcg"
+    formula = "Σ_{r ≤ k} G(y_r) D(r) / Z, Z the same in the best order"
 
     def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
         """Return the ideal DCG of each query."""
         best_first = np.lexsort((-gains, queries.index))
-        position = np.arange(len(gains)) - np.repeat(queries.offsets[:-1], queries.sizes)
-        ideal: Vector = np.add.reduceat(gains[best_first] * table[position], queries.offsets[:-1])
+        ideal: Vector = np.add.reduceat(gains[best_first] * table, queries.offsets[:-1])
         if not np.isfinite(ideal).all():
             query = int(np.argmin(np.isfinite(ideal)))
             raise ValueError(
@@ -238,6 +241,9 @@ class Precision(DiscountedMeasure):
     """
 
     name = "precision"
+    formula = "Σ_{r ≤ k} rel_r / k"
+    source = "as in trec_eval"
+    labels = "floats ≥ 0, relevant from `threshold`"
 
     k: int | None = None
     threshold: float = 1.0
@@ -274,6 +280,7 @@ class Recall(Precision):
     """
 
     name = "recall"
+    formula = "Σ_{r ≤ k} rel_r / R"
 
     def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
         """Return the number of relevant documents."""
@@ -300,6 +307,9 @@ class WTA(DiscountedMeasure):
     """
 
     name = "wta"
+    formula = "rel_1"
+    source = "Burges, Ragno & Le 2006, section 2"
+    labels = "floats ≥ 0, relevant from `threshold`"
 
     threshold: float = 1.0
 
@@ -336,6 +346,9 @@ class RBP(DiscountedMeasure):
     """
 
     name = "rbp"
+    formula = "(1 − p) Σ_{r ≤ k} rel_r p^(r − 1)"
+    source = "Moffat & Zobel 2008"
+    labels = "floats ≥ 0, relevant from `threshold`"
 
     p: float = 0.8
     k: int | None = None

@@ -173,7 +173,7 @@ class ERR(Measure):
 
     References
     ----------
-    Chapelle, Metlzer, Zhang & Grinspan 2009, "Expected reciprocal rank for graded relevance".
+    Chapelle, Metzler, Zhang & Grinspan 2009, "Expected reciprocal rank for graded relevance".
 
     Examples
     --------
@@ -182,6 +182,9 @@ class ERR(Measure):
     """
 
     name = "err"
+    formula = "Σ_{r ≤ k} 1/r p_r Π_{q < r} (1 − p_q), p_r = (2^y_r − 1)/2^max_grade"
+    source = "Chapelle, Metzler, Zhang & Grinspan 2009"
+    labels = "floats from 0 to `max_grade`"
     value = err_value
     swaps = (prepare_err_swaps, err_row)
     by_rank = cascade_by_rank
@@ -203,7 +206,7 @@ class ERR(Measure):
                 f"row {row}: set max_grade= to the largest label there can be."
             )
         stop = (np.exp2(labels) - 1) / 2**self.max_grade
-        table = discount_values("reciprocal", int(queries.sizes.max()), self.k)
+        table = discount_values("reciprocal", queries.sizes, self.k)
         columns = np.ones((queries.n_queries, 2))
         columns[:, 1] = np.inf if self.k is None else self.k
         return Terms(stop, columns, table, per_query_sum(stop, queries) > 0)

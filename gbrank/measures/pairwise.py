@@ -179,6 +179,8 @@ class PairwiseCorrect(Measure):
     """
 
     name = "pairwise"
+    formula = "correct pairs / all pairs, of different label"
+    source = "Burges, Ragno & Le 2006, section 2"
     value = pairwise_value
     swaps = (prepare_pairwise_swaps, pairwise_row)
     by_rank = pairwise_by_rank
@@ -204,7 +206,7 @@ class PairwiseCorrect(Measure):
         columns = np.column_stack(
             [factor * inverse(pairs), grades, np.full(queries.n_queries, offset)]
         )
-        return Terms(grade, columns, np.zeros(int(queries.sizes.max())), pairs > 0)
+        return Terms(grade, columns, np.empty(0), pairs > 0)
 
 
 @dataclass(frozen=True, repr=False)
@@ -222,4 +224,6 @@ class KendallTau(PairwiseCorrect):
     """
 
     name = "kendall"
+    formula = "(correct − wrong pairs) / all pairs, of different label"
+    source = "Kendall 1938"
     span = (2.0, -1.0)

@@ -146,6 +146,9 @@ class RR(Measure):
     """
 
     name = "rr"
+    formula = "1/r for the first r ≤ k with rel_r = 1, else 0"
+    source = "Burges, Ragno & Le 2006, section 2"
+    labels = "floats ≥ 0, relevant from `threshold`"
     value = rr_value
     swaps = (prepare_rr_swaps, SEPARABLE)
     by_rank = cascade_by_rank
@@ -157,7 +160,7 @@ class RR(Measure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, and 1/rank up to k."""
         relevant = relevance(labels, self.threshold)
-        table = discount_values("reciprocal", int(queries.sizes.max()), self.k)
+        table = discount_values("reciprocal", queries.sizes, self.k)
         columns = np.ones((queries.n_queries, 2))
         columns[:, 1] = np.inf if self.k is None else self.k
         return Terms(relevant, columns, table, per_query_sum(relevant, queries) > 0)

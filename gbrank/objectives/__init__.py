@@ -2,7 +2,8 @@
 
 ``"ranknet"`` names an objective, ``"lambda:ndcg@10"`` a relaxation and the measure it is applied
 to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+pointwise"`` a mixture,
-``"perturbed:lambda:ndcg"`` an objective made of another.
+``"perturbed:lambda:ndcg"`` an objective made of another; ``"perturbed:ndcg"`` applies to a measure
+itself.
 """
 
 import re
@@ -11,8 +12,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from gbrank._checks import refuse_taken, unknown_name
-from gbrank._grammar import parse_options
-from gbrank.measures import get_measure
+from gbrank._grammar import parse_options, split_outside
+from gbrank.measures import Measure, get_measure, is_measure
 from gbrank.objectives.approxrank import ApproxRank
 from gbrank.objectives.base import BoundObjective, Facts, Objective
 from gbrank.objectives.custom import CustomObjective
@@ -27,6 +28,7 @@ from gbrank.objectives.ranknet import RankNet
 from gbrank.objectives.ranksvm import RankSVM
 from gbrank.objectives.regression import GainRegression
 from gbrank.objectives.slam import SLAM
+from gbrank.objectives.smoothap import SmoothAP
 from gbrank.objectives.smoothrank import SmoothRank
 from gbrank.objectives.softrank import SoftRank
 from gbrank.objectives.tierank import TieRank
@@ -51,6 +53,7 @@ __all__ = [
     "Pointwise",
     "RankNet",
     "RankSVM",
+    "SmoothAP",
     "SmoothRank",
     "SoftRank",
     "TieRank",
@@ -61,9 +64,8 @@ __all__ = [
 ]
 
 OBJECTIVES: dict[str, Any] = {}
-ALIASES = {"lambdarank": "lambda"}
+ALIASES = {"lambdarank": "lambda", "smooth:ap-ranks": "smoothap"}
 
-PLUS = re.compile(r"\+(?![^()]*\))")  # outside parentheses
 GRAMMAR = re.compile(
     r"(?P<name>[a-z][a-z0-9_]*)(\((?P<options>[^:]*)\))?(:(?P<inner>.*))?", re.DOTALL
 )
@@ -83,12 +85,21 @@ class ObjectiveFacts:
         The first line of its documentation.
     facts : Facts
         What it declares.
+    cls : type
+        Its class.
     """
 
     name: str
     aliases: tuple[str, ...]
     summary: str
     facts: Facts
+    cls: type[Objective]
+
+    @property
+    def usage(self) -> str:
+        """How it is written, such as "lambda:MEASURE"."""
+        taken = [what for what in ("measure", "objective") if getattr(self.facts, f"takes_{what}")]
+        return " or ".join(f"{self.name}:{what.upper()}" for what in taken) or self.name
 
 
 def register_objective(
@@ -132,6 +143,7 @@ for _cls in (
     LambdaRank,
     ApproxRank,
     SmoothRank,
+    SmoothAP,
     TieRank,
     GainRegression,
     Pointwise,
@@ -214,8 +226,11 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     objective : str, Objective or callable
         ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
         options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes two, as in
-        "lambda:ndcg+pointwise" or "lambda:ndcg+0.8*pointwise". An objective is returned as it is;
-        a callable is taken as by `custom_objective`.
+        "lambda:ndcg+pointwise", "lambda:ndcg+0.8*pointwise" or, with a share that is a schedule,
+        "listnet+linear(0,1)*lambda:ndcg". "perturbed" takes a measure or an objective, as in
+        "perturbed:ndcg" and "perturbed:lambda:ndcg" (where a name is registered as both, the
+        objective). An objective is returned as it is; a callable is taken as by
+        `custom_objective`.
 
     Returns
     -------
@@ -238,21 +253,22 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
             return custom_objective(objective)
         raise TypeError(f"objective must be a name, an Objective or a function, got {objective!r}.")
     text = objective.strip()
-    *firsts, last = PLUS.split(text)
+    *firsts, last = split_outside(text, "+")
     if firsts:
-        share, times, second = last.rpartition("*")
-        mixed = {"share": _number(share, text)} if times else {}
-        first = text[: len(text) - len(last) - 1]
-        return Mixture(get_objective(first), get_objective(second), **mixed)
+        *share, second = split_outside(last, "*")
+        mixed: Any = {"share": "*".join(share)} if share else {}
+        return Mixture(get_objective("+".join(firsts)), get_objective(second), **mixed)
+    text = ALIASES.get(text, text)
     match = GRAMMAR.fullmatch(text)
     name = match["name"] if match else text
     found = OBJECTIVES.get(ALIASES.get(name, name))
     if match is None or found is None:
-        raise unknown_name("objective", name, [*map(_usage, OBJECTIVES), *ALIASES])
+        usages = (item.usage for item in list_objectives())
+        raise unknown_name("objective", name, [*usages, *ALIASES])
     options = parse_options(match["options"] or "", objective)
     if match["inner"] is not None:
         if found.facts.takes_objective:
-            options["objective"] = get_objective(match["inner"])
+            options["objective"] = _objective_or_measure(match["inner"])
         elif found.facts.takes_measure:
             options["measure"] = get_measure(match["inner"])
         else:
@@ -261,11 +277,11 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     return made
 
 
-def _number(text: str, whole: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"share must be a number, as in '0.8*pointwise', got {whole!r}.") from None
+def _objective_or_measure(text: str) -> Objective | Measure:
+    name = text.split(":")[0].split("(")[0].strip()
+    if name not in OBJECTIVES and is_measure(text):
+        return get_measure(text)
+    return get_objective(text)
 
 
 def _make(found: Any, options: dict[str, Any], objective: str) -> Any:
@@ -274,13 +290,6 @@ def _make(found: Any, options: dict[str, Any], objective: str) -> Any:
         if option not in accepted:
             raise ValueError(f"objective {objective!r} takes {accepted}, got {option!r}.")
     return replace(found, **options) if isinstance(found, CustomObjective) else found(**options)
-
-
-def _usage(name: str) -> str:
-    facts = OBJECTIVES[name].facts
-    if facts.takes_objective:
-        return f"{name}:OBJECTIVE"
-    return f"{name}:MEASURE" if facts.takes_measure else name
 
 
 def list_objectives() -> list[ObjectiveFacts]:
@@ -301,6 +310,7 @@ def list_objectives() -> list[ObjectiveFacts]:
             tuple(alias for alias, target in ALIASES.items() if target == name),
             (found.__doc__ or "").strip().split("\n")[0],
             found.facts,
+            found if isinstance(found, type) else type(found),
         )
         for name, found in sorted(OBJECTIVES.items())
     ]

@@ -73,7 +73,7 @@ class ApproxRank(Objective):
         by_rank = type(self.measure).by_rank
         assert by_rank is not None
         terms = self.measure.terms(labels, queries)
-        if isinstance(self.measure, DiscountedMeasure) and (terms.query[:, 2] == UNKNOWN).any():
+        if isinstance(self.measure, DiscountedMeasure) and (terms.query[:, 2::3] == UNKNOWN).any():
             raise ValueError(
                 f"discount must be one known by name for ApproxRank, which needs it at real ranks; "
                 f"got {self.measure!r}."

@@ -36,6 +36,8 @@ class Facts:
         sum to zero.
     stochastic : bool
         Whether the gradient is drawn at random.
+    annealed : bool
+        Whether it depends on the round by a schedule of its own, besides that of sigma.
     labels : str
         Which labels it takes.
     cost : str
@@ -58,6 +60,7 @@ class Facts:
     differentiable: bool = True
     shift_invariant: bool = True
     stochastic: bool = False
+    annealed: bool = False
     labels: str = "floats ≥ 0"
     cost: str = "O(m²)"
     sigma_unit: str = "score"
@@ -113,7 +116,9 @@ class Objective(ABC):
         Program
         """
 
-    def runner(self, labels: Vector, queries: Queries, n_jobs: int | None) -> Runner:
+    def runner(
+        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
+    ) -> Runner:
         """Return what computes values and gradients for these labels.
 
         Parameters
@@ -123,6 +128,8 @@ class Objective(ABC):
         queries : Queries
         n_jobs : int or None
             Number of threads.
+        rounds : int or None
+            How many rounds there will be, for schedules.
 
         Returns
         -------
@@ -138,6 +145,7 @@ class Objective(ABC):
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
         n_jobs: int | None = None,
+        rounds: int | None = None,
     ) -> "BoundObjective":
         """Prepare the objective for many gradients of the same labels, once per fit.
 
@@ -153,6 +161,8 @@ class Objective(ABC):
             Query weights: each multiplies its query's loss, gradients and curvatures.
         n_jobs : int, optional
             Number of threads; all by default. It does not change the result.
+        rounds : int, optional
+            How many boosting rounds there will be, for a mixture whose share is a schedule.
 
         Returns
         -------
@@ -161,8 +171,8 @@ class Objective(ABC):
         Raises
         ------
         ValueError
-            If lengths differ, labels or weights are negative or not finite, or the labels do
-            not suit the objective.
+            If lengths differ, labels or weights are negative or not finite, the labels do not
+            suit the objective, or its schedule needs to know the number of rounds.
 
         Examples
         --------
@@ -175,7 +185,8 @@ class Objective(ABC):
         checked = check_labels(labels, queries.n_documents)
         documents = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
         per_query = check_weights(query_weight, "query_weight", queries.n_queries, "query")
-        runner = self.runner(checked, queries, n_jobs)
+        check_number(rounds, "rounds", 1, integer=True, optional=True)
+        runner = self.runner(checked, queries, n_jobs, rounds)
         return BoundObjective(self, queries, runner, documents, per_query)
 
 
@@ -218,7 +229,8 @@ class BoundObjective:
         sigma : float
             Width of the smoothing, in score units, above 0.
         round : int
-            The boosting round, on which the draws of a stochastic objective depend.
+            The boosting round, on which the draws of a stochastic objective and the share of an
+            annealed mixture depend.
 
         Returns
         -------
@@ -244,7 +256,8 @@ class BoundObjective:
         sigma : float
             Width of the smoothing, in score units, above 0.
         round : int
-            The boosting round, on which the draws of a stochastic objective depend.
+            The boosting round, on which the draws of a stochastic objective and the share of an
+            annealed mixture depend.
 
         Returns
         -------

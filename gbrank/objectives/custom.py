@@ -69,7 +69,9 @@ class CustomObjective(Objective):
             cached=False,
         )
 
-    def runner(self, labels: Vector, queries: Queries, n_jobs: int | None) -> Runner:
+    def runner(
+        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
+    ) -> Runner:
         """Return the compiled driver, or one that calls Python for each query."""
         program = self.program(labels, queries)
         if _is_compiled(self.function):

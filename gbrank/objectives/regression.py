@@ -63,6 +63,7 @@ class GainRegression(Objective):
         convex=True,
         shift_invariant=False,
         cost="O(m)",
+        sigma_unit="none",
     )
 
     gain: Gain = "exp2"

@@ -97,13 +97,11 @@ class SLAM(Objective):
 def _worth(terms: Terms, queries: Queries) -> Vector:
     """Return Z⁻¹ G D of each document in the ideal order, averaged over equal gains."""
     order = np.lexsort((-terms.x, queries.index))
-    starts = np.repeat(queries.offsets[:-1], queries.sizes)
     gains, query = terms.x[order], queries.index[order]
-    discounts = terms.table[np.arange(len(gains)) - starts]
     begins = np.diff(gains, prepend=0.0) != 0
     begins[queries.offsets[:-1]] = True
     block = np.cumsum(begins) - 1
-    mean = np.bincount(block, discounts) / np.bincount(block)
+    mean = np.bincount(block, terms.table) / np.bincount(block)
     worth = np.empty(len(gains))
     worth[order] = gains * mean[block] * terms.query[query, 0]
     return worth

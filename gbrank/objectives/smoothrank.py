@@ -23,7 +23,8 @@ class SmoothRank(Objective):
     h_ij = softmax over i of −(s_i − s_d(j))²/σ says how far document i is at position j, where
     document d(j) is. With ḡ_j = Σ_i x_i h_ij in place of what the document at position j is worth,
     NDCG is Σ_j D(j) ḡ_j / Z; AP is Σ_j ḡ_j (Σ_{l ≤ j} ḡ_l)/j / R; RR and ERR are
-    Σ_j ḡ_j/j Π_{l < j} (1 − ḡ_l). σ is in squared score units.
+    Σ_j ḡ_j/j Π_{l < j} (1 − ḡ_l). σ is in squared score units. (The paper's other
+    smooth AP, of soft ranks, is `SmoothAP`.)
 
     Where all scores of a query are equal the gradient is zero: training needs initial scores. A
     query whose documents are all worth the same has loss 0.
@@ -56,6 +57,7 @@ class SmoothRank(Objective):
         formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_d(j))²/σ)",
         source="Chapelle & Wu 2010, eq. 7, 8",
         sigma_unit="squared score",
+        sigma="constant(3, unit='spread')",
         needs_start=True,
         takes_measure=True,
     )

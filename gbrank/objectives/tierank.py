@@ -97,14 +97,13 @@ class TieRank(Objective):
         assert isinstance(self.measure, Measure)
         terms = self.measure.terms(labels, queries)
         cascade = isinstance(self.measure, (RR, ERR))
-        sums = [np.cumsum(terms.table), np.cumsum(terms.table * np.arange(len(terms.table)))]
         sample = np.inf if self.sample is None else self.sample
         paired = isinstance(self.measure, AP)
         return Program(
             kernel=tied_cascade if cascade else tied_expectation,
             documents=np.stack([labels, terms.x]),
             queries=terms.query,
-            table=terms.table if cascade else np.concatenate([[0.0], sums[0], [0.0], sums[1]]),
+            table=terms.table,
             params=np.array([paired, self.phi == "linear", SHARE_OF_MEAN, sample]),
             scratch=CASCADE_SCRATCH if cascade else SCRATCH,
             query_norm=self.normalize == "query",

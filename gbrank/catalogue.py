@@ -1,0 +1,188 @@
+"""The catalogue: what is declared of every registered objective and measure, as Markdown."""
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import MISSING, Field, fields
+from typing import Any
+
+from gbrank.measures import MeasureFacts, list_measures
+from gbrank.objectives import ObjectiveFacts, get_objective, list_objectives
+
+__all__ = ["documented_parameters", "measures_page", "objectives_page"]
+
+NOTE = "<!-- Written by `gbrank list {kind} --markdown`. Do not edit. -->"
+OBJECTIVES_INTRODUCTION = """\
+An objective is a loss of each query's scores; training minimises it. Where a string says
+MEASURE, any of the measures that the entry names may stand, as in `lambda:ndcg@10`. Options stand
+in parentheses behind the name, as in `lambda(truncation=30):ndcg`, or go to the class.
+
+Two objectives are mixed by a plus: `lambda:ndcg+pointwise` in equal shares,
+`lambda:ndcg+0.8*pointwise` in others. `normalize` is an option of each part, not of the mixture.
+
+In the formulas, s is a document's score, y its label, r its rank from 1, m the number of the
+query's documents and σ the width of the relaxation; M is the measure, G(y) its gain, D(r) its
+discount, and x what a document is worth to it: its gain, or 1 if it is relevant, else 0."""
+MEASURES_INTRODUCTION = """\
+A measure says what a ranking is worth: a value for each query, averaged over queries, the higher
+the better. `ndcg@10` counts the first 10 ranks only. Options stand in parentheses at the end, as in
+`ndcg@5(gain=linear)`, or go to the class.
+
+In the formulas, y_r is the label of the document at rank r, and k the last rank that counts;
+rel_r is 1 if that document is relevant, else 0; R documents are relevant and N are not; G(y) is the
+gain of a label, and D(r) the discount of a rank."""
+ANSWERS = {
+    "convex": "Convex in the scores",
+    "differentiable": "The gradient is the exact derivative of the loss",
+    "stochastic": "Drawn at random",
+    "shift_invariant": "A constant on all scores of a query changes nothing",
+    "needs_start": "Needs initial scores, as its gradient is zero where all scores tie",
+}
+
+
+def objectives_page() -> str:
+    """Return the catalogue of objectives.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> "## `ranknet`" in objectives_page()
+    True
+    """
+    return _page("objectives", OBJECTIVES_INTRODUCTION, map(_objective, list_objectives()))
+
+
+def measures_page() -> str:
+    """Return the catalogue of measures.
+
+    Returns
+    -------
+    str
+        Markdown.
+
+    Examples
+    --------
+    >>> "## `ndcg[@K]`" in measures_page()
+    True
+    """
+    return _page("measures", MEASURES_INTRODUCTION, map(_measure, list_measures()))
+
+
+def documented_parameters(cls: type) -> dict[str, tuple[str, str]]:
+    """Return type and description of each parameter of a class, as it is documented.
+
+    Parameters
+    ----------
+    cls : type
+
+    Returns
+    -------
+    dict of str to pair of str
+        By name. Sections are those of numpydoc, of the classes that it extends too.
+
+    Examples
+    --------
+    >>> from gbrank import RR
+    >>> documented_parameters(RR)["threshold"]
+    ('float', 'The smallest label that counts as relevant.')
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for base in reversed(cls.__mro__):
+        text = inspect.cleandoc(base.__doc__ or "")
+        section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.S | re.M)
+        entry = re.compile(r"^(\S.*?) : (.*)\n((?: .*\n?)+)", re.M)
+        for names, kind, description in entry.findall(section[1] if section else ""):
+            found.update(dict.fromkeys(names.split(", "), (kind, " ".join(description.split()))))
+    return found
+
+
+def _page(kind: str, introduction: str, entries: Iterable[Iterator[str]]) -> str:
+    parts = [NOTE.format(kind=kind), f"# {kind.capitalize()}", introduction]
+    return "\n\n".join([*parts, *(part for entry in entries for part in entry)]) + "\n"
+
+
+def _objective(item: ObjectiveFacts) -> Iterator[str]:
+    facts = item.facts
+    yield from _head(item, facts.formula)
+    answers = [
+        f"- {text}: {'yes' if getattr(facts, name) else 'no'}." for name, text in ANSWERS.items()
+    ]
+    unit = "plays no part" if facts.sigma_unit == "none" else f"is in units of {facts.sigma_unit}"
+    yield "\n".join(
+        [
+            *_common(facts.source, facts.labels, item.cls),
+            f"- Cost of a query: {facts.cost}.",
+            f"- σ {unit}; where none is given it is {facts.sigma}.",
+            *answers,
+        ]
+    )
+    if facts.takes_measure:
+        taken = [measure.name for measure in list_measures() if _takes(item, measure)]
+        yield f"Measures: {_codes(taken)}."
+    yield from _parameters(item.cls)
+
+
+def _measure(item: MeasureFacts) -> Iterator[str]:
+    yield from _head(item, item.cls.formula)
+    yield "\n".join(_common(item.cls.source, item.cls.labels, item.cls))
+    taking = [objective.name for objective in list_objectives() if _takes(objective, item)]
+    yield f"Trained by: {_codes(taking)}."
+    yield from _parameters(item.cls)
+
+
+def _takes(objective: ObjectiveFacts, measure: MeasureFacts) -> bool:
+    if not objective.facts.takes_measure:
+        return False
+    try:
+        get_objective(f"{objective.name}:{measure.name}")
+    except ValueError:
+        return False
+    return True
+
+
+def _head(item: ObjectiveFacts | MeasureFacts, formula: str) -> Iterator[str]:
+    yield f"## `{item.usage.replace(' or ', '` or `')}`"
+    if item.aliases:
+        yield f"Also {_codes(item.aliases)}."
+    yield _description(item.cls)
+    if formula:
+        yield f"```text\n{formula}\n```"
+
+
+def _description(cls: type) -> str:
+    """Return the documentation in front of its first section."""
+    return re.split(r"\n\n\S[^\n]*\n---", inspect.cleandoc(cls.__doc__ or ""))[0]
+
+
+def _common(source: str, labels: str, cls: type) -> list[str]:
+    class_line = f"- Class: `{cls.__module__.split('.')[0]}.{cls.__name__}`."
+    return [class_line, *([f"- Source: {source}."] if source else []), f"- Labels: {labels}."]
+
+
+def _parameters(cls: type[Any]) -> Iterator[str]:
+    documented = documented_parameters(cls)
+    rows = []
+    for item in fields(cls):
+        if item.name != "name" and item.compare and _has_default(item):
+            kind, description = documented.get(item.name, ("", ""))
+            cells = [f"`{item.name}`", kind, f"`{_default(item)}`", description.replace("|", "\\|")]
+            rows.append(f"| {' | '.join(cells)} |")
+    if rows:
+        yield "\n".join(["| parameter | type | default | what it is |", "|---|---|---|---|", *rows])
+
+
+def _has_default(item: Field[Any]) -> bool:
+    return item.default is not MISSING or item.default_factory is not MISSING
+
+
+def _default(item: Field[Any]) -> str:
+    made = item.default if item.default_factory is MISSING else item.default_factory()
+    return repr(made) if made is None or isinstance(made, str | float | int) else f"{made}"
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -1,0 +1,131 @@
+"""`gbrank compare`."""
+
+import argparse
+import inspect
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import joblib
+from matplotlib.backend_bases import FigureCanvasBase
+
+from gbrank.commands.common import add_plugin, documented_parameters, import_plugins
+from gbrank.datasets import make_cubic
+from gbrank.evaluation import Dataset, compare_rankers, ranker_from_name, read_folds
+from gbrank.storage import replace_file
+
+__all__ = ["add_options", "run"]
+
+USAGE = "gbrank compare [--data FOLDER [FOLDER ...]] [--rankers NAME [NAME ...]] [options]"
+DETAILS = """\
+Trains every ranker on every fold of every data set from several seeds, and prints how good they
+are on the test queries, with the differences from the baseline (the first ranker) and whether they
+could be chance: 95% bootstrap intervals over queries, the standard deviation over seeds, and
+p-values of the paired randomisation test and t test, corrected by Holm. Several data sets are also
+pooled, each with the same weight. The first measure decides early stopping.
+
+A ranker is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or XGBoost's own
+("lightgbm:lambdarank", "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder
+holds S1.txt, S2.txt, ..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's
+do. With --results, the same command goes on where it was stopped."""
+EXAMPLES = """\
+  gbrank compare --seeds 1 --n-estimators 100
+  gbrank compare --data mq2008 ohsumed --rankers lambda:ndcg lightgbm:lambdarank \\
+      --measures ndcg@10 map --results results --json comparison.json --picture comparison.png
+  gbrank compare --rankers lambda:ndcg catboost:YetiRank catboost:StochasticRank:metric=NDCG
+  gbrank compare --rankers lambda:ndcg mine --plugin mine.py"""
+
+RANKERS = ("lambda:ndcg", "lightgbm:lambdarank", "xgboost:rank:ndcg")
+MEASURES = ("ndcg@10",)
+CUBIC_QUERIES = 200
+
+BUDGET = {
+    name: parameter
+    for name, parameter in inspect.signature(ranker_from_name).parameters.items()
+    if name not in ("name", "eval_metric")
+}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank compare`."""
+
+    def several(flag: str, metavar: str, text: str) -> None:
+        parser.add_argument(flag, nargs="+", action="extend", metavar=metavar, help=text)
+
+    several("--data", "FOLDER", f"data (default: {CUBIC_QUERIES} artificial queries)")
+    several("--rankers", "NAME", f"what to compare (default: {' '.join(RANKERS)})")
+    several("--measures", "MEASURE", f"what to measure (default: {' '.join(MEASURES)})")
+    parser.add_argument(
+        "--seeds", type=int, default=5, metavar="N", help="repetitions of each fit (default: 5)"
+    )
+    parser.add_argument(
+        "--baseline", metavar="NAME", help="what to compare with (default: the first ranker)"
+    )
+    parser.add_argument("--results", metavar="FOLDER", help="keep what is done in this folder")
+    parser.add_argument("--json", metavar="FILE", help="write the numbers to this file")
+    parser.add_argument("--picture", metavar="FILE", help="draw the numbers to this file")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all)")
+    add_plugin(parser)
+    group = parser.add_argument_group("budget of every ranker")
+    for name, (_, text) in documented_parameters(ranker_from_name).items():
+        if name in BUDGET:
+            default = BUDGET[name].default
+            group.add_argument(
+                f"--{name.replace('_', '-')}",
+                type=type(default),
+                default=default,
+                metavar="N" if isinstance(default, int) else "X",
+                help=f"{text} (default: {default})",
+            )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compare rankers, print a table, and write JSON and a picture."""
+    import_plugins(arguments.plugin)
+    _check_files(arguments)
+    names = arguments.rankers or list(RANKERS)
+    measures = arguments.measures or list(MEASURES)
+    budget = {name: getattr(arguments, name) for name in BUDGET} | {"eval_metric": measures[0]}
+    rankers: dict[str, Any] = {}
+    for name in names:
+        if name in rankers:
+            raise ValueError(f"--rankers must not hold {name!r} twice.")
+        try:
+            rankers[name] = ranker_from_name(name, **budget)
+        except ImportError as error:
+            raise ValueError(error) from error
+    datasets = [read_folds(folder) for folder in arguments.data or ()]
+    if not datasets:
+        datasets = [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))]
+    with joblib.parallel_config(
+        backend="loky", initializer=import_plugins, initargs=(arguments.plugin,)
+    ):
+        comparison = compare_rankers(
+            rankers,
+            datasets,
+            seeds=arguments.seeds,
+            measures=measures,
+            baseline=arguments.baseline,
+            results=arguments.results,
+            n_jobs=arguments.jobs,
+            progress=sys.stderr.isatty(),
+        )
+    print(comparison.table())
+    if arguments.json is not None:
+        text = json.dumps(comparison.to_json(), indent=1, allow_nan=False)
+        replace_file(Path(arguments.json), text.encode())
+    if arguments.picture is not None:
+        comparison.plot(arguments.picture)
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Refuse files that could not be written, before hours of work."""
+    for option in ("json", "picture"):
+        path = getattr(arguments, option)
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise ValueError(f"--{option} must be in a folder that exists, got {path}.")
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    picture = arguments.picture
+    if picture is not None and Path(picture).suffix[1:].lower() not in kinds:
+        raise ValueError(f"--picture must end in one of {', '.join(sorted(kinds))}, got {picture}.")

@@ -1,0 +1,20 @@
+"""Which ranker is better: cross-validation by query, over several seeds, with paired tests."""
+
+from gbrank.evaluation.bench import compare_rankers, cross_validate_rankers
+from gbrank.evaluation.comparison import Comparison
+from gbrank.evaluation.folds import Dataset, Fold, split_folds
+from gbrank.evaluation.letor import read_folds
+from gbrank.evaluation.rankers import ranker_from_name
+from gbrank.evaluation.summary import Row
+
+__all__ = [
+    "Comparison",
+    "Dataset",
+    "Fold",
+    "Row",
+    "compare_rankers",
+    "cross_validate_rankers",
+    "ranker_from_name",
+    "read_folds",
+    "split_folds",
+]

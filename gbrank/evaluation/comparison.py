@@ -1,0 +1,137 @@
+"""What came out of a comparison: as rows, text, JSON and a picture."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from gbrank._checks import check_choice
+from gbrank.datasets._types import StrPath
+from gbrank.evaluation.records import columns, rows
+from gbrank.evaluation.summary import Row, summarise
+from gbrank.evaluation.tables import table
+from gbrank.evaluation.units import PARTS, Outcome
+
+__all__ = ["Comparison"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What rankers are worth on the same queries; made by `compare_rankers`.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        What came out of each fit.
+    measures : sequence of str
+    baseline : str
+        The ranker that the others are compared with.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic
+    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
+    >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
+    >>> comparison = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
+    >>> row = comparison.summary()[1]
+    >>> row.ranker, row.n_queries, row.difference_low < row.difference < row.difference_high
+    ('lambdarank', 30, True)
+    """
+
+    outcomes: Sequence[Outcome] = field(repr=False)
+    measures: Sequence[str]
+    baseline: str
+
+    @property
+    def records(self) -> dict[str, list[Any]]:
+        """What each query is worth in each fit: columns, as data frames are made from."""
+        table = [row for outcome in self.outcomes for row in rows(outcome)]
+        return dict(zip(columns(self.measures), map(list, zip(*table, strict=True)), strict=True))
+
+    @cached_property
+    def _summaries(self) -> dict[str, list[Row]]:
+        return {
+            part: summarise(self.outcomes, self.measures, self.baseline, part) for part in PARTS
+        }
+
+    def summary(self, part: str = "test") -> list[Row]:
+        """Return a row per data set, measure and ranker, and those of all data sets together.
+
+        The scores of a query are averaged over seeds (and over folds, where several test it)
+        before anything else. The mean over data sets gives each of them the same weight; its
+        intervals and tests resample queries within their data set.
+
+        Parameters
+        ----------
+        part : {"test", "valid"}
+            Which queries: those that a fold tests, to report; or those that it validates, to
+            choose by.
+
+        Returns
+        -------
+        list of Row
+        """
+        return self._summaries[check_choice(part, "part", PARTS)]
+
+    def table(self, part: str = "test") -> str:
+        """Return the summary as text.
+
+        Parameters
+        ----------
+        part : {"test", "valid"}
+            As for `summary`.
+
+        Returns
+        -------
+        str
+        """
+        return "\n\n".join(table(block) for block in self._blocks(part))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the summaries as JSON can hold them.
+
+        Returns
+        -------
+        dict
+            "baseline", "measures", "seeds"; and "test" and "valid", each a list with a dict for
+            every `Row`, with None for NaN.
+        """
+        seeds = list(dict.fromkeys(outcome.unit.seed for outcome in self.outcomes))
+        described = {"baseline": self.baseline, "measures": list(self.measures), "seeds": seeds}
+        return described | {
+            part: [
+                {name: None if value != value else value for name, value in asdict(row).items()}
+                for row in self.summary(part)
+            ]
+            for part in reversed(PARTS)
+        }
+
+    def plot(self, path: StrPath | None = None, *, part: str = "test") -> Any:
+        """Draw the mean of each ranker, with the interval of its difference from the baseline.
+
+        There is one panel per measure and data set.
+
+        Parameters
+        ----------
+        path : str or path-like, optional
+            Where the picture goes; its suffix says in what format.
+        part : {"test", "valid"}
+            As for `summary`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from gbrank.evaluation.pictures import draw  # matplotlib takes long to import
+
+        figure = draw(self._blocks(part), self.baseline)
+        if path is not None:
+            figure.savefig(path, dpi=150)
+        return figure
+
+    def _blocks(self, part: str) -> list[list[Row]]:
+        """Return the rows of each data set and measure."""
+        blocks: dict[tuple[str, str], list[Row]] = {}
+        for row in self.summary(part):
+            blocks.setdefault((row.data, row.measure), []).append(row)
+        return list(blocks.values())

@@ -1,0 +1,89 @@
+"""Rankers by name, all with the same budget."""
+
+from typing import Any
+
+from gbrank.boosters import TRAINERS
+from gbrank.evaluation.catboost import CatBoostPeer
+from gbrank.measures import Measure
+from gbrank.objectives import get_objective
+from gbrank.ranker import GBRanker
+
+__all__ = ["ranker_from_name"]
+
+
+def ranker_from_name(
+    name: str,
+    *,
+    eval_metric: str | Measure = "ndcg@10",
+    n_estimators: int = 500,
+    learning_rate: float = 0.05,
+    num_leaves: int = 15,
+    min_child_samples: int = 20,
+    subsample: float = 0.8,
+    colsample: float = 0.7,
+    early_stopping_rounds: int = 100,
+) -> GBRanker | CatBoostPeer:
+    """Return an unfitted ranker; rankers of different name have the same budget.
+
+    Parameters
+    ----------
+    name : str
+        An objective of gbrank's, such as "lambda:ndcg@10" or "lambda:ndcg+pointwise"; LightGBM's
+        or XGBoost's own, such as "lightgbm:lambdarank", "lightgbm:rank_xendcg", "xgboost:rank:ndcg"
+        or "xgboost:rank:map", on their own trees; or one of CatBoost's, such as
+        "catboost:YetiRank", "catboost:YetiRank:mode=NDCG" or "catboost:StochasticRank:metric=NDCG".
+    eval_metric : str or Measure
+        What decides early stopping.
+    n_estimators : int
+        Largest number of rounds (trees).
+    learning_rate : float
+        Factor on each tree.
+    num_leaves : int
+        Largest number of leaves of a tree. CatBoost's own trees are symmetric; they get the depth
+        nearest to its logarithm.
+    min_child_samples : int
+        Smallest number of documents in a leaf. CatBoost's symmetric trees know none, nor do
+        XGBoost's own objectives, which go by curvature.
+    subsample : float in ]0, 1]
+        Share of the documents that each tree is grown on.
+    colsample : float in ]0, 1]
+        Share of the features that each tree (in CatBoost: each split) is grown on.
+    early_stopping_rounds : int
+        Stop after so many rounds without a better value.
+
+    Returns
+    -------
+    GBRanker or CatBoostPeer
+
+    Raises
+    ------
+    ValueError
+        If there is no such objective.
+    ImportError
+        If it is CatBoost's, and CatBoost is not installed.
+
+    Examples
+    --------
+    >>> from gbrank import ranker_from_name
+    >>> ranker_from_name("lightgbm:lambdarank", n_estimators=50).num_leaves
+    15
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"ranker must be a name such as 'lambda:ndcg@10', got {name!r}.")
+    budget: dict[str, Any] = {
+        "eval_metric": eval_metric,
+        "n_estimators": n_estimators,
+        "learning_rate": learning_rate,
+        "num_leaves": num_leaves,
+        "subsample": subsample,
+        "colsample": colsample,
+        "early_stopping_rounds": early_stopping_rounds,
+    }
+    booster, colon, own = name.partition(":")
+    if booster == "catboost" and colon:
+        return CatBoostPeer(own, **budget)
+    budget["min_child_samples"] = min_child_samples
+    if booster in TRAINERS and colon:
+        return GBRanker(name, booster=booster, **budget)
+    # An object, not its name: other processes may not have registered it.
+    return GBRanker(get_objective(name), **budget)

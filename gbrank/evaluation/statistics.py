@@ -1,0 +1,196 @@
+"""Intervals and paired tests of means over queries, of one data set or of several at once.
+
+All take one array per data set (stratum), shape (n_tests, n_queries). The mean over several is
+that of the data sets' means: each data set has the same weight, however many queries it has.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+__all__ = ["holm", "interval", "randomisation_test", "stratified_mean", "t_test"]
+
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
+
+RESAMPLES = 9999
+CELLS = 2**22  # of memory, for resamples that are worked out together
+SEED = 0
+
+
+def stratified_mean(strata: Sequence[Matrix]) -> Vector:
+    """Return the mean over data sets of the mean over queries.
+
+    Parameters
+    ----------
+    strata : sequence of ndarray, shape (n_tests, n_queries)
+
+    Returns
+    -------
+    ndarray, shape (n_tests,)
+
+    Examples
+    --------
+    >>> stratified_mean([np.array([[0.0, 1.0]]), np.array([[1.0]])]).tolist()
+    [0.75]
+    """
+    return np.mean([values.mean(axis=-1) for values in strata], axis=0)
+
+
+def interval(strata: Sequence[Matrix], level: float = 0.95) -> tuple[Vector, Vector]:
+    """Return a bootstrap interval of the mean: percentiles of it over resampled queries.
+
+    Queries are resampled within their data set.
+
+    Parameters
+    ----------
+    strata : sequence of ndarray, shape (n_tests, n_queries)
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    low, high : ndarray, shape (n_tests,)
+
+    References
+    ----------
+    B. Efron, R. Tibshirani. An Introduction to the Bootstrap. Chapman & Hall, 1993 (chapter 13).
+
+    Examples
+    --------
+    >>> low, high = interval([np.arange(10.0)[None, :]])
+    >>> bool(low[0] < 4.5 < high[0])
+    True
+    """
+
+    def mean(*resampled: Matrix, axis: int) -> Matrix:
+        return np.mean([values.mean(axis=axis) for values in resampled], axis=0)
+
+    low, high = stats.bootstrap(
+        strata,
+        mean,
+        n_resamples=RESAMPLES,
+        batch=max(1, CELLS // sum(values.size for values in strata)),
+        vectorized=True,
+        axis=-1,
+        confidence_level=level,
+        method="percentile",
+        random_state=np.random.default_rng(SEED),
+    ).confidence_interval
+    return low, high
+
+
+def randomisation_test(strata: Sequence[Matrix]) -> Vector:
+    """Return p-values of the paired randomisation test that the mean difference is zero.
+
+    If two rankers are equally good, the sign of a query's difference is a toss of a coin. The
+    p-value is the share of tosses that give a mean at least as far from zero: over all tosses
+    where there are few queries, else over 9999 random ones and the one that was observed.
+
+    Parameters
+    ----------
+    strata : sequence of ndarray, shape (n_tests, n_queries)
+        Differences.
+
+    Returns
+    -------
+    ndarray, shape (n_tests,)
+
+    References
+    ----------
+    M. Smucker, J. Allan, B. Carterette. A comparison of statistical significance tests for
+    information retrieval evaluation. CIKM 2007.
+
+    Examples
+    --------
+    >>> randomisation_test([np.array([[1.0, 2.0, 3.0]])]).tolist()
+    [0.25]
+    """
+    weighted = np.concatenate(
+        [values / (len(strata) * values.shape[1]) for values in strata], axis=1
+    )
+    n_queries = weighted.shape[1]
+    # Sums of the same numbers in another order may differ by rounding.
+    observed = np.abs(weighted.sum(axis=1)) - 1e-12 * np.abs(weighted).sum(axis=1)
+    exact = 2**n_queries <= RESAMPLES + 1
+    total = 2**n_queries if exact else RESAMPLES
+    generator = np.random.default_rng(SEED)
+    reached = np.zeros(len(weighted))
+    batch = max(1, CELLS // n_queries)
+    for start in range(0, total, batch):
+        size = min(batch, total - start)
+        if exact:
+            heads = (np.arange(start, start + size)[:, None] >> np.arange(n_queries)) & 1
+        else:
+            heads = generator.integers(0, 2, (size, n_queries), dtype=np.int8)
+        means = (2.0 * heads - 1) @ weighted.T
+        reached += (np.abs(means) >= observed).sum(axis=0)
+    return reached / total if exact else (reached + 1) / (total + 1)
+
+
+def t_test(strata: Sequence[Matrix]) -> Vector:
+    r"""Return p-values of the paired t test that the mean difference is zero.
+
+    With mean difference d_s, variance v_s and n_s queries in each of S data sets,
+
+    .. math:: t = \frac{\sum_s d_s}{\sqrt{\sum_s v_s / n_s}}
+
+    and Welch's and Satterthwaite's degrees of freedom; with one data set, the usual test.
+
+    Parameters
+    ----------
+    strata : sequence of ndarray, shape (n_tests, n_queries)
+        Differences.
+
+    Returns
+    -------
+    ndarray, shape (n_tests,)
+        1 where all differences are 0, NaN where they cannot be tested.
+
+    References
+    ----------
+    B. L. Welch. The generalization of "Student's" problem when several different population
+    variances are involved. Biometrika 34, 1947.
+
+    Examples
+    --------
+    >>> t_test([np.array([[1.0, 2.0, 3.0]])]).round(4).tolist()
+    [0.0742]
+    """
+    sizes = np.array([[values.shape[1]] for values in strata])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = np.array([values.var(axis=1) for values in strata]) / (sizes - 1)
+        freedom = squares.sum(axis=0) ** 2 / (squares**2 / (sizes - 1)).sum(axis=0)
+        t = len(strata) * stratified_mean(strata) / np.sqrt(squares.sum(axis=0))
+    p = 2 * stats.t.sf(np.abs(t), freedom)
+    return np.where([not any(d.any() for d in rows) for rows in zip(*strata, strict=True)], 1.0, p)
+
+
+def holm(p: Vector) -> Vector:
+    """Return p-values corrected for their number, so that one in twenty families errs at 0.05.
+
+    Parameters
+    ----------
+    p : ndarray, shape (n_tests,)
+
+    Returns
+    -------
+    ndarray, shape (n_tests,)
+
+    References
+    ----------
+    S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of
+    Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> holm(np.array([0.03, 0.01, 0.04])).tolist()
+    [0.06, 0.03, 0.06]
+    """
+    order = np.argsort(p)
+    corrected = np.empty(len(p))
+    factors = np.arange(len(p), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(factors * p[order]), 1.0)
+    return corrected

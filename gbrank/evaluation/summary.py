@@ -1,0 +1,165 @@
+"""The rows of a comparison's summary: means, intervals and tests, computed from the outcomes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.evaluation.statistics import (
+    holm,
+    interval,
+    randomisation_test,
+    stratified_mean,
+    t_test,
+)
+from gbrank.evaluation.units import Outcome
+
+__all__ = ["POOLED", "Row", "summarise"]
+
+POOLED = "pooled"
+
+Cube = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one ranker is worth on one data set, by one measure.
+
+    Parameters
+    ----------
+    data : str
+        The data set, or "pooled": all of them, each with the same weight.
+    measure, ranker : str
+    n_queries, n_skipped : int
+        How many queries count, and how many the measure skips, such as those without a relevant
+        document.
+    mean : float
+        Mean over the queries of all folds, of scores averaged over seeds.
+    low, high : float
+        Its 95% bootstrap interval over queries.
+    seed_deviation : float
+        Standard deviation, over seeds, of the mean over queries; NaN with one seed.
+    difference : float
+        Mean minus that of the baseline.
+    difference_low, difference_high : float
+        Its 95% bootstrap interval over queries.
+    p_randomisation, p_t : float
+        p-values of the paired randomisation test and t test of the difference, corrected by Holm
+        for the number of rankers compared with the baseline; NaN for the baseline itself.
+    rounds : float
+        Mean number of rounds kept; NaN where the ranker does not say.
+    seconds : float
+        Median duration of a fit.
+    """
+
+    data: str
+    measure: str
+    ranker: str
+    n_queries: int
+    n_skipped: int
+    mean: float
+    low: float
+    high: float
+    seed_deviation: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    p_randomisation: float
+    p_t: float
+    rounds: float
+    seconds: float
+
+
+def summarise(
+    outcomes: Sequence[Outcome], measures: Sequence[str], baseline: str, part: str
+) -> list[Row]:
+    """Return a row per data set, measure and ranker, and those of all data sets together.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+    measures : sequence of str
+    baseline : str
+    part : {"test", "valid"}
+
+    Returns
+    -------
+    list of Row
+    """
+    by_data: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_data.setdefault(outcome.unit.data, []).append(outcome)
+    groups = {data: [own] for data, own in by_data.items()}
+    if len(groups) > 1:
+        groups[POOLED] = list(by_data.values())
+    return [
+        row
+        for data, strata in groups.items()
+        for measure in measures
+        for row in _rows(data, measure, strata, baseline, part)
+    ]
+
+
+def _rows(
+    data: str, measure: str, strata: list[list[Outcome]], baseline: str, part: str
+) -> list[Row]:
+    rankers = list(dict.fromkeys(outcome.unit.ranker for outcome in strata[0]))
+    complete = [_cube(outcomes, measure, part) for outcomes in strata]
+    cubes = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))] for cube in complete]
+    n_queries, n_all = (sum(cube.shape[2] for cube in some) for some in (cubes, complete))
+    scores = [cube.mean(axis=1) for cube in cubes]
+    means = stratified_mean(scores)
+    low, high = interval(scores)
+    by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
+    deviations = (
+        by_seed.std(axis=1, ddof=1) if by_seed.shape[1] > 1 else np.full_like(means, np.nan)
+    )
+    reference = rankers.index(baseline)
+    differences = [values - values[reference] for values in scores]
+    difference_low, difference_high = interval(differences)
+    others = np.arange(len(rankers)) != reference
+    tested = [values[others] for values in differences]
+    p_randomisation, p_t = np.full((2, len(rankers)), np.nan)
+    p_randomisation[others] = holm(randomisation_test(tested))
+    p_t[others] = holm(t_test(tested))
+    fits = [[o for group in strata for o in group if o.unit.ranker == ranker] for ranker in rankers]
+    return [
+        Row(data, measure, ranker, n_queries, n_all - n_queries, *map(float, numbers))
+        for ranker, *numbers in zip(
+            rankers,
+            means,
+            low,
+            high,
+            deviations,
+            stratified_mean(differences),
+            difference_low,
+            difference_high,
+            p_randomisation,
+            p_t,
+            [np.mean([np.nan if o.rounds is None else o.rounds for o in own]) for own in fits],
+            [np.median([o.seconds for o in own]) for own in fits],
+            strict=True,
+        )
+    ]
+
+
+def _cube(outcomes: list[Outcome], measure: str, part: str) -> Cube:
+    """Return scores, shape (n_rankers, n_seeds, n_queries), averaged over folds."""
+    rankers, seeds, queries = (
+        {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        for keys in (
+            (outcome.unit.ranker for outcome in outcomes),
+            (outcome.unit.seed for outcome in outcomes),
+            (query for outcome in outcomes for query in getattr(outcome, part).queries),
+        )
+    )
+    total = np.zeros((len(rankers), len(seeds), len(queries)))
+    count = np.zeros(total.shape)
+    for outcome in outcomes:
+        scores = getattr(outcome, part)
+        cell = rankers[outcome.unit.ranker], seeds[outcome.unit.seed]
+        columns = [queries[query] for query in scores.queries]
+        total[cell][columns] += scores.values[measure]
+        count[cell][columns] += 1
+    return total / count

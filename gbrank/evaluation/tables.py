@@ -1,0 +1,55 @@
+"""A comparison as text."""
+
+import math
+from collections.abc import Sequence
+
+from gbrank.evaluation.summary import Row
+
+__all__ = ["table"]
+
+HEAD = (
+    "ranker", "mean", "95% interval", "seeds ±", "difference", "95% interval", "p (random.)",
+    "p (t)", "rounds", "s/fit",
+)  # fmt: skip
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the rows of one data set and measure as text.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+
+    Returns
+    -------
+    str
+    """
+    first = rows[0]
+    cells = [HEAD, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
+        for name, *numbers in cells
+    ]
+    title = f"{first.data}, {first.measure}: {first.n_queries} queries, {first.n_skipped} skipped"
+    return "\n".join([title, *(f"  {line}".rstrip() for line in lines)])
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    compared = not math.isnan(row.p_randomisation)
+    return (
+        row.ranker,
+        f"{row.mean:.4f}",
+        f"{row.low:.4f} to {row.high:.4f}",
+        _number(row.seed_deviation, ".4f"),
+        f"{row.difference:+.4f}" if compared else "baseline",
+        f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" if compared else "",
+        _number(row.p_randomisation, ".4f"),
+        _number(row.p_t, ".4f"),
+        _number(row.rounds, ".0f"),
+        f"{row.seconds:.1f}",
+    )
+
+
+def _number(value: float, form: str) -> str:
+    return "" if math.isnan(value) else format(value, form)

@@ -1,0 +1,49 @@
+"""Saved models of any class."""
+
+import os
+
+from gbrank.linear_ranker import LinearRanker
+from gbrank.perceptron import SLAMPerceptron
+from gbrank.ranker import GBRanker
+from gbrank.storage import estimator_of
+
+__all__ = ["load_ranker"]
+
+RANKERS = {cls.__name__: cls for cls in (GBRanker, LinearRanker, SLAMPerceptron)}
+
+
+def load_ranker(path: str | os.PathLike[str]) -> GBRanker | LinearRanker | SLAMPerceptron:
+    """Read a model of any class from the folder where its `save` wrote it.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+
+    Returns
+    -------
+    GBRanker, LinearRanker or SLAMPerceptron
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no model.
+    ValueError
+        If a file is cut short or damaged, or the model's class is not of gbrank.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gbrank import LinearRanker, load_ranker, make_cubic
+    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     LinearRanker("regression").fit(X, y, qid=qid).save(folder)
+    ...     load_ranker(folder)
+    LinearRanker(objective='regression')
+    """
+    name = estimator_of(path)
+    if name not in RANKERS:
+        raise ValueError(
+            f"{path} must hold one of {', '.join(RANKERS)}, got a {name}: load it by {name}.load."
+        )
+    return RANKERS[name].load(path)

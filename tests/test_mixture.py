@@ -1,0 +1,305 @@
+"""Mixtures whose share is a schedule; those of a fixed share are in test_pointwise.py."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import gbrank
+import reference
+from gbrank import (
+    NDCG,
+    ApproxRank,
+    GBRanker,
+    LambdaRank,
+    ListNet,
+    Mixture,
+    Perturbed,
+    Pointwise,
+    Queries,
+    RankNet,
+    SmoothRank,
+    constant,
+    cosine,
+    custom_objective,
+    get_objective,
+    join,
+    lightgbm_fobj,
+    linear,
+    make_cubic,
+    staircase,
+    xgboost_obj,
+)
+
+Vector = NDArray[np.float64]
+X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+SIZES = np.full(20, 10)
+ROUNDS = 6
+SWITCH = join([0, 1], [3])
+
+both = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+
+def bind(objective: Any, data: reference.Data, **options: Any) -> Any:
+    """Bind an objective to data."""
+    return objective.bind(data.y, Queries.from_qid(data.qid), **options)
+
+
+def shares_seen(into: list[tuple[int, int | None]]) -> Any:
+    """Return a share that writes down what it is called with."""
+
+    def share(round: int, rounds: int | None) -> float:
+        into.append((round, rounds))
+        return 0.25
+
+    return share
+
+
+# --- The gradient -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (linear(0.2, 0.6), [0.2, 0.3, 0.4, 0.5, 0.6]),
+        ("cosine(0.1, 0.9, rounds=3)", [0.1, 0.5, 0.9, 0.9, 0.9]),
+        (staircase(0.8, 0.5, 2), [0.8, 0.8, 0.4, 0.4, 0.2]),
+        (lambda round, rounds: (round + 1) / (rounds + 1), [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6]),
+    ],
+)
+def test_each_round_has_its_share(share: Any, expected: list[float]) -> None:
+    """A mixture of the share that the schedule has in that round."""
+    data = reference.Data(41)
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(data.y))
+    bound = bind(Mixture(RankNet(), Pointwise(), share), data, sample_weight=weights, rounds=5)
+    for round, value in enumerate(expected):
+        fixed = bind(Mixture(RankNet(), Pointwise(), value), data, sample_weight=weights)
+        for actual, other in zip(
+            bound.gradients(data.scores, round=round), fixed.gradients(data.scores), strict=True
+        ):
+            assert_allclose(actual, other, rtol=1e-12)
+        assert_allclose(bound.loss(data.scores, round=round), fixed.loss(data.scores), rtol=1e-12)
+
+
+def test_at_either_end_one_objective_is_computed() -> None:
+    """Alone, over its mean curvature; the other is not even called."""
+    calls = []
+
+    def noted(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+        calls.append(len(scores))
+        return 0.0, scores - labels, np.ones_like(scores)
+
+    data = reference.Data(42)
+    mixture = Mixture(RankNet(), custom_objective(noted), linear(0, 1))
+    bound = bind(mixture, data, rounds=3)
+    gradient, curvature = bind(RankNet(), data).gradients(data.scores)
+    mixed = bound.gradients(data.scores, round=0)
+    assert not calls
+    assert_allclose(mixed, (gradient / curvature.mean(), curvature / curvature.mean()), rtol=1e-12)
+    assert_array_equal(bound.loss(data.scores), bind(RankNet(), data).loss(data.scores))
+    last = bound.gradients(data.scores, round=2)
+    assert sum(calls) == len(data.y)
+    assert_allclose(last[0], data.scores - data.y, rtol=1e-12)
+    assert_allclose(last[1], 1, rtol=1e-12)
+
+
+def test_the_number_of_rounds_reaches_all_parts() -> None:
+    """Through mixtures, perturbations and mixtures of them."""
+    seen: list[tuple[int, int | None]] = []
+    inner = Mixture(RankNet(), Pointwise(), shares_seen(seen))
+    objective = Mixture(Perturbed(inner, draws=1), ListNet(), linear(0.5, 0.1))
+    bound = bind(objective, reference.Data(43), rounds=7)
+    assert seen == [(round, 7) for round in range(7)]  # checked before any work
+    seen.clear()
+    bound.gradients(reference.Data(43).scores, round=4)
+    assert seen == [(4, 7)]
+
+
+def test_order_of_rows_changes_no_bit() -> None:
+    """In rounds with a share of both, and of one."""
+    data = reference.Data(44, tied=True)
+    rows = np.random.default_rng(0).permutation(len(data.y))
+    objective = get_objective("approx:ndcg(discount=linear)+linear(0.5,1)*approx:ndcg")
+    bound = bind(objective, data, rounds=3)
+    shuffled = objective.bind(data.y[rows], Queries.from_qid(data.qid[rows]), rounds=3)
+    for round in range(3):
+        expected = bound.gradients(data.scores, 0.5, round)
+        actual = shuffled.gradients(data.scores[rows], 0.5, round)
+        assert_array_equal(actual, [part[rows] for part in expected])
+
+
+# --- What it must not be ----------------------------------------------------------------------
+
+
+def test_the_number_of_rounds_must_be_known() -> None:
+    """By schedules that need it, at binding; a hook says so in its first round."""
+    data, mixture = reference.Data(45), Mixture(RankNet(), Pointwise(), linear(0, 1))
+    for objective in (mixture, Perturbed(mixture)):
+        with pytest.raises(ValueError, match=r"linear.*number of rounds: pass rounds="):
+            bind(objective, data)
+    with pytest.raises(ValueError, match="rounds must be an integer of at least 1"):
+        bind(mixture, data, rounds=0)
+    bind(Mixture(RankNet(), Pointwise(), linear(0, 1, rounds=3)), data)
+    bind(Mixture(RankNet(), Pointwise(), SWITCH), data)
+    with pytest.raises(ValueError, match="pass rounds="):
+        lgb.train({"objective": lightgbm_fobj(mixture), "verbose": -1},
+                  lgb.Dataset(X, Y, group=SIZES), 2)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [
+        (linear(0, 1.5), "share in round 3 must be .* at most 1, got 1.125"),
+        (staircase(0.5, 2, 2), "share in round 4 must be .* at most 1, got 2"),
+        (cosine(1.25, 0, rounds=3), "share in round 0 .* got 1.25"),
+        (lambda round, rounds: 0.1 - round / 10, "share in round 2 must be .* at least 0"),
+        (lambda round, rounds: None, "share in round 0 must be a number"),
+        (lambda round, rounds: np.nan, "share in round 0 must be"),
+    ],
+)
+def test_shares_outside_their_range(share: Any, message: str) -> None:
+    """The error names the round, and comes before any work."""
+    with pytest.raises((TypeError, ValueError), match=message):
+        bind(Mixture(RankNet(), Pointwise(), share), reference.Data(46), rounds=5)
+
+
+def test_unknown_rounds_are_checked_when_they_come() -> None:
+    """A function that leaves the range late, where nobody said how many rounds there are."""
+    data = reference.Data(47)
+    bound = bind(Mixture(RankNet(), Pointwise(), lambda round, rounds: round / 4), data)
+    bound.gradients(data.scores, round=4)
+    with pytest.raises(ValueError, match="share in round 5 must be"):
+        bound.gradients(data.scores, round=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ranknet+linaer(0,1)*pointwise", "unknown schedule 'linaer'. Did you mean 'linear'"),
+        ("ranknet+linear(0)*pointwise", "share must be a number or a schedule .*stop"),
+        ("ranknet+linear(0,-1)*pointwise", "stop must be a number of at least 0"),
+        ("ranknet+linear(0,1,unit='spread')*pointwise", "share must have the unit 'absolute'"),
+        ("ranknet+0*pointwise", "share must be a number above 0"),
+        ("ranknet+constant(1)*pointwise", "share must be below 1"),
+        ("ranknet+linear(0,1)*", "unknown objective ''"),
+        ("ranknet+linear(0,1)*linear(0,1)*pointwise", "share must be"),
+    ],
+)
+def test_bad_strings(text: str, message: str) -> None:
+    """Always a ValueError that names the trouble."""
+    with pytest.raises(ValueError, match=message):
+        get_objective(text)
+
+
+# --- Values -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("listnet+linear(0,1)*lambda:ndcg", Mixture(ListNet(), LambdaRank(), linear(0, 1))),
+        ("listnet + linear(0, 1, rounds=9) * lambda:ndcg@5",
+         Mixture(ListNet(), LambdaRank("ndcg@5"), linear(0, 1, 9))),
+        ("listnet+join([0,linear(0,1)],[5])*ranknet+0.1*pointwise",
+         Mixture(Mixture(ListNet(), RankNet(), join([0, linear(0, 1)], [5])), Pointwise(), 0.1)),
+        ("approx:ndcg(discount=linear)+staircase(1,0.5,10)*approx:ndcg",
+         Mixture(ApproxRank(NDCG(discount="linear")), ApproxRank(), staircase(1, 0.5, 10))),
+        ("ranknet+constant(0.5)*pointwise", RankNet() + Pointwise()),
+    ],
+)  # fmt: skip
+def test_strings(text: str, expected: Any) -> None:
+    """Read, printed without spaces and read back; evaluated and pickled."""
+    assert get_objective(text) == expected
+    assert " " not in str(expected)
+    for again in (
+        get_objective(str(expected)), pickle.loads(pickle.dumps(expected)),
+        eval(repr(expected), vars(gbrank)),
+    ):  # fmt: skip
+        assert again == expected
+        assert hash(again) == hash(expected)
+
+
+def test_facts() -> None:
+    """It says that it depends on the round, and whether it may need a start."""
+    scheduled = Mixture(SmoothRank(), LambdaRank(), linear(0, 1))
+    for objective in (scheduled, Mixture(scheduled, ListNet()), Perturbed(scheduled)):
+        assert objective.facts.annealed
+        assert not objective.facts.stochastic or isinstance(objective, Perturbed)
+    assert scheduled.facts.needs_start  # where its share is all, in the first round
+    fixed = Mixture(SmoothRank(), LambdaRank(), constant(0.5))
+    assert not fixed.facts.annealed
+    assert not fixed.facts.needs_start
+    assert fixed.share == 0.5
+
+
+# --- Training ---------------------------------------------------------------------------------
+
+
+def trained(booster: str, hook: Any, rounds: int, start: Any = None) -> Any:
+    """Return a booster."""
+    if booster == "lightgbm":
+        data = lgb.Dataset(X, Y, group=SIZES, free_raw_data=False)
+        return lgb.train({"objective": hook, "verbose": -1, "num_threads": 1}, data, rounds,
+                         init_model=start)  # fmt: skip
+    options = {"nthread": 1, "base_score": 0.0, "disable_default_eval_metric": True}
+    data = xgb.DMatrix(X, Y, group=SIZES, nthread=1)
+    return xgb.train(options, data, rounds, obj=hook, xgb_model=start)
+
+
+def scores_of(model: Any) -> Vector:
+    """Return predictions."""
+    if isinstance(model, lgb.Booster):
+        return np.asarray(model.predict(X))
+    return np.asarray(model.predict(xgb.DMatrix(X)))
+
+
+@both
+def test_hooks_switch_objectives(booster: str) -> None:
+    """Three rounds of one, then three of the other, from where the first came to."""
+    make: Any = {"lightgbm": lightgbm_fobj, "xgboost": xgboost_obj}[booster]
+    mixture = Mixture(RankNet(), LambdaRank("map"), SWITCH)
+    whole = scores_of(trained(booster, make(mixture, rounds=ROUNDS), ROUNDS))
+    start = trained(booster, make(RankNet()), 3)
+    rest = trained(booster, make(LambdaRank("map")), 3, start)
+    assert_allclose(whole, scores_of(rest), atol=1e-5)
+    alone = scores_of(trained(booster, make(RankNet()), ROUNDS))
+    assert np.abs(whole - alone).max() > 0.01
+    resumed = trained(booster, make(mixture, rounds=ROUNDS), 2, trained(booster, make(mixture), 4))
+    assert_allclose(scores_of(resumed), whole, atol=1e-5)
+
+
+@both
+def test_hooks_pass_on_rounds(booster: str) -> None:
+    """The round is the booster's, the number of rounds the hook's."""
+    make: Any = {"lightgbm": lightgbm_fobj, "xgboost": xgboost_obj}[booster]
+    seen: list[tuple[int, int | None]] = []
+    hook = make(Mixture(RankNet(), Pointwise(), shares_seen(seen)), rounds=9)
+    trained(booster, hook, 4)
+    assert seen == [(round, 9) for round in (*range(9), *range(4))]
+    with pytest.raises(ValueError, match=r"round is not known.*at_round"):
+        hook.derivatives(hook.objective.bind(Y, Queries.from_sizes(SIZES)), np.zeros(200), None)
+
+
+@both
+def test_annealed_discount(booster: str, tmp_path: Path) -> None:
+    """From a string; GBRanker knows its rounds, and saves what it was given."""
+    text = "approx:ndcg(discount=linear)+linear(0.5,1)*approx:ndcg"
+    options: Any = {"booster": booster, "n_estimators": ROUNDS, "n_jobs": 1, "random_state": 0}
+    ranker = GBRanker(get_objective(text), **options).fit(X, Y, qid=QID)
+    make: Any = {"lightgbm": lightgbm_fobj, "xgboost": xgboost_obj}[booster]
+    other = scores_of(trained(booster, make("approx:ndcg"), ROUNDS))
+    assert np.abs(ranker.predict(X) - other).max() > 0.01
+    ranker.save(tmp_path)
+    again = GBRanker.load(tmp_path)
+    assert get_objective(again.objective) == get_objective(text)
+    assert_array_equal(again.fit(X, Y, qid=QID).predict(X), ranker.predict(X))
+    with pytest.raises(ValueError, match="share in round 6 must be"):
+        ranker.set_params(objective="listnet+linear(0,2,rounds=11)*ranknet", n_estimators=7).fit(
+            X, Y, qid=QID
+        )

@@ -1,0 +1,275 @@
+"""SLAMPerceptron: rounds by hand, invariance to scale, and the bounds on the cumulative loss."""
+
+import pickle
+from functools import cache
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import reference
+from gbrank import AP, NDCG, SLAM, Queries, SLAMPerceptron, make_cubic
+
+Vector = NDArray[np.float64]
+
+X, Y, QID = make_cubic(40, n_documents=8, n_features=4, random_state=0)
+MEASURES: list[Any] = ["ndcg", "ndcg@3", "ap", NDCG(k=5, gain="linear"), AP(threshold=2)]
+GRADES = np.repeat([4.0, 3.0, 2.0, 1.0, 0.0], [3, 3, 4, 5, 5])
+
+
+@cache
+def separable(n_queries: int, seed: int) -> tuple[Vector, Vector, Vector]:
+    """Return queries of which every grade stands above the next by a margin along (1, ..., 1).
+
+    Features are normal around 7, 5, 3, 1, −1 by grade; the margin along the unit vector is 1.
+    """
+    generator = np.random.default_rng(seed)
+    queries: list[Vector] = []
+    while len(queries) < n_queries:
+        X = generator.normal(2 * GRADES[:, None] - 1, 1, (20, 10))
+        along = X.sum(axis=1) / np.sqrt(10)
+        gaps = [along[g == GRADES].min() - along[g - 1 == GRADES].max() for g in range(1, 5)]
+        if min(gaps) >= 1:
+            queries.append(X)
+    return np.concatenate(queries), np.tile(GRADES, n_queries), np.repeat(np.arange(n_queries), 20)
+
+
+def narrow(n_queries: int, seed: int) -> tuple[Vector, Vector, Vector]:
+    """Return queries whose grades stand 0.2 apart along (1, ..., 1), amid noise of sd 1 across."""
+    generator = np.random.default_rng(seed)
+    labels = np.tile(GRADES, n_queries)
+    unit = np.full(10, 1 / np.sqrt(10))
+    X = generator.normal(size=(len(labels), 10))
+    X -= np.outer(X @ unit, unit)
+    X += np.outer(0.3 * labels + generator.uniform(0, 0.1, len(labels)), unit)
+    return X, labels, np.repeat(np.arange(n_queries), 20)
+
+
+def worth(measure: Any, labels: list[float]) -> list[float]:
+    """Return v, by the paper's definitions, averaged over documents of equal label."""
+    if isinstance(measure, AP):
+        relevant = [float(label >= measure.threshold) for label in labels]
+        return [value / sum(relevant) for value in relevant]
+    gain = reference.GAINS[measure.gain]
+    order = sorted(range(len(labels)), key=lambda i: -labels[i])
+    discounts = [1 / log2(2 + r) if r < (measure.k or 99) else 0 for r in range(len(labels))]
+    ideal = sum(gain(labels[i]) * d for i, d in zip(order, discounts, strict=True))
+    v = [0.0] * len(labels)
+    for label in set(labels):
+        ranks = [r for r, i in enumerate(order) if labels[i] == label]
+        for r in ranks:
+            v[order[r]] = gain(label) * sum(discounts[s] for s in ranks) / len(ranks) / ideal
+    return v
+
+
+def by_hand(measure: Any, eta: float, margin: float) -> tuple[Vector, list[float]]:
+    """Run the perceptron over the queries, one document at a time."""
+    w, losses = np.zeros(4), []
+    for query in range(40):
+        own = slice(8 * query, 8 * query + 8)
+        rows, labels = X[own], Y[own].tolist()
+        scores = rows @ w
+        value = measure.per_query(labels, scores)[0]
+        losses.append(0.0 if np.isnan(value) else 1 - value)
+        if losses[-1] <= 1e-12:
+            continue
+        # The measure's own grades: what is worth the same is not told apart.
+        grades = [float(label >= 2) for label in labels] if isinstance(measure, AP) else labels
+        gradient = np.zeros(4)
+        for i, v in enumerate(worth(measure, labels)):
+            lower = [j for j in range(8) if grades[j] < grades[i]]
+            if v == 0 or not lower:
+                continue
+            best = max((scores[j], grades[j]) for j in lower)
+            if margin + best[0] - scores[i] > 0:
+                at_best = [j for j in lower if (scores[j], grades[j]) == best]
+                gradient += v * (rows[at_best].mean(axis=0) - rows[i])
+        w = w - eta * gradient
+    return w, losses
+
+
+@pytest.mark.parametrize("measure", [NDCG(), NDCG(k=3), NDCG(k=5, gain="linear"), AP(threshold=2)])
+@pytest.mark.parametrize(("eta", "margin"), [(1.0, 1.0), (0.1, 1.0), (1.0, 0.02)])
+def test_rounds_by_hand(measure: Any, eta: float, margin: float) -> None:
+    """Weights and losses of every round."""
+    ranker = SLAMPerceptron(measure, learning_rate=eta, margin=margin).fit(X, Y, qid=QID)
+    w, losses = by_hand(measure, eta, margin)
+    assert_allclose(ranker.coef_, w, atol=1e-12)
+    assert_allclose(ranker.cumulative_loss_, np.cumsum(losses), atol=1e-12)
+    assert ranker.score(X, Y, QID) == measure(Y, X @ ranker.coef_, qid=QID)
+
+
+def test_only_errors_teach() -> None:
+    """A query that is ranked perfectly changes nothing, though within the margin; nor does one
+    that has nothing relevant."""
+    ranker = SLAMPerceptron().partial_fit([[1.0], [0.0]], [1, 0])
+    assert ranker.coef_.tolist() == [1.0]
+    ranker.partial_fit([[0.3], [0.2]], [1, 0]).partial_fit([[0.3], [0.2]], [0, 0])
+    assert ranker.coef_.tolist() == [1.0]
+    ranker.partial_fit([[0.2], [0.3]], [1, 0])
+    assert ranker.coef_[0] == pytest.approx(0.9)
+    expected = np.cumsum([1 - (1 + 1 / log2(3)) / 2, 0, 0, 1 - 1 / log2(3)])
+    assert_allclose(ranker.cumulative_loss_, expected)
+
+
+# --- Scale ------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.sampled_from(MEASURES), st.floats(0.01, 10), st.floats(0.01, 10), st.integers(-20, 20),
+    st.floats(0.01, 100),
+)  # fmt: skip
+def test_joint_scale(measure: Any, eta: float, margin: float, power: int, scale: float) -> None:
+    """η and the margin together scale the weights, and nothing else; exactly, by powers of 2."""
+    first = SLAMPerceptron(measure, learning_rate=eta, margin=margin).fit(X, Y, qid=QID)
+    two = 2.0**power
+    other = SLAMPerceptron(measure, learning_rate=two * eta, margin=two * margin)
+    other.fit(X, Y, qid=QID)
+    assert_array_equal(other.coef_, two * first.coef_)
+    assert_array_equal(other.cumulative_loss_, first.cumulative_loss_)
+    other = SLAMPerceptron(measure, learning_rate=scale * eta, margin=scale * margin)
+    assert_allclose(other.fit(X, Y, qid=QID).coef_, scale * first.coef_, rtol=1e-6)
+
+
+def test_step_alone_matters() -> None:
+    """The paper says it does not; but it decides which margins are violated."""
+    losses = [
+        SLAMPerceptron(learning_rate=eta).fit(X, Y, qid=QID).cumulative_loss_[-1]
+        for eta in (0.01, 100.0)
+    ]
+    assert abs(losses[0] - losses[1]) > 0.1
+
+
+# --- Bounds -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "ndcg@5", AP(threshold=3)])
+@pytest.mark.parametrize("seed", range(5))
+def test_loss_stops_growing_where_a_margin_exists(measure: Any, seed: int) -> None:
+    """Corollary 6: over 2,000 rounds, the last 1,000 lose at most 1% of what the first did."""
+    rows, labels, qid = separable(2000, seed)
+    total = SLAMPerceptron(measure).fit(rows, labels, qid=qid).cumulative_loss_
+    assert total.shape == (2000,)
+    assert total[999] > 0
+    assert total[-1] - total[999] <= 0.01 * total[999]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_loss_stops_growing_where_the_margin_is_narrow(seed: int) -> None:
+    """There one query does not teach it all: dozens of rounds err before the weights are right."""
+    rows, labels, qid = narrow(2000, seed)
+    total = SLAMPerceptron().fit(rows, labels, qid=qid).cumulative_loss_
+    assert np.count_nonzero(np.diff(total)) > 20
+    assert total[-1] - total[999] <= 0.01 * total[999]
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "ndcg@5", AP(threshold=3)])
+@pytest.mark.parametrize("eta", [0.01, 0.3])
+def test_regret(measure: Any, eta: float) -> None:
+    """Proposition before theorem 5, for w* = 5 (1, ..., 1)/√10, whose surrogate is 0.
+
+    Σ loss ≤ Σ surrogate ≤ (‖w*‖² + Σ ‖step‖²)/(2η) over the rounds that err.
+    """
+    rows, labels, qid = narrow(100, 7)
+    slam = SLAM(measure, smooth=False)
+    best = np.full(10, 5 / np.sqrt(10))
+    assert slam.bind(labels, Queries.from_qid(qid)).loss(rows @ best).max() < 1e-12
+    ranker = SLAMPerceptron(measure, learning_rate=eta)
+    surrogate = steps = 0.0
+    erring, w = 0, np.zeros(10)
+    for query in range(100):
+        own = slice(20 * query, 20 * query + 20)
+        ranker.partial_fit(rows[own], labels[own])
+        if (ranker.coef_ != w).any():
+            bound = slam.bind(labels[own], Queries.from_sizes([20]))
+            surrogate += bound.loss(rows[own] @ w)[0]
+            steps += np.sum((ranker.coef_ - w) ** 2)
+            erring += 1
+        w = ranker.coef_
+    assert erring > 10
+    assert ranker.cumulative_loss_[-1] <= surrogate <= (25 + steps) / (2 * eta)
+
+
+# --- Streams ----------------------------------------------------------------------------------
+
+
+def test_streams() -> None:
+    """One query at a time, several, all at once, several times over, saved in between."""
+    whole = SLAMPerceptron(max_iter=2).fit(X, Y, qid=QID)
+    ranker = SLAMPerceptron()
+    for _ in range(2):
+        for query in range(20):
+            own = slice(8 * query, 8 * query + 8)
+            ranker.partial_fit(X[own], Y[own])
+        late = QID >= 20
+        ranker.partial_fit(X[late], Y[late], group=[8] * 20)
+    assert_array_equal(ranker.coef_, whole.coef_)
+    assert_allclose(ranker.cumulative_loss_, whole.cumulative_loss_, rtol=1e-13)
+    assert len(whole.cumulative_loss_) == 80
+    assert_array_equal(whole.fit(X, Y, qid=QID).coef_, ranker.coef_)
+
+
+def test_saved_in_between(tmp_path: Path) -> None:
+    """A loaded perceptron learns on, with the same bits."""
+    early = QID < 20
+    ranker = SLAMPerceptron(NDCG(k=3), margin=0.5).fit(X[early], Y[early], qid=QID[early])
+    ranker.save(tmp_path)
+    for loaded in (SLAMPerceptron.load(tmp_path), pickle.loads(pickle.dumps(ranker))):
+        loaded.partial_fit(X[~early], Y[~early], qid=QID[~early])
+        whole = clone(ranker).fit(X, Y, qid=QID)
+        assert_array_equal(loaded.coef_, whole.coef_)
+        assert_allclose(loaded.cumulative_loss_, whole.cumulative_loss_, rtol=1e-13)
+        assert loaded.score(X, Y, QID) == whole.score(X, Y, QID)
+
+
+def test_forms_of_data() -> None:
+    """Sparse, in a frame, rows of a query apart: the same weights."""
+    expected = SLAMPerceptron().fit(X, Y, qid=QID).coef_
+    apart = np.argsort(np.tile(np.arange(8), 40), kind="stable")
+    for rows, labels, qid in (
+        (sp.csr_matrix(X), Y, QID),
+        (pd.DataFrame(X), Y, QID),
+        (X[apart], Y[apart], QID[apart]),
+    ):
+        assert_allclose(SLAMPerceptron().fit(rows, labels, qid=qid).coef_, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("params", "changed", "message"),
+    [
+        ({"measure": "err"}, {}, r"measure must be NDCG or AP"),
+        ({"measure": "nothing"}, {}, r"unknown measure 'nothing'"),
+        ({"learning_rate": 0}, {}, r"learning_rate.*above 0, got 0"),
+        ({"margin": -1}, {}, r"margin.*above 0, got -1"),
+        ({"max_iter": 0}, {}, r"max_iter.*at least 1, got 0"),
+        ({}, {"qid": None}, r"fit needs qid="),
+        ({}, {"y": -Y}, r"labels must be at least 0"),
+        ({}, {"X": np.where(X > 0.99, np.nan, X)}, r"X must not hold NaN"),
+    ],
+)
+def test_bad_input(params: dict[str, Any], changed: dict[str, Any], message: str) -> None:
+    """Named; nothing has been learnt then."""
+    ranker = SLAMPerceptron(**params)
+    arguments = {"X": X, "y": Y, "qid": QID, **changed}
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments)
+    with pytest.raises(NotFittedError):
+        ranker.predict(X)
+
+
+def test_features_stay_the_same() -> None:
+    """Of later queries too."""
+    ranker = SLAMPerceptron().fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match="X has 3 features, expected 4"):
+        ranker.partial_fit(X[:8, :3], Y[:8])
