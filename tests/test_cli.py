@@ -17,7 +17,7 @@ import pytrec_eval
 import gbrank
 import gbrank.measures
 import gbrank.objectives
-from gbrank import GBRanker, get_measure, make_cubic, read_letor, write_letor
+from gbrank import GBRanker, LinearRanker, get_measure, make_cubic, read_letor, write_letor
 from gbrank.cli import COMMANDS, _parser, main
 
 Output: TypeAlias = Callable[..., str]
@@ -250,6 +250,17 @@ def test_predict_and_evaluate_agree(
     assert output("evaluate", test, "--scores", scores, "--json") == expected
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     assert output("evaluate", test, "--scores", "-", "--json") == expected
+
+
+def test_linear_models_too(data: Path, tmp_path: Path, output: Output) -> None:
+    """Any ranker that gbrank has saved."""
+    test, folder = data / "test.txt", tmp_path / "linear"
+    X, y, qid = read_letor(data / "train.txt")
+    ranker = LinearRanker("regression").fit(X, y, qid=qid)
+    ranker.save(folder)
+    scores = list(map(float, output("predict", folder, test).split()))
+    assert scores == ranker.predict(read_letor(test)[0]).tolist()
+    assert "ndcg@10" in output("evaluate", test, "--model", folder)
 
 
 def test_evaluate_is_the_measure(data: Path, model: str, output: Output) -> None:

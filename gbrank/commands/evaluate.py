@@ -15,9 +15,9 @@ from gbrank.commands.common import (
     print_json,
     read_files,
 )
+from gbrank.loading import load_ranker
 from gbrank.measures import get_measure
 from gbrank.queries import Queries
-from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
@@ -80,7 +80,7 @@ def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
     if arguments.model is None:
         _, y, qid = read_files(arguments.files, sparse=arguments.sparse)
         return y, qid, _read_scores(arguments.scores, len(y))
-    ranker = GBRanker.load(arguments.model)
+    ranker = load_ranker(arguments.model)
     width = ranker.n_features_in_
     X, y, qid = read_files(arguments.files, sparse=arguments.sparse, n_features=width)
     return y, qid, ranker.predict(X)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.common import add_files, open_text, read_files
+from gbrank.loading import load_ranker
 from gbrank.queries import Queries
-from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
@@ -50,7 +50,7 @@ def _word(text: str) -> str:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
-    ranker = GBRanker.load(arguments.model)
+    ranker = load_ranker(arguments.model)
     trec = arguments.format == "trec"
     X, _, qid, *comments = read_files(
         arguments.files,

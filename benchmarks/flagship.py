@@ -1,0 +1,38 @@
+"""The default ranker beside LightGBM's, XGBoost's and CatBoost's, under the same budget.
+
+python benchmarks/flagship.py --data mq2008 ohsumed --cubic
+"""
+
+from study import study
+
+from gbrank import GBRanker, ranker_from_name
+
+TEXT = """\
+# The default, beside its peers
+
+`GBRanker()` beside what LightGBM, XGBoost and CatBoost have, on the same budget of rounds, leaves,
+learning rate and early stopping (CatBoost on its own symmetric trees).
+"""
+
+PEERS = (
+    "lightgbm:lambdarank",
+    "lightgbm:rank_xendcg",
+    "xgboost:rank:ndcg",
+    "xgboost:rank:map",
+    "catboost:YetiRank",
+    "catboost:YetiRank:mode=NDCG",
+    "catboost:StochasticRank:metric=NDCG",
+)
+
+if __name__ == "__main__":
+    default = GBRanker().objective
+    all_pairs = ranker_from_name("lightgbm:lambdarank").set_params(
+        booster_params={"lambdarank_truncation_level": 10_000}
+    )
+    rankers = {
+        f"gbrank: {default}": default,
+        "lightgbm:lambdarank, all pairs": all_pairs,
+        **{name: name for name in PEERS},
+        "lambda:ndcg": "lambda:ndcg",
+    }
+    study("flagship", TEXT, rankers, seeds=5)

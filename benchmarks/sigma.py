@@ -1,0 +1,37 @@
+"""Sigma: how wide, in which unit, and whether annealing pays.
+
+python benchmarks/sigma.py --data mq2008 ohsumed
+"""
+
+from study import study
+
+from gbrank import constant, geometric, ranker_from_name
+
+TEXT = """\
+# Sigma: schedule × unit
+
+Each objective with fixed widths and with widths that fall, in score units (absolute) or relative to
+the standard deviation of scores within queries (spread). Falling widths reach their last value in
+round 150. An objective without initial scores that bounds its steps by σ, as ApproxRank and TieRank
+do, learns the same rankings at every fixed absolute σ: the scores grow with it, and it is they that
+anneal. SmoothRank's unit is a squared score.
+"""
+
+FIXED = {f"spread {width:g}": constant(width, unit="spread") for width in (0.1, 0.3, 1, 3, 10)}
+FALLING = {
+    f"spread {start:g} to {stop:g}": geometric(start, stop, rounds=150, unit="spread")
+    for start, stop in ((1, 0.1), (3, 0.3), (10, 1), (30, 3))
+}
+ABSOLUTE = {
+    "absolute 1": constant(1),
+    "absolute 1 to 0.1": geometric(1, 0.1, rounds=150),
+    "absolute 1 to 0.3": geometric(1, 0.3, rounds=150),
+}
+
+if __name__ == "__main__":
+    rankers = {
+        f"{objective}, {name}": ranker_from_name(objective).set_params(sigma=schedule)
+        for objective in ("approx:ndcg", "smooth:ndcg", "tie:ndcg")
+        for name, schedule in {**ABSOLUTE, **FIXED, **FALLING}.items()
+    }
+    study("sigma", TEXT, rankers)
