@@ -15,6 +15,7 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     Mixture,
+    Perturbed,
     Pointwise,
     Queries,
     RankNet,
@@ -83,6 +84,10 @@ def test_mixture(share: float) -> None:
             "ranknet+pointwise+lambda:ap",
             Mixture(Mixture(RankNet(), Pointwise()), LambdaRank("ap")),
         ),
+        (
+            "perturbed(draws=2):(lambda:ap+0.8*pointwise)+(ranknet)",
+            Perturbed(Mixture(LambdaRank("ap"), Pointwise(), 0.8), draws=2) + RankNet(),
+        ),
     ],
 )
 def test_strings(text: str, expected: Any) -> None:
@@ -96,6 +101,7 @@ def test_strings(text: str, expected: Any) -> None:
     [
         ("ranknet+half*pointwise", "share must be a number"),
         ("ranknet+1.5*pointwise", "share must be a number above 0 and at most 1, got 1.5"),
+        ("(ranknet", r"unknown objective '\(ranknet'"),
         ("ranknet+pointwize", "unknown objective 'pointwize'. Did you mean 'pointwise'"),
     ],
 )

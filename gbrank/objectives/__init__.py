@@ -228,9 +228,9 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
         options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes two, as in
         "lambda:ndcg+pointwise", "lambda:ndcg+0.8*pointwise" or, with a share that is a schedule,
         "listnet+linear(0,1)*lambda:ndcg". "perturbed" takes a measure or an objective, as in
-        "perturbed:ndcg" and "perturbed:lambda:ndcg" (where a name is registered as both, the
-        objective). An objective is returned as it is; a callable is taken as by
-        `custom_objective`.
+        "perturbed:ndcg", "perturbed:lambda:ndcg" and "perturbed:(lambda:ndcg+pointwise)" (where a
+        name is registered as both, the objective). An objective is returned as it is; a callable
+        is taken as by `custom_objective`.
 
     Returns
     -------
@@ -258,6 +258,8 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
         *share, second = split_outside(last, "*")
         mixed: Any = {"share": "*".join(share)} if share else {}
         return Mixture(get_objective("+".join(firsts)), get_objective(second), **mixed)
+    if text.startswith("(") and text.endswith(")"):
+        return get_objective(text[1:-1])
     text = ALIASES.get(text, text)
     match = GRAMMAR.fullmatch(text)
     name = match["name"] if match else text

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank._checks import check_finite, check_labels, check_number, check_vector, check_weights
-from gbrank._grammar import changed_options, format_options
+from gbrank._grammar import changed_options, format_options, split_outside
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program, Runner
 from gbrank.queries import Queries
@@ -92,7 +92,8 @@ class Objective(ABC):
         inner = ""
         for argument in ("measure", "objective"):
             if getattr(self.facts, f"takes_{argument}") and hasattr(self, argument):
-                inner = f":{getattr(self, argument)}"
+                text = str(getattr(self, argument))
+                inner = f":({text})" if len(split_outside(text, "+")) > 1 else f":{text}"
                 options.pop(argument, None)
         return self.name + format_options(options) + inner
 
