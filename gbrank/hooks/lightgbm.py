@@ -45,10 +45,21 @@ class LightGBMObjective(GradientHook):
         Returns
         -------
         gradient, curvature : ndarray, shape (n_documents,)
+
+        Raises
+        ------
+        ValueError
+            If the booster is to sample queries, which LightGBM cannot do here.
         """
         booster = caller(lgb.Booster)
-        round = None if booster is None else booster.current_iteration()
-        return self.at_round(round, first, second, weight, group)
+        if booster is None:
+            return self.at_round(None, first, second, weight, group)
+        if booster.params.get("bagging_by_query") in (True, "true", "+"):
+            raise ValueError(
+                "bagging_by_query must not be set: with a custom objective, LightGBM ends at the "
+                "first tree. GBRanker samples queries: subsample=, subsample_by='query'."
+            )
+        return self.at_round(booster.current_iteration(), first, second, weight, group)
 
     def at_round(
         self,
@@ -151,6 +162,8 @@ def lightgbm_fobj(
     n_jobs: int | None = None,
 ) -> LightGBMObjective:
     """Return a custom objective for `lgb.train`, `lgb.cv` and `LGBMRanker`.
+
+    Pass ``folds=GroupKFold(5)`` to `lgb.cv`: with a custom objective, its own folds split queries.
 
     Parameters
     ----------
