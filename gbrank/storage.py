@@ -6,6 +6,7 @@ A linear model has no booster: it is the JSON file alone.
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from gbrank.boosters import MODELS, Model
 
 __all__ = [
     "estimator_of",
+    "is_leftover",
     "read_description",
     "read_model",
     "replace_file",
@@ -90,6 +92,25 @@ def _as_text(description: dict[str, Any]) -> bytes:
 
 def _digest(description: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
+
+
+def is_leftover(name: str) -> bool:
+    """Say whether a file's name is one that a process has, while it writes, until it is killed.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_leftover(".gbrank.json.1234"), is_leftover("gbrank.json")
+    (True, False)
+    """
+    return re.fullmatch(r"\..+\.\d+", name) is not None
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -61,11 +61,14 @@ class History:
         How many rounds to keep.
     best_value : float
         The deciding measure after these rounds; NaN without validation data.
+    done : int
+        How many rounds there were.
     """
 
     results: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     best_round: int = 0
     best_value: float = math.nan
+    done: int = 0
 
     def record(self, name: str, values: dict[str, float]) -> None:
         """Append the values of one set after a round."""
@@ -83,6 +86,8 @@ def train(
     patience: int | None,
     progress: bool,
     sigmas: dict[int, float],
+    history: History | None = None,
+    keep: Callable[[History, bool], None] | None = None,
 ) -> History:
     """Boost until the last round, until validation stops improving, or until Ctrl-C.
 
@@ -104,16 +109,25 @@ def train(
         Whether to show a bar.
     sigmas : dict of int to float
         The sigma used in each round, filled by `derivatives`.
+    history : History, optional
+        What happened in an interrupted fit, which is to go on.
+    keep : callable, optional
+        What is called before the first round and after each, with the history and whether it
+        must not be missed: it is the first or the last.
 
     Returns
     -------
     History
     """
-    history = History()
-    bar = Bar(total=rounds, disable=not progress, unit="round")
-    done = 0
+    history = history or History()
+    if not on_valid:
+        patience = None
+    bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
+    if keep is not None:
+        keep(history, True)
     try:
-        for round in range(rounds):
+        while not _over(history, rounds, patience):
+            round = history.done
             trainer.step(derivatives(round))
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
             if on_train is not None:
@@ -125,26 +139,26 @@ def train(
                 values = evaluation.values(current)
                 history.record(evaluation.name, values)
                 shown |= _shown(evaluation.name, values)
-            done = round + 1
+            history.done = round + 1
             if on_valid:
-                _update_best(history, on_valid[0].name, done, patience)
+                _update_best(history, on_valid[0].name, patience)
             bar.set_postfix(shown, refresh=False)
             bar.update()
-            if on_valid and patience is not None and done - history.best_round >= patience:
-                break
+            if keep is not None:
+                keep(history, _over(history, rounds, patience))
     except KeyboardInterrupt:
-        if done == 0:
+        if history.done == 0:
             raise
-        kept = history.best_round if on_valid else done
+        kept = history.best_round if on_valid else history.done
         warnings.warn(
-            f"Fit interrupted after {done} of {rounds} rounds: the model keeps {kept}.",
+            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
             FitInterrupted,
             stacklevel=3,
         )
     finally:
         bar.close()
     if not on_valid:
-        history.best_round = done
+        history.best_round = history.done
     return history
 
 
@@ -162,8 +176,14 @@ def _shown(name: str, values: dict[str, float]) -> dict[str, str]:
     return {f"{name} {measure}": f"{value:.4f}"}
 
 
-def _update_best(history: History, name: str, done: int, patience: int | None) -> None:
+def _over(history: History, rounds: int, patience: int | None) -> bool:
+    """Say whether there is no round left, or early stopping has run out of patience."""
+    waited = history.done - history.best_round
+    return history.done >= rounds or (patience is not None and waited >= patience)
+
+
+def _update_best(history: History, name: str, patience: int | None) -> None:
     """Without early stopping, the last round is the one to keep."""
     value = next(iter(history.results[name].values()))[-1]
     if patience is None or history.best_round == 0 or value > history.best_value:
-        history.best_round, history.best_value = done, value
+        history.best_round, history.best_value = history.done, value

@@ -204,6 +204,8 @@ def test_train_replaces_a_model_only(data: Path, tmp_path: Path, fault: Output) 
     for booster in ("xgboost", "lightgbm"):
         assert main([*argv, str(folder), "--booster", booster]) == 0
         assert GBRanker.load(folder).booster == booster
+    (folder / ".gbrank.json.4711").write_text("half")  # left by a process that was killed
+    assert main([*argv, str(folder)]) == 0
     (folder / "notes.md").write_text("mine")
     assert "'notes.md'" in fault(*argv, folder)
     (tmp_path / "other").mkdir()
@@ -250,6 +252,28 @@ def test_predict_and_evaluate_agree(
     assert output("evaluate", test, "--scores", scores, "--json") == expected
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     assert output("evaluate", test, "--scores", "-", "--json") == expected
+
+
+def test_probabilities(data: Path, model: str, output: Output) -> None:
+    """The same order of documents, in TREC's format too."""
+    test = data / "test.txt"
+    X, _, _ = read_letor(test)
+    expected = GBRanker.load(model).predict(X, output="probability")
+    lines = output("predict", model, test, "--probability").split()
+    assert list(map(float, lines)) == expected.tolist()
+    runs = [
+        [line.split() for line in output("predict", model, test, *more).splitlines()]
+        for more in (("--format", "trec"), ("--format", "trec", "--probability"))
+    ]
+    assert [line[:4] for line in runs[0]] == [line[:4] for line in runs[1]]
+    assert sorted(float(line[4]) for line in runs[1]) == sorted(expected.tolist())
+
+
+def test_probabilities_of_trees_only(data: Path, tmp_path: Path, fault: Output) -> None:
+    X, y, qid = read_letor(data / "train.txt")
+    LinearRanker("regression").fit(X, y, qid=qid).save(tmp_path)
+    error = fault("predict", tmp_path, data / "test.txt", "--probability")
+    assert f"--probability needs a GBRanker, got {tmp_path} with a LinearRanker." in error
 
 
 def test_linear_models_too(data: Path, tmp_path: Path, output: Output) -> None:

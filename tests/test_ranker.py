@@ -394,3 +394,19 @@ def test_fit_again_forgets(booster: str) -> None:
     with pytest.raises(ValueError, match="labels"):
         ranker.fit(X[:, :2], -Y, qid=QID)
     assert_array_equal(ranker.predict(X), fit(booster).predict(X))
+
+
+@boosters
+def test_a_round_without_a_tree_counts_as_a_round(booster: str) -> None:
+    """LightGBM grows no tree where there is no gradient: the model ends with the best round."""
+
+    def pauses(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+        return 0.0, (scores - labels) * (sigma < 2), np.ones_like(scores)
+
+    ranker = make(
+        booster, pauses, sigma=lambda round, _: 2.0 if round == 2 else 1.0, early_stopping_rounds=9
+    ).fit(X, Y, qid=QID, **VALID)
+    curve = ranker.evals_result_["valid_0"]["ndcg@10"]
+    assert curve[2] == curve[1]
+    assert ranker.best_iteration_ > 3
+    assert ranker.score(*HELD_OUT) == pytest.approx(ranker.best_score_, abs=1e-12)

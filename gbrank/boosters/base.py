@@ -11,10 +11,11 @@ from gbrank._checks import unknown_name
 from gbrank.features import Features, Schema
 from gbrank.queries import Queries
 
-__all__ = ["Derivatives", "Model", "Rows", "Settings", "Steps", "Trainer"]
+__all__ = ["Derivatives", "Model", "Rows", "Settings", "State", "Steps", "Trainer"]
 
 Vector = NDArray[np.float64]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
+State: TypeAlias = dict[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ seed, n_jobs, params
         The booster's own objective to train, instead of given derivatives.
     early_stopping : bool
         Whether the model may be cut at an earlier round.
+    resumable : bool
+        Whether training may be interrupted, and go on from a state.
     """
 
     learning_rate: float
@@ -44,6 +47,7 @@ seed, n_jobs, params
     params: dict[str, Any] = field(default_factory=dict)
     built_in: str | None = None
     early_stopping: bool = False
+    resumable: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +70,14 @@ class Rows:
     init_score: Vector | None = None
     sample_weight: Vector | None = None
     query_weight: Vector | None = None
+
+    @property
+    def weights(self) -> Vector | None:
+        """The weight of each document, its query's included; None if there are none."""
+        if self.query_weight is None:
+            return self.sample_weight
+        spread = self.query_weight[self.queries.index]
+        return spread if self.sample_weight is None else spread * self.sample_weight
 
     def grouped(self) -> "Rows":
         """Return the rows query by query, as the boosters' own objectives need them."""
@@ -125,12 +137,16 @@ class Steps(Protocol):
 class Trainer(Steps, Protocol):
     """A booster in training."""
 
+    def state(self) -> State:
+        """Return what a trainer of the same rows needs to go on from here, to the bit."""
+        ...
+
     def finish(self, rounds: int) -> Model:
         """Return the model of the first rounds."""
         ...
 
 
-TrainerFactory: TypeAlias = Callable[[Rows, list[Rows], Schema, Settings], Trainer]
+TrainerFactory: TypeAlias = Callable[[Rows, list[Rows], Schema, Settings, State | None], Trainer]
 
 
 def safe_names(schema: Schema) -> list[str] | None:
@@ -222,4 +238,30 @@ def refuse_cutting(kind: str, early_stopping: bool) -> None:
         raise ValueError(
             "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
             "earlier trees, so that no earlier model can be cut out."
+        )
+
+
+def refuse_resuming(settings: Settings, reasons: Iterable[str]) -> None:
+    """Refuse checkpoints where a booster has a state between rounds that it does not give away.
+
+    Parameters
+    ----------
+    settings : Settings
+    reasons : iterable of str
+        The parameters that are in the way, if any.
+
+    Raises
+    ------
+    ValueError
+        If there are any and training is to be resumable.
+
+    Examples
+    --------
+    >>> refuse_resuming(Settings(0.1, 31, None, 20, 1.0, 1.0, 0.0, 0, 1), ["boosting='dart'"])
+    """
+    found = sorted(reasons)
+    if settings.resumable and found:
+        raise ValueError(
+            f"checkpoint must be None with {' and '.join(found)}: the booster has a state of its "
+            "own between rounds, so that training could not go on to the same model."
         )

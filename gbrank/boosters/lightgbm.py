@@ -1,5 +1,6 @@
 """Training, prediction and storage with LightGBM."""
 
+from dataclasses import replace
 from typing import Any
 
 import lightgbm as lgb
@@ -10,11 +11,14 @@ from gbrank.boosters.base import (
     Derivatives,
     Rows,
     Settings,
+    State,
     own_params,
     refuse_cutting,
+    refuse_resuming,
     safe_names,
 )
 from gbrank.features import Features, Schema
+from gbrank.sampling import query_noise
 
 __all__ = ["LightGBMModel", "LightGBMTrainer"]
 
@@ -36,6 +40,21 @@ TAKEN = {
     "seed": "the argument random_state",
     "num_threads": "the argument n_jobs",
 }
+SEEDS = ("bagging_seed", "feature_fraction_seed", "extra_seed")
+# What is drawn by these seeds, besides by subsample and colsample.
+SAMPLING = ("extra_trees", "feature_fraction_bynode")
+# What keeps a state between rounds, or grows splits where there is nothing to gain.
+STATEFUL = (
+    "cegb_penalty_feature_coupled",
+    "cegb_penalty_feature_lazy",
+    "cegb_penalty_split",
+    "cegb_tradeoff",
+    "data_sample_strategy",
+    "forcedsplits_filename",
+    "neg_bagging_fraction",
+    "pos_bagging_fraction",
+    "use_quantized_grad",
+)
 
 
 class LightGBMModel:
@@ -71,7 +90,14 @@ class LightGBMModel:
 class LightGBMTrainer:
     """A LightGBM booster in training."""
 
-    def __init__(self, train: Rows, valid: list[Rows], schema: Schema, settings: Settings) -> None:
+    def __init__(
+        self,
+        train: Rows,
+        valid: list[Rows],
+        schema: Schema,
+        settings: Settings,
+        state: State | None = None,
+    ) -> None:
         params = _params(settings)
         if params["boosting"] == "rf":
             raise ValueError(
@@ -79,6 +105,16 @@ class LightGBMTrainer:
                 "custom objective. Use 'gbdt' or 'dart'."
             )
         refuse_cutting(params["boosting"], settings.early_stopping)
+        self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
+        self._given = {name: params[name] for name in ("seed", *SEEDS) if name in params}
+        stateful = _stateful(params, settings)
+        refuse_resuming(settings, stateful)
+        self._keyed = _samples(params) and settings.built_in is None and not stateful
+        if state is not None:
+            train, *valid = [
+                replace(rows, init_score=np.frombuffer(state[f"scores_{i}"]))
+                for i, rows in enumerate([train, *valid])
+            ]
         self._order = None
         if settings.built_in is not None and not train.queries.contiguous:
             self._order = train.queries.order
@@ -91,13 +127,20 @@ class LightGBMTrainer:
         _refuse_constant(data, schema.n_features)
         for i, rows in enumerate(valid):
             self._booster.add_valid(_dataset(rows, schema, settings, data), f"valid_{i}")
+        self._trees = [0]  # after each round: one that finds no split adds none
+        if state is not None:
+            self._trees = np.frombuffer(state["trees"], dtype=np.int64).tolist()
+            self._go_on_from(state["model"], len(train.labels))
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
+        if self._keyed and self._round > 0:
+            self._reseed()
         if derivatives is None:
             self._booster.update()
         else:
             self._booster.update(fobj=lambda scores, _: derivatives(scores))
+        self._trees.append(self._booster.current_iteration())
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
@@ -111,10 +154,64 @@ class LightGBMTrainer:
         """Return the current scores of each validation set."""
         return _capture(self._booster.eval_valid)
 
+    def state(self) -> State:
+        """Return the trees and the scores, whose last bits the trees do not determine."""
+        scores = [self.train_scores(), *self.valid_scores()]
+        return {
+            "trees": np.array(self._trees, dtype=np.int64).tobytes(),
+            "model": self._booster.model_to_string(num_iteration=-1).encode(),
+            **{f"scores_{i}": values.tobytes() for i, values in enumerate(scores)},
+        }
+
     def finish(self, rounds: int) -> LightGBMModel:
         """Return the model of the first rounds."""
-        text = self._booster.model_to_string(num_iteration=rounds)
+        if self._keyed:
+            self._booster.reset_parameter({**self._given, "pos_bagging_fraction": 1.0})
+        text = self._booster.model_to_string(num_iteration=self._trees[rounds])
         return LightGBMModel.load(text.encode())
+
+    @property
+    def _round(self) -> int:
+        return len(self._trees) - 1
+
+    def _go_on_from(self, model: bytes, n_documents: int) -> None:
+        """Take over trees whose scores are the data's initial scores."""
+        trees = LightGBMModel.load(model).native
+        merge = lgb.basic._LIB.LGBM_BoosterMerge
+        lgb.basic._safe_call(merge(self._booster._handle, trees._handle))
+        if self._keyed:
+            # LightGBM's first round draws features another way, if it is not the round of its
+            # seed. A round without gradients grows no tree.
+            nothing = np.zeros(n_documents), np.ones(n_documents)
+            self._booster.update(fobj=lambda *_: nothing)
+
+    def _reseed(self) -> None:
+        """Make what a round draws depend on the seed and the round only."""
+        # LightGBM heeds a new bagging_seed only where one of the fractions changes; this one is
+        # for binary classification.
+        other = {"pos_bagging_fraction": 0.25 if self._round % 2 else 0.75}
+        for i, (name, seed) in enumerate(self._seeds.items()):
+            noise = query_noise(np.array([i], dtype=np.uint64), seed, self._round)
+            other[name] = int(noise[0] >> np.uint64(34))
+        self._booster.reset_parameter(other)
+
+
+def _samples(params: dict[str, Any]) -> bool:
+    fractions = (params.get("bagging_fraction", 1), params["feature_fraction"])
+    return min(fractions) < 1 or any(name in params for name in SAMPLING)
+
+
+def _stateful(params: dict[str, Any], settings: Settings) -> list[str]:
+    """Return what keeps training from going on to the same model."""
+    found = [name for name in STATEFUL if name in params]
+    if params.get("bagging_freq", 1) != 1:
+        found.append(f"bagging_freq={params['bagging_freq']}")
+    if params["boosting"] != "gbdt":
+        found.append(f"boosting={params['boosting']!r}")
+    if settings.built_in is not None:
+        found += ["sampling by the booster's own objective"] if _samples(params) else []
+        found += ["its rank_xendcg"] if "xendcg" in settings.built_in else []
+    return found
 
 
 def _refuse_constant(data: lgb.Dataset, n_features: int) -> None:
@@ -166,16 +263,12 @@ def _dataset(
     rows: Rows, schema: Schema, settings: Settings, reference: lgb.Dataset | None = None
 ) -> lgb.Dataset:
     built_in = settings.built_in is not None and reference is None
-    weight = rows.sample_weight
-    if rows.query_weight is not None:
-        per_document = rows.query_weight[rows.queries.index]
-        weight = per_document if weight is None else weight * per_document
     return lgb.Dataset(
         rows.X,
         rows.labels,
         reference=reference,
         group=rows.queries.sizes if built_in else None,
-        weight=weight if built_in else None,
+        weight=rows.weights if built_in else None,
         init_score=rows.init_score,
         feature_name=safe_names(schema) or "auto",
         categorical_feature=schema.categorical or "auto",

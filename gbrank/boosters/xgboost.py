@@ -12,8 +12,10 @@ from gbrank.boosters.base import (
     Derivatives,
     Rows,
     Settings,
+    State,
     own_params,
     refuse_cutting,
+    refuse_resuming,
     safe_names,
 )
 from gbrank.features import Features, Schema
@@ -35,8 +37,13 @@ TAKEN = {
     "colsample_bytree": "the argument colsample",
     "lambda": "the argument reg_lambda",
     "seed": "the argument random_state",
+    "seed_per_iteration": "the argument random_state",
     "nthread": "the argument n_jobs",
 }
+# What is drawn at random, besides by subsample and colsample.
+SAMPLING = ("colsample_bylevel", "colsample_bynode")
+# What keeps a state between rounds.
+STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
 # Parameters that a booster's saved configuration does not list.
 UNLISTED = ("debug_synchronize", "max_cached_hist_node", "verbosity")
 ALIASES = {
@@ -89,10 +96,19 @@ class XGBoostModel:
 class XGBoostTrainer:
     """An XGBoost booster in training."""
 
-    def __init__(self, train: Rows, valid: list[Rows], schema: Schema, settings: Settings) -> None:
+    def __init__(
+        self,
+        train: Rows,
+        valid: list[Rows],
+        schema: Schema,
+        settings: Settings,
+        state: State | None = None,
+    ) -> None:
         if settings.params.get("booster") == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
         refuse_cutting(str(settings.params.get("booster")), settings.early_stopping)
+        refuse_resuming(settings, _stateful(settings))
+        self._keyed = _keyed(settings)
         self._order = None
         if settings.built_in is not None:
             if train.sample_weight is not None:
@@ -113,10 +129,15 @@ class XGBoostTrainer:
         self._booster = xgb.Booster(params, [self._train, *self._valid])
         known = _names(json.loads(self._booster.save_config())).union(UNLISTED)
         params |= own_params(settings.params, ALIASES, known, TAKEN)
+        if state is not None:
+            self._booster.load_model(bytearray(state["model"]))
         self._booster.set_param(params)
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
+        if self._keyed:
+            # What draws features has a state of its own, which loading makes anew.
+            self._booster.load_config(self._booster.save_config())
         rounds = self._booster.num_boosted_rounds()
         if derivatives is None:
             self._booster.update(self._train, rounds)
@@ -135,12 +156,40 @@ class XGBoostTrainer:
         """Return the current scores of each validation set."""
         return [self._scores(data) for data in self._valid]
 
+    def state(self) -> State:
+        """Return the trees, from which XGBoost has the same scores again."""
+        return {"model": XGBoostModel(self._booster).dump()}
+
     def finish(self, rounds: int) -> XGBoostModel:
         """Return the model of the first rounds."""
         return XGBoostModel(self._booster[:rounds])
 
     def _scores(self, data: xgb.DMatrix) -> Vector:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
+
+
+def _samples(settings: Settings) -> bool:
+    own = any(name in settings.params for name in SAMPLING)
+    return settings.subsample < 1 or settings.colsample < 1 or own
+
+
+def _keyed(settings: Settings) -> bool:
+    """Say whether what a round draws is to depend on the seed and the round only."""
+    dart = settings.params.get("booster") == "dart"
+    return _samples(settings) and settings.built_in is None and not dart
+
+
+def _stateful(settings: Settings) -> list[str]:
+    """Return what keeps training from going on to the same model."""
+    own = settings.params
+    found = [name for name in STATEFUL if name in own]
+    if own.get("booster") == "dart":
+        found.append("booster='dart'")
+    if own.get("tree_method") == "approx":
+        found.append("tree_method='approx'")
+    if settings.built_in is not None and _samples(settings):
+        found.append("sampling by the booster's own objective")
+    return found
 
 
 def _params(settings: Settings) -> dict[str, Any]:
@@ -163,6 +212,7 @@ def _params(settings: Settings) -> dict[str, Any]:
         "lambda": settings.reg_lambda,
         "seed": settings.seed,
         "nthread": settings.n_jobs,
+        "seed_per_iteration": _keyed(settings),
         "disable_default_eval_metric": True,
         "verbosity": 0,
         **({"booster": settings.params["booster"]} if "booster" in settings.params else {}),

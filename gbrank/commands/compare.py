@@ -23,7 +23,8 @@ Trains every ranker on every fold of every data set from several seeds, and prin
 are on the test queries, with the differences from the baseline (the first ranker) and whether they
 could be chance: 95% bootstrap intervals over queries, the standard deviation over seeds, and
 p-values of the paired randomisation test and t test, corrected by Holm. Several data sets are also
-pooled, each with the same weight. The first measure decides early stopping.
+pooled, each with the same weight. The first measure decides early stopping. ECE is the expected
+calibration error of the probabilities that a ranker's scores stand for, 0 being the best.
 
 A ranker is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or XGBoost's own
 ("lightgbm:lambdarank", "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder

@@ -2,7 +2,8 @@
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from gbrank.commands.common import add_files, open_text, read_files
 from gbrank.loading import load_ranker
 from gbrank.queries import Queries
+from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
@@ -20,9 +22,11 @@ Writes one score a line, in the order of the documents; higher ranks earlier. Or
 trec, lines "QID Q0 DOCUMENT RANK SCORE NAME" as trec_eval reads them: queries in the order in which
 they first appear, documents best first, equal scores in the order of the documents (trec_eval
 itself ranks by score, and then by document name). A document has the name that follows "docid =" in
-its comment, else the comment's first word, else QID-POSITION."""
+its comment, else the comment's first word, else QID-POSITION. With --probability, the number is not
+the score but the label that it lets expect, as a share of the largest label."""
 EXAMPLES = """\
   gbrank predict my-ranker test.txt --output scores.txt
+  gbrank predict my-ranker test.txt --probability
   gbrank predict my-ranker test.txt --format trec --run-name first > run.txt
   gbrank predict my-ranker test.txt | gbrank evaluate test.txt --scores -"""
 
@@ -38,6 +42,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--format", choices=["scores", "trec"], default="scores", help="(default: scores)"
     )
     parser.add_argument(
+        "--probability", action="store_true", help="write probabilities instead of scores"
+    )
+    parser.add_argument(
         "--run-name", type=_word, default="gbrank", metavar="NAME", help="(default: gbrank)"
     )
 
@@ -51,6 +58,14 @@ def _word(text: str) -> str:
 def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
     ranker = load_ranker(arguments.model)
+    predict: Callable[[Any], NDArray[np.float64]] = ranker.predict
+    if arguments.probability:
+        if not isinstance(ranker, GBRanker):
+            raise ValueError(
+                f"--probability needs a GBRanker, got {arguments.model} with a "
+                f"{type(ranker).__name__}."
+            )
+        predict = partial(ranker.predict, output="probability")
     trec = arguments.format == "trec"
     X, _, qid, *comments = read_files(
         arguments.files,
@@ -58,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
         n_features=ranker.n_features_in_,
         comments=trec,
     )
-    scores = ranker.predict(X)
+    scores = predict(X)
     lines: Iterable[str] = map(repr, scores.tolist())
     if trec:
         lines = _trec_lines(qid, scores, comments[0], arguments.run_name)

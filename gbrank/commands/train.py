@@ -20,7 +20,7 @@ from gbrank.commands.common import (
     validation,
 )
 from gbrank.ranker import START, GBRanker
-from gbrank.storage import DESCRIPTION
+from gbrank.storage import DESCRIPTION, is_leftover
 
 __all__ = ["add_options", "run"]
 
@@ -35,6 +35,7 @@ EXAMPLES = """\
   gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
   gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
   gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
+  gbrank train train.txt --model my-ranker --checkpoint unfinished --checkpoint-rounds 20
   gbrank train train.txt --model my-ranker --plugin mine.py --objective mine"""
 
 # The parameters of GBRanker become options, except `verbose`: that is --quiet.
@@ -56,6 +57,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="number of features (default: the largest index in the training data)",
+    )
+    parser.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="write here what the same command, if it is killed, goes on from (see GBRanker.fit)",
+    )
+    parser.add_argument(
+        "--checkpoint-rounds",
+        type=int,
+        default=50,
+        metavar="N",
+        help="rounds between two checkpoints (default: 50)",
     )
     parser.add_argument("--quiet", action="store_true", help="show no progress bar")
     add_plugin(parser)
@@ -107,7 +120,14 @@ def run(arguments: argparse.Namespace) -> None:
         Xv, yv, qv = read_files(arguments.valid, sparse=arguments.sparse, n_features=X.shape[1])
         valid = {"eval_set": [(Xv, yv)], "eval_qid": [qv]}
     try:
-        ranker.fit(X, y, qid=qid, **valid)
+        ranker.fit(
+            X,
+            y,
+            qid=qid,
+            **valid,
+            checkpoint=arguments.checkpoint,
+            checkpoint_rounds=arguments.checkpoint_rounds,
+        )
     except LightGBMError as error:  # XGBoost's is a ValueError by itself
         raise ValueError(error) from error
     ranker.save(arguments.model)
@@ -117,6 +137,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _check_target(folder: Path) -> None:
     """Refuse a folder that holds anything but a model."""
     names = {item.name for item in folder.iterdir()} if folder.exists() else set()
+    names = {name for name in names if not is_leftover(name)}
     ours = {DESCRIPTION, START, *(f"model{kind.suffix}" for kind in MODELS.values())}
     if names and (DESCRIPTION not in names or names - ours):
         raise ValueError(

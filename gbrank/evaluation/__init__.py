@@ -1,6 +1,7 @@
 """Which ranker is better: cross-validation by query, over several seeds, with paired tests."""
 
 from gbrank.evaluation.bench import compare_rankers, cross_validate_rankers
+from gbrank.evaluation.calibration import expected_calibration_error, plot_calibration
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.folds import Dataset, Fold, split_folds
 from gbrank.evaluation.letor import read_folds
@@ -14,6 +15,8 @@ __all__ = [
     "Row",
     "compare_rankers",
     "cross_validate_rankers",
+    "expected_calibration_error",
+    "plot_calibration",
     "ranker_from_name",
     "read_folds",
     "split_folds",

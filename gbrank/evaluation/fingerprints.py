@@ -3,17 +3,13 @@
 import functools
 import hashlib
 import pickle
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import CodeType, FunctionType
-from typing import Any
 
 import joblib
-from sklearn.base import BaseEstimator
 
 import gbrank
+from gbrank._describe import describe
 from gbrank.evaluation.folds import Dataset
 from gbrank.evaluation.units import Work
 
@@ -64,45 +60,6 @@ def data_fingerprint(data: Dataset) -> str:
     """
     queries = data.queries
     return str(joblib.hash((data.X, data.labels, queries.ids, queries.order, queries.offsets)))
-
-
-def describe(value: Any) -> Any:
-    """Return a value in types that are hashed alike in every process.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    object
-
-    Examples
-    --------
-    >>> from gbrank import NDCG
-    >>> describe(NDCG(k=10))[1:]
-    ['NDCG', {'ties': 'average', 'no_relevant': 'skip', 'k': 10, ...}]
-    """
-    value = getattr(value, "py_func", value)  # a function that numba has compiled
-    if isinstance(value, FunctionType):
-        cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return describe([value.__qualname__, value.__code__, value.__defaults__, cells])
-    if isinstance(value, CodeType):
-        return describe([value.co_code, value.co_names, value.co_consts])
-    if isinstance(value, BaseEstimator):
-        return _of_class(value, value.get_params(deep=False))
-    if is_dataclass(value) and not isinstance(value, type):
-        own = {item.name: getattr(value, item.name) for item in fields(value) if item.compare}
-        return _of_class(value, own)
-    if isinstance(value, Mapping):
-        return {name: describe(item) for name, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [describe(item) for item in value]
-    return value
-
-
-def _of_class(value: Any, content: Mapping[str, Any]) -> Any:
-    return [type(value).__module__, type(value).__qualname__, describe(content)]
 
 
 @functools.cache

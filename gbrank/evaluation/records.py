@@ -67,9 +67,9 @@ def columns(measures: Sequence[str]) -> list[str]:
     Examples
     --------
     >>> columns(["ndcg@10"])[4:]
-    ['part', 'query', 'ndcg@10', 'rounds', 'seconds']
+    ['part', 'query', 'ndcg@10', 'calibration_error', 'rounds', 'seconds']
     """
-    return [*UNIT, "part", "query", *measures, "rounds", "seconds"]
+    return [*UNIT, "part", "query", *measures, "calibration_error", "rounds", "seconds"]
 
 
 def rows(outcome: Outcome) -> list[tuple[Any, ...]]:
@@ -85,9 +85,9 @@ def rows(outcome: Outcome) -> list[tuple[Any, ...]]:
     """
     unit, end = astuple(outcome.unit), (outcome.rounds, outcome.seconds)
     return [
-        (*unit, part, *scores, *end)
-        for part in PARTS
-        for scores in _by_query(getattr(outcome, part))
+        (*unit, part, *values, scores.calibration_error, *end)
+        for part, scores in ((part, getattr(outcome, part)) for part in PARTS)
+        for values in _by_query(scores)
     ]
 
 
@@ -146,4 +146,6 @@ def _scores(table: list[dict[str, str]], work: Work, part: str) -> Scores:
     if queries != expected:
         raise ValueError(f"{len(queries)} {part} queries, expected {len(expected)} in their order")
     names = map(str, work.measures)
-    return Scores(queries, {name: np.array([float(row[name]) for row in table]) for name in names})
+    values = {name: np.array([float(row[name]) for row in table]) for name in names}
+    error = table[0]["calibration_error"]
+    return Scores(queries, values, float(error) if error else None)

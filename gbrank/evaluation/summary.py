@@ -1,6 +1,6 @@
 """The rows of a comparison's summary: means, intervals and tests, computed from the outcomes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,9 @@ class Row:
     p_randomisation, p_t : float
         p-values of the paired randomisation test and t test of the difference, corrected by Holm
         for the number of rankers compared with the baseline; NaN for the baseline itself.
+    calibration_error : float
+        Mean over fits of the `expected_calibration_error`; NaN where the ranker gives no
+        probabilities.
     rounds : float
         Mean number of rounds kept; NaN where the ranker does not say.
     seconds : float
@@ -67,6 +70,7 @@ class Row:
     difference_high: float
     p_randomisation: float
     p_t: float
+    calibration_error: float
     rounds: float
     seconds: float
 
@@ -137,11 +141,16 @@ def _rows(
             difference_high,
             p_randomisation,
             p_t,
-            [np.mean([np.nan if o.rounds is None else o.rounds for o in own]) for own in fits],
+            [_mean(getattr(o, part).calibration_error for o in own) for own in fits],
+            [_mean(o.rounds for o in own) for own in fits],
             [np.median([o.seconds for o in own]) for own in fits],
             strict=True,
         )
     ]
+
+
+def _mean(values: Iterable[float | None]) -> float:
+    return float(np.mean([np.nan if value is None else value for value in values]))
 
 
 def _cube(outcomes: list[Outcome], measure: str, part: str) -> Cube:

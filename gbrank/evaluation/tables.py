@@ -9,7 +9,7 @@ __all__ = ["table"]
 
 HEAD = (
     "ranker", "mean", "95% interval", "seeds ±", "difference", "95% interval", "p (random.)",
-    "p (t)", "rounds", "s/fit",
+    "p (t)", "ECE", "rounds", "s/fit",
 )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" if compared else "",
         _number(row.p_randomisation, ".4f"),
         _number(row.p_t, ".4f"),
+        _number(row.calibration_error, ".4f"),
         _number(row.rounds, ".0f"),
         f"{row.seconds:.1f}",
     )

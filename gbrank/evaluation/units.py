@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from gbrank.evaluation.calibration import calibration_error
 from gbrank.evaluation.folds import Dataset, Fold
 from gbrank.measures import Measure
 from gbrank.queries import Queries
@@ -57,10 +58,14 @@ class Scores:
         The ids of the queries.
     values : dict of str to ndarray, shape (n_queries,)
         By measure; NaN where a query is skipped.
+    calibration_error : float, optional
+        The `expected_calibration_error` of the documents, where the ranker gives probabilities
+        (`calibration_`) and no label is larger than those that it has seen.
     """
 
     queries: list[str]
     values: dict[str, Vector]
+    calibration_error: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +187,8 @@ def run(work: Work) -> Outcome:
     seconds = time.perf_counter() - start
     return Outcome(
         work.unit,
-        _judge(work, "valid", yv, ranker.predict(Xv), qv),
-        _judge(work, "test", yt, ranker.predict(Xt), qt),
+        _judge(work, "valid", yv, ranker, Xv, qv),
+        _judge(work, "test", yt, ranker, Xt, qt),
         getattr(ranker, "best_iteration_", None),
         seconds,
     )
@@ -212,10 +217,12 @@ def _take(data: Dataset, rows: NDArray[np.int64]) -> tuple[Any, Vector, NDArray[
     return _safe_indexing(data.X, rows), data.labels[rows], queries.ids[queries.index[rows]]
 
 
-def _judge(work: Work, part: str, y: Vector, scores: Vector, qid: NDArray[Any]) -> Scores:
+def _judge(work: Work, part: str, y: Vector, ranker: Any, X: Any, qid: NDArray[Any]) -> Scores:
+    scores = ranker.predict(X)
     queries = Queries.from_qid(qid)
     values = {
         str(measure): measure.bind(y, queries, n_jobs=1).per_query(scores)
         for measure in work.measures
     }
-    return Scores(work.queries(part), values)
+    error = calibration_error(getattr(ranker, "calibration_", None), y, scores)
+    return Scores(work.queries(part), values, error)

@@ -1,0 +1,49 @@
+"""Parameters in types that are hashed alike in every process."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+__all__ = ["describe"]
+
+
+def describe(value: Any) -> Any:
+    """Return a value in types that are hashed alike in every process.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> from gbrank import NDCG
+    >>> describe(NDCG(k=10))[1:]
+    ['NDCG', {'ties': 'average', 'no_relevant': 'skip', 'k': 10, ...}]
+    """
+    value = getattr(value, "py_func", value)  # a function that numba has compiled
+    if isinstance(value, FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        return describe([value.__qualname__, value.__code__, value.__defaults__, cells])
+    if isinstance(value, CodeType):
+        return describe([value.co_code, value.co_names, value.co_consts])
+    if isinstance(value, BaseEstimator):
+        return _of_class(value, value.get_params(deep=False))
+    if is_dataclass(value) and not isinstance(value, type):
+        own = {item.name: getattr(value, item.name) for item in fields(value) if item.compare}
+        return _of_class(value, own)
+    if isinstance(value, Mapping):
+        return {name: describe(item) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [describe(item) for item in value]
+    return value
+
+
+def _of_class(value: Any, content: Mapping[str, Any]) -> Any:
+    return [type(value).__module__, type(value).__qualname__, describe(content)]
