@@ -810,7 +810,7 @@ def test_bad_input(change: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_fit_that_fails_is_named(jobs: int) -> None:
     """Ranker, data, seed and fold."""
-    rankers = {"clean": Noisy(), "bad": GBRanker(num_leaves=1)}
+    rankers = {"clean": GBRanker(**TINY), "bad": GBRanker(num_leaves=1)}
     with pytest.raises(ValueError, match="bad on data, seed 0, fold 1: num_leaves must be"):
         compare_rankers(rankers, [DATA], seeds=1, n_jobs=jobs, progress=False)
 
