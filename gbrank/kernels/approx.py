@@ -1,4 +1,4 @@
-"""Soft ranks, and measures of them, by direct summation over pairs."""
+"""Soft ranks, and measures of them: pair by pair in short lists, by sweeps in longer ones."""
 
 from typing import Any
 
@@ -6,10 +6,13 @@ import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
-from gbrank.kernels.ranks import RANKS, SLOPES, all_alike
+from gbrank.kernels.ranks import RANKS, SLOPES, SPARE, all_alike
+from gbrank.kernels.sweeps import LOGISTIC, RANK_FORCES, add_sums, sweep_pairs
 from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
 
-__all__ = ["approximate_measure", "pair_force"]
+__all__ = ["SCRATCH", "approximate_measure", "pair_force"]
+
+SCRATCH = 11
 
 
 def approximate_measure(
@@ -19,7 +22,8 @@ def approximate_measure(
 ) -> float:  # fmt: skip
     """Return minus the measure at the soft ranks r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ)).
 
-    `prepare` is the measure's `by_rank`; ``params[0]`` is β. With d = ∂M/∂r̂ the gradient of the
+    `prepare` is the measure's `by_rank`; ``params[0]`` is β, ``params[1]`` up to how many
+    documents to go pair by pair. With d = ∂M/∂r̂ the gradient of the
     loss is Σ_j (d_i − d_j) p (1 − p)/σ, p the probability that the pair is in the wrong order.
     Each pair is majorised by a logistic loss of the same slope, whose curvature is
     |d_i − d_j| p (1 − p)²/σ².
@@ -27,25 +31,36 @@ def approximate_measure(
     m = s.size
     if all_alike(documents[0, :m]):
         return 0.0
-    up = work[0]
-    down = work[1]
+    swept = m > params[1]
+    ranks = work[RANKS]
     slopes = work[2]
-    state = work[3:]
-    wide = is_wide(s, sigma)
-    if not wide:
-        exponentials(s, sigma, up, down)
-    ranks = state[RANKS]
+    up = work[SCRATCH - 2]
+    down = work[SCRATCH - 1]
     ranks[:m] = 1.0
-    for i in range(m - 1):
+    if swept:
+        slopes[:m] = 1.0
+        add_sums(s, sigma, first, slopes, LOGISTIC, ranks)
+    wide = is_wide(s, sigma)
+    if not (wide or swept):
+        exponentials(s, sigma, up, down)
+    for i in range(0 if swept else m - 1):
         if wide:
             row_exponentials(i, s, sigma, up)
         ranks[i] += _add_ranks(i, m, up, 1.0 if wide else down[i], ranks)
-    state[SLOPES, 0] = params[0]
-    prepare(-1, m, first, last, documents[0, :m], query, table, state, slopes)
-    loss = -state[SLOPES, 0]
+    work[SLOPES, 0] = params[0]
+    work[SLOPES, 1] = params[1]
+    prepare(-1, m, first, last, documents[0, :m], query, table, work, slopes)
+    loss = -work[SLOPES, 0]
     if gradient.size == 0:
         return loss
-    for i in range(m - 1):
+    if swept:
+        for i in range(m):
+            slopes[i] = -slopes[i]
+        sweep_pairs(
+            s, sigma, first, slopes, False, False, work, RANK_FORCES, work[SPARE:],
+            gradient, curvature,
+        )  # fmt: skip
+    for i in range(0 if swept else m - 1):
         if wide:
             row_exponentials(i, s, sigma, up)
         _push(i, slopes, up, 1.0 if wide else down[i], gradient, curvature)

@@ -8,6 +8,9 @@ from gbrank.kernels.ranks import RANKS, SLOPES, logistic, truncation
 
 __all__ = ["cascade_by_place", "cascade_by_rank"]
 
+# Where exp(−FAR) and a share of NEGLIGIBLE are lost in rounding.
+FAR, NEGLIGIBLE = 40.0, 1e-22
+
 
 def cascade_by_rank(
     i: int, top: int, first: Positions, last: Positions,
@@ -17,19 +20,30 @@ def cascade_by_rank(
     m = x.size
     beta = state[SLOPES, 0]
     total = 0.0
+    largest = 0.0
     out[:m] = 0.0
     for a in range(m):
         if x[a] == 0:
             continue
         rank = state[RANKS, a]
         kept, kept_slope = truncation(rank, query[1], beta)
-        reached = x[a] / rank
+        passed = 1.0
         for b in range(m):
+            gap = beta * (rank - state[RANKS, b])
+            if gap < -FAR or passed < NEGLIGIBLE * largest:
+                break
             if x[b] > 0 and b != a:
-                reached *= 1 - x[b] * logistic(beta * (rank - state[RANKS, b]))
+                passed *= 1 - x[b] * logistic(gap)
+        if passed < NEGLIGIBLE * largest:
+            break  # who stands further down is reached even less often
+        reached = passed * x[a] / rank
+        largest = max(largest, reached * kept)
         for b in range(m):
+            gap = beta * (rank - state[RANKS, b])
+            if gap < -FAR:
+                break
             if x[b] > 0 and b != a:
-                before = logistic(beta * (rank - state[RANKS, b]))
+                before = logistic(gap)
                 left = 1 - x[b] * before
                 # (1 − before) / left is 1 for a document at which everybody stops
                 share = 1.0 if x[b] == 1 else (1 - before) / left

@@ -28,6 +28,7 @@ from gbrank.kernels.compiled import (
     compile_row,
     inline,
 )
+from gbrank.kernels.sorting import rank
 from gbrank.queries import Queries
 from gbrank.sampling import query_keys, query_noise
 
@@ -244,8 +245,9 @@ def _loop(
     longest = 0
     for q in range(begin, end):
         longest = max(longest, offsets[q + 1] - offsets[q])
-    keys = np.empty(longest)
     s = np.empty(longest)
+    spare = np.empty(longest)
+    ranking = np.empty(longest, np.int64)
     rows = np.empty(longest, np.int64)
     first = np.empty(longest, np.int64)
     last = np.empty(longest, np.int64)
@@ -259,11 +261,10 @@ def _loop(
         start = offsets[q]
         m = offsets[q + 1] - start
         for i in range(m):
-            keys[i] = -scores[order[start + i]]
-        ranking = np.argsort(keys[:m], kind="mergesort")
+            s[i] = scores[order[start + i]]
+        rank(s[:m], ranking[:m], spare[:m], rows[:m])
         for i in range(m):
             position = start + ranking[i]
-            s[i] = -keys[ranking[i]]
             rows[i] = order[position]
             for c in range(documents.shape[0]):
                 sorted_documents[c, i] = documents[c, position]

@@ -1,8 +1,9 @@
-"""Weighted logistic pairs, the gradients of RankNet and LambdaRank, by direct summation.
+"""Weighted logistic pairs, the gradients of RankNet and LambdaRank.
 
 For a pair in which i is more relevant than j the loss is w log(1 + exp(−(s_i − s_j)/σ)), where w
 comes from a measure. With the pair's upper document a and lower document b,
-u = exp(−(s_a − s_b)/σ) ≤ 1 gives all that is needed without overflow.
+u = exp(−(s_a − s_b)/σ) ≤ 1 gives all that is needed without overflow. Short lists are summed pair
+by pair, longer ones by sweeps if the weights allow it.
 """
 
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 from gbrank.kernels.compiled import NO_ROWS, Function, Matrix, Positions, Vector, inline
 from gbrank.kernels.driver import Program
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
-from gbrank.kernels.swaps import separable_weights
+from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER, separable_weights
+from gbrank.kernels.sweeps import LONGEST_DIRECT, PAIR_FORCES, PAIR_LOSSES, sweep_pairs
 from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.queries import Queries
 
@@ -68,14 +70,18 @@ def pair_program(
     prepare, row = swaps or NO_ROWS
     source = UNIT if swaps is None else BY_STATE if row is None else BY_ROW
     reach = np.inf if top is None else top
+    x = labels if x is None else x
+    swept = not built_in and source != BY_ROW and 2 * reach > LONGEST_DIRECT
+    if swept and (np.diff(x[np.argsort(labels)]) < 0).any():
+        swept = False  # of two documents, that of larger label may have the smaller x
     return Program(
         kernel=logistic_pairs,
-        documents=np.stack([labels, labels if x is None else x]),
+        documents=np.stack([labels, x]),
         queries=np.ones((queries.n_queries, 1)) if columns is None else columns,
         table=np.empty(0) if table is None else table,
-        params=np.array([source, reach, built_in, boost]),
+        params=np.array([source, reach, built_in, boost, LONGEST_DIRECT if swept else np.inf]),
         rows=(prepare, row or NO_ROWS[1]),
-        scratch=9,
+        scratch=11,
         tied=tied,
         order="descending" if tied else "input",
         query_norm=query_norm,
@@ -94,12 +100,30 @@ def logistic_pairs(
     weights = work[0]
     up = work[1]
     down = work[2]
-    state = work[3:]
+    state = work[5:]
     source = params[0]
     top = np.int64(min(params[1], float(m)))
     built_in = params[2] > 0
     weights[:m] = 1.0
     prepare(-1, top, first, last, x, query, table, state, weights)
+    if m > params[4]:
+        if source == UNIT:
+            state[UPPER, :m] = 1.0
+            state[SHARE, :m] = 0.0
+            state[LOWER, :m] = 0.0
+            state[INSIDE, :m] = 1.0
+        # Where swaps change nothing, down the list, both parts are then zero, not just their sum.
+        tail = state[LOWER, m - 1]
+        for p in range(m):
+            state[UPPER, p] += state[SHARE, p] * tail
+            state[LOWER, p] -= tail
+        loss = sweep_pairs(
+            s, sigma, first, x, source == UNIT, True, state,
+            PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, work, gradient, curvature,
+        )  # fmt: skip
+        bound_steps(LONGEST_STEP, gradient, curvature)
+        to_score_units(sigma, gradient, curvature)
+        return loss
     wide = is_wide(s, sigma)
     if not wide:
         exponentials(s, sigma, up, down)

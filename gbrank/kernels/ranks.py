@@ -1,17 +1,19 @@
 """What measures need as functions of real ranks, or of the mean x at each position.
 
-A measure's `by_rank` finds the soft ranks in ``state[RANKS]`` and the steepness β of truncations in
-``state[SLOPES, 0]``; its `by_place` finds the mean x of each position in ``state[RANKS]``. Both
-write the derivatives of the measure to `out` and its value to ``state[SLOPES, 0]``.
+A measure's `by_rank` finds the soft ranks in ``state[RANKS]``, the steepness β of truncations in
+``state[SLOPES, 0]``, in ``state[SLOPES, 1]`` up to how many documents to go pair by pair, and
+scratch from ``state[SPARE]`` on; its `by_place` finds the mean x of each position in
+``state[RANKS]``. Both write the derivatives of the measure to `out` and its value to
+``state[SLOPES, 0]``.
 """
 
 import numpy as np
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["RANKS", "SLOPES", "all_alike", "logistic", "truncation"]
+__all__ = ["RANKS", "SLOPES", "SPARE", "all_alike", "logistic", "logistic_slope", "truncation"]
 
-RANKS, SLOPES = 0, 1
+RANKS, SLOPES, SPARE = 0, 1, 3
 
 
 @inline
@@ -28,6 +30,14 @@ def logistic(z: float) -> float:
     """Return 1 / (1 + exp(−z)), for any z."""
     u = np.exp(-abs(z))
     return 1 / (1 + u) if z >= 0 else u / (1 + u)
+
+
+@inline
+def logistic_slope(z: float) -> tuple[float, float]:
+    """Return 1 / (1 + exp(−z)) and its derivative, which keeps its digits where that is near 1."""
+    u = np.exp(-abs(z))
+    p = 1 / (1 + u)
+    return p if z >= 0 else u * p, u * p * p
 
 
 @inline

@@ -6,8 +6,9 @@ import numpy as np
 
 from gbrank.gains import discount_values
 from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.ranks import RANKS, SLOPES, logistic, truncation
+from gbrank.kernels.ranks import RANKS, SLOPES, SPARE, logistic_slope, truncation
 from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
 from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
 from gbrank.queries import Queries
 
@@ -113,24 +114,47 @@ def ap_by_rank(
     """
     m = x.size
     beta = state[SLOPES, 0]
-    total = 0.0
-    out[:m] = 0.0
+    counts = state[SPARE]
+    slopes = state[SPARE + 1]
+    shares = state[SPARE + 2]
+    out[:m] = 0.0  # first, what comes from the counts of others
     for a in range(m):
+        counts[a] = 1.0
+        slopes[a] = 0.0
+        shares[a] = 0.0
+        if x[a] > 0:
+            rank = state[RANKS, a]
+            shares[a] = truncation(rank, query[1], beta)[0] / rank
+    swept = m > state[SLOPES, 1]
+    if swept:
+        from_last = state[SPARE + 3, :m]
+        for a in range(m):
+            from_last[a] = -state[RANKS, a]
+        add_sums(from_last, 1 / beta, first, x, LOGISTIC, counts)
+        add_sums(from_last, 1 / beta, first, x, LOGISTIC_SLOPE, slopes)
+        add_sums(from_last, 1 / beta, first, shares, LOGISTIC_SLOPE, out)
+    for a in range(0 if swept else m):
         if x[a] == 0:
             continue
-        rank = state[RANKS, a]
-        kept, kept_slope = truncation(rank, query[1], beta)
-        count = 1.0
-        slope = 0.0
-        for b in range(m):
-            if x[b] > 0 and b != a:
-                before = logistic(beta * (rank - state[RANKS, b]))
-                bend = beta * before * (1 - before)
-                count += before
-                slope += bend
-                out[b] -= query[0] * kept / rank * bend
-        total += kept / rank * count
-        out[a] += query[0] * (kept * (slope - count / rank) + kept_slope * count) / rank
+        for b in range(a):
+            if x[b] > 0:
+                before, bend = logistic_slope(beta * (state[RANKS, a] - state[RANKS, b]))
+                counts[a] += before
+                counts[b] += 1 - before
+                slopes[a] += bend
+                slopes[b] += bend
+                out[a] += shares[b] * bend
+                out[b] += shares[a] * bend
+    total = 0.0
+    for a in range(m):
+        if x[a] > 0:
+            rank = state[RANKS, a]
+            kept_slope = truncation(rank, query[1], beta)[1]
+            total += shares[a] * counts[a]
+            slope = shares[a] * (beta * slopes[a] - counts[a] / rank)
+            out[a] = query[0] * (slope + kept_slope * counts[a] / rank - beta * out[a])
+        else:
+            out[a] = 0.0
     state[SLOPES, 0] = query[0] * total
 
 

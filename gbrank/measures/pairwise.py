@@ -6,7 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.ranks import RANKS, SLOPES, logistic
+from gbrank.kernels.ranks import RANKS, SLOPES, SPARE, logistic_slope
+from gbrank.kernels.sweeps import PAIR_CHANCES, sweep_pairs
 from gbrank.measures.base import Measure, Terms, inverse
 from gbrank.queries import Queries
 
@@ -149,12 +150,26 @@ def pairwise_by_rank(
     beta = state[SLOPES, 0]
     total = 0.0
     out[:m] = 0.0
-    for a in range(m):
+    swept = m > state[SLOPES, 1]
+    if swept:
+        from_last = state[RANKS, :m]
+        chances = state[SPARE + 5, :m]
+        for a in range(m):
+            from_last[a] = -from_last[a]
+            chances[a] = 0.0
+        sweep_pairs(
+            from_last, 1 / beta, first, x, True, False, state, PAIR_CHANCES, state[SPARE:],
+            out[:m], chances,
+        )  # fmt: skip
+        for a in range(m):
+            total += 0.5 * chances[a]  # each pair counts for both documents
+            out[a] *= query[0] * beta
+    for a in range(0 if swept else m):
         for b in range(a):
             if x[a] != x[b]:
                 better, worse = (a, b) if x[a] > x[b] else (b, a)
-                right = logistic(beta * (state[RANKS, worse] - state[RANKS, better]))
-                bend = query[0] * beta * right * (1 - right)
+                right, slope = logistic_slope(beta * (state[RANKS, worse] - state[RANKS, better]))
+                bend = query[0] * beta * slope
                 total += right
                 out[worse] += bend
                 out[better] -= bend

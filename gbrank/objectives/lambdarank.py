@@ -60,6 +60,8 @@ class LambdaRank(Objective):
         source="Burges, Ragno & Le 2006, eq. 9",
         differentiable=False,
         takes_measure=True,
+        cost="O(m²) up to 1,000 documents, O(m log m) above; always O(m²): ERR, pair-wise correct, "
+        "Kendall's τ, a gain that falls somewhere, the normalisation of a booster",
     )
 
     measure: Measure | str = field(default_factory=NDCG)

@@ -39,6 +39,7 @@ class RankNet(Objective):
         formula="Σ_{y_i > y_j} log(1 + exp(−(s_i − s_j)/σ))",
         source="Burges, Ragno & Le 2006, eq. 8",
         convex=True,
+        cost="O(m²) up to 1,000 documents, O(m log m) above",
     )
 
     normalize: Literal["query"] | None = None

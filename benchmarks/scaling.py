@@ -1,0 +1,216 @@
+"""Time of a gradient per document against the length of lists, next to the boosters' own.
+
+For each objective, one thread computes gradients of five grades at normal scores, σ = 0.3 of their
+standard deviation (σ² for SmoothRank), in lists of one length, the sort included; the least time of
+several is kept. A series ends where the next list would take more than a few seconds. LightGBM,
+XGBoost and CatBoost compute gradients only inside a round, so theirs is the time of a round that
+grows a stump on one feature, all pairs on, less that of squared loss; noise may be larger than that
+for short lists. Memory is the growth of a new process (on Linux) while it computes the gradient of
+one list.
+Writes docs/studies/scaling.md and .png.
+
+python benchmarks/scaling.py
+"""
+
+import multiprocessing
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import catboost
+import lightgbm as lgb
+import numpy as np
+import xgboost as xgb
+from matplotlib.figure import Figure
+
+from gbrank import Queries, get_objective
+
+DOCS = Path(__file__).parents[1] / "docs" / "studies"
+LENGTHS = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+DOCUMENTS = 20_000  # at least so many, in lists of one length
+LIMIT = 4.0  # seconds
+SIGMA = 0.3
+SWEPT = [
+    "ranknet",
+    "lambda:ndcg",
+    "lambda(truncation=30):ndcg",
+    "lambda:ap",
+    "approx:ndcg",
+    "approx:ap",
+]
+OTHERS = [
+    "lambda:err", "approx:err", "smooth:ndcg", "smoothap", "soft:ndcg", "tie:ndcg", "slam:ndcg",
+    "ranksvm", "gbrank", "listnet", "listmle", "xendcg", "pointwise",
+]  # fmt: skip
+PEERS = ["LightGBM lambdarank", "XGBoost rank:ndcg", "CatBoost YetiRank"]
+
+Series = dict[int, float]
+
+
+def make_data(m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return labels, scores and sizes of lists of m documents."""
+    rng = np.random.default_rng(0)
+    sizes = np.full(max(1, DOCUMENTS // m), m)
+    labels = rng.choice(5, sizes.sum(), p=[0.52, 0.32, 0.13, 0.02, 0.01]).astype(float)
+    return labels, rng.normal(size=len(labels)), sizes
+
+
+def least(run: Callable[[], object]) -> float:
+    """Return the least seconds of up to five runs."""
+    seconds: list[float] = []
+    while len(seconds) < 5 and sum(seconds) < LIMIT:
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def gradient_seconds(name: str, m: int) -> float:
+    """Return the seconds of a gradient."""
+    labels, scores, sizes = make_data(m)
+    sigma = SIGMA**2 if name.startswith("smooth:") else SIGMA
+    bound = get_objective(name).bind(labels, Queries.from_sizes(sizes), n_jobs=1)
+    return least(lambda: bound.gradients(scores, sigma))
+
+
+def peer_seconds(name: str, m: int) -> float:
+    """Return the seconds of a round, less those of a round of squared loss."""
+    labels, scores, sizes = make_data(m)
+    X = scores[:, None].astype(np.float32)
+    if name.startswith("LightGBM"):
+        data = lgb.Dataset(X, labels, group=sizes, params={"verbosity": -1})
+        common = {"num_leaves": 2, "num_threads": 1, "verbosity": -1, "metric": "none"}
+        level = {"lambdarank_truncation_level": m}
+        boosters = [
+            lgb.Booster({**common, "objective": "lambdarank", **level}, data),
+            lgb.Booster({**common, "objective": "regression"}, data),
+        ]
+        return max(np.subtract(*(least(booster.update) for booster in boosters)), 0.0)
+    if name.startswith("XGBoost"):
+        matrix = xgb.DMatrix(X, labels, group=sizes, nthread=1)
+        common = {"max_depth": 1, "tree_method": "hist", "nthread": 1}
+        pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": m}
+        models = [
+            xgb.Booster({**common, "objective": "rank:ndcg", **pairs}, [matrix]),
+            xgb.Booster({**common, "objective": "reg:squarederror"}, [matrix]),
+        ]
+        return max(np.subtract(*(least(lambda b=b: b.update(matrix, 1)) for b in models)), 0.0)
+    pool = catboost.Pool(X, labels, group_id=np.repeat(np.arange(len(sizes)), sizes))
+
+    def seconds(loss: str, rounds: int) -> float:
+        model = catboost.CatBoost(
+            {"loss_function": loss, "iterations": rounds, "depth": 1, "thread_count": 1,
+             "logging_level": "Silent", "allow_writing_files": False}
+        )  # fmt: skip
+        return least(lambda: model.fit(pool))
+
+    yeti, squared = (seconds(loss, 3) - seconds(loss, 1) for loss in ("YetiRank", "RMSE"))
+    return max(yeti - squared, 0.0) / 2
+
+
+def series(name: str, seconds_of: Callable[[str, int], float]) -> Series:
+    """Return nanoseconds per document by list length, as far as the limit allows."""
+    found: Series = {}
+    growth = 1.0
+    for m in LENGTHS:
+        documents = len(make_data(m)[0])
+        if found:
+            last, before = list(found)[-1], list(found)[-2 if len(found) > 1 else -1]
+            growth = max(found[last] / max(found[before], 1.0), 1.0)
+            if found[last] * growth * documents / 1e9 > LIMIT:
+                break
+        try:
+            found[m] = seconds_of(name, m) / documents * 1e9
+        except (lgb.basic.LightGBMError, xgb.core.XGBoostError, catboost.CatBoostError) as error:
+            print(f"{name} refuses {m} documents: {str(error).splitlines()[0]}")
+            break
+    print(name, {m: round(value) for m, value in found.items()}, flush=True)
+    return found
+
+
+def exponent(times: Series) -> float:
+    """Return the exponent of a list's time against its length, from 1,000 documents on."""
+    long = {m: value for m, value in times.items() if m >= 1000 and value > 0}
+    if len(long) < 2:
+        return np.nan
+    return 1 + float(np.polyfit(np.log(list(long)), np.log(list(long.values())), 1)[0])
+
+
+def memory(name: str, m: int) -> float:
+    """Return bytes per document by which this process grows."""
+    labels, scores, sizes = make_data(m)
+    objective = get_objective(name)
+    bound = objective.bind(labels, Queries.from_sizes(sizes), n_jobs=1)
+    objective.bind(labels[:2000], Queries.from_sizes([2000]), n_jobs=1).gradients(scores[:2000])
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    before = resident("VmRSS")
+    bound.gradients(scores, SIGMA)
+    return (resident("VmHWM") - before) / m
+
+
+def resident(field: str) -> int:
+    """Return the bytes of memory that this process has now (VmRSS), or had at most (VmHWM)."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if field in line)
+    return int(line.split()[1]) * 1024
+
+
+def draw(times: dict[str, Series]) -> Figure:
+    """Draw all series on logarithmic axes."""
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    axes = figure.subplots()
+    for name, values in times.items():
+        style = "-o" if name in SWEPT else ("--s" if name in PEERS else ":")
+        axes.plot(list(values), list(values.values()), style, markersize=4, label=name)
+    axes.set(xscale="log", yscale="log", xlabel="documents in a list", ylabel="ns per document")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small", bbox_to_anchor=(1.01, 1), loc="upper left")
+    return figure
+
+
+def page(times: dict[str, Series], bytes_of: dict[str, float]) -> str:
+    """Return the study as Markdown."""
+    head = ["", *(f"{m:,}" for m in LENGTHS), "exponent", "bytes/doc"]
+    rows = [head, ["---", *["---:"] * (len(head) - 1)]]
+    for name, values in times.items():
+        cells = [f"{values[m]:,.0f}" if m in values else "" for m in LENGTHS]
+        grown = f"{bytes_of[name]:.0f}" if name in bytes_of else ""
+        power = exponent(values)
+        rows.append([f"`{name}`", *cells, "" if np.isnan(power) else f"{power:.2f}", grown])
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"""\
+# Long lists
+
+Nanoseconds per document of one gradient, by the length of the lists, on one thread, sort included;
+the exponent of a list's time against its length from 1,000 documents on; and the memory that the
+gradient of one list of 1,000,000 documents takes, results included. Series end where the next list
+would take more than {LIMIT:.0f} seconds, or where a library refuses. How it is measured:
+[`benchmarks/scaling.py`](../../benchmarks/scaling.py).
+
+```bash
+python benchmarks/scaling.py
+```
+
+![time per document against list length](scaling.png)
+
+{table}
+"""
+
+
+def main() -> None:
+    """Measure, write and draw."""
+    gradient_names = SWEPT + OTHERS
+    for name in gradient_names:
+        gradient_seconds(name, 10)  # compiles
+    times = {name: series(name, gradient_seconds) for name in gradient_names}
+    times |= {name: series(name, peer_seconds) for name in PEERS}
+    longest = LENGTHS[-1]
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        reaching = [name for name in gradient_names if longest in times[name]]
+        bytes_of = {name: pool.apply(memory, (name, longest)) for name in reaching}
+    DOCS.mkdir(parents=True, exist_ok=True)
+    (DOCS / "scaling.md").write_text(page(times, bytes_of), encoding="utf-8")
+    draw(times).savefig(DOCS / "scaling.png", dpi=110)
+
+
+if __name__ == "__main__":
+    main()

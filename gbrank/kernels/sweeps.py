@@ -1,0 +1,428 @@
+"""Sums over all pairs of a list in quasi-linear time, by sweeps over the sorted scores.
+
+For scores s_i ≥ s_j and u = exp(−(s_i − s_j)/σ) ≤ 1, what a logistic pair needs is a function of u
+that is smooth on [0, 1], so that a polynomial Σ_n c_n u^n replaces it, and u^n is a product of a
+factor of i and a factor of j. A sweep along the list keeps Σ_j w_j u_j^n for each n, from which
+the sum of every document follows. Factors are relative to an anchor that moves along, so that
+nothing overflows; sums of what is far behind fade away.
+
+Where the sign or the size of a pair's weight depends on which document has the larger x, the list
+is split at a value of x: sweeps sum the pairs of one document from either half, and both halves
+are treated likewise, until all x of a part are equal.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
+from gbrank.kernels.sorting import rank
+from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
+
+__all__ = [
+    "LOGISTIC",
+    "LOGISTIC_SLOPE",
+    "LONGEST_DIRECT",
+    "PAIR_CHANCES",
+    "PAIR_FORCES",
+    "PAIR_LOSSES",
+    "RANK_FORCES",
+    "add_sums",
+    "sweep_pairs",
+]
+
+TERMS = 16
+# Up to so many documents, what calls this sums all pairs one by one: where the times meet, as
+# measured, between 800 and 1,500 with few grades.
+LONGEST_DIRECT = 1000
+# In units of σ: from an anchor to the documents that it serves, so that no power grows large.
+FARTHEST = 1.0
+# Parts of a list with fewer documents are summed pair by pair.
+SMALL = 128
+# More than a stack of parts can hold, if the larger one waits.
+WAITING = 128
+
+
+def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
+    """Return the coefficients of u^zeros times a polynomial that interpolates a function.
+
+    Nodes are the extrema of a Chebyshev polynomial on [0, 1], both ends included.
+    """
+    degree = TERMS - 1 - zeros
+    nodes = 0.5 - 0.5 * np.cos(np.pi * np.arange(degree + 1) / degree)
+    fit = Polynomial.fit(nodes, function(nodes), degree, domain=[0, 1])
+    return np.concatenate([np.zeros(zeros), fit.convert().coef])
+
+
+# With p = 1/(1 + u), exact at u = 0 and to rounding at u = 1: 1 − p, p, p (1 − p) and p (1 − p)².
+_WRONG = _polynomial(lambda u: 1 / (1 + u))
+_RIGHT = np.eye(TERMS)[0] - _WRONG
+_SLOPE = _polynomial(lambda u: (1 + u) ** -2)
+_STEEP = _polynomial(lambda u: (1 + u) ** -3, zeros=2)
+
+_LOSS = _polynomial(lambda u: np.log1p(u + 1e-300) / (u + 1e-300))
+
+# What a document below, and one above, adds to a document's soft rank; and the slope of that.
+LOGISTIC = np.stack([_WRONG, _RIGHT])
+LOGISTIC_SLOPE = np.stack([_SLOPE, _SLOPE])
+# Force and curvature of a pair of weight 1, each in the right order, then in the wrong one; for
+# `PAIR_CHANCES` the slope of its chance to be in the right order, and the chance itself.
+PAIR_FORCES = np.stack([_WRONG, _RIGHT, _SLOPE, _SLOPE])
+PAIR_CHANCES = np.stack([_SLOPE, _SLOPE, _RIGHT, _WRONG])
+PAIR_LOSSES = np.stack([_LOSS, _LOSS, 0 * _LOSS, 0 * _LOSS])
+RANK_FORCES = np.stack([_SLOPE, _SLOPE, _SLOPE - _STEEP, _STEEP])
+
+
+@inline
+def add_sums(
+    s: Vector, sigma: float, first: Positions, weights: Vector, terms: Matrix, out: Vector
+) -> None:
+    """Add to out[i], for all i, Σ_{j ≠ i} w_j f(u), f by ``terms[0]`` if j is below, else [1].
+
+    Tied documents of equal weight get the same bits.
+    """
+    m = s.size
+    sums = np.empty((1, TERMS))
+    powers = np.empty(TERMS)
+    for above in range(2):
+        sums[:] = 0.0
+        anchor = s[0 if above else m - 1]
+        start = 0
+        while start < m:
+            head = start if above else m - 1 - start
+            gap = abs(anchor - s[head]) / sigma
+            if gap > FARTHEST:
+                _fade(np.exp(-gap), sums, powers)
+                anchor = s[head]
+                gap = 0.0
+            factor = np.exp(-gap)
+            _fill_powers(factor, powers)
+            total = 0.0
+            for n in range(np.uintp(TERMS)):
+                total += terms[above, n] * sums[0, n] * powers[n]
+            end = start
+            tied = 0.0
+            while end < m and first[end if above else m - 1 - end] == first[head]:
+                tied += weights[end if above else m - 1 - end]
+                end += 1
+            for t in range(start, end):
+                i = t if above else m - 1 - t
+                out[i] += total
+                if end > start + 1:
+                    out[i] += 0.5 * (tied - weights[i]) * terms[above].sum()
+            _fill_powers(1.0 / factor, powers)
+            for n in range(np.uintp(TERMS)):
+                sums[0, n] += tied * powers[n]
+            start = end
+
+
+@inline
+def sweep_pairs(
+    s: Vector, sigma: float, first: Positions, x: Vector, unit: bool, separable: bool,
+    state: Matrix, terms: Matrix, scratch: Matrix, gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Add the forces and curvatures of all pairs of different x, in units of σ.
+
+    A pair pushes its document of larger x up (its gradient down), and the other one down. Its
+    weight is 1 if `unit`, else |x_i − x_j|; if `separable`, times the rest of the swap delta, from
+    `state`. Force and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in
+    the right order (0 and 2) and in the wrong order (1 and 3). There must be five rows of scratch.
+
+    If `separable` and there is no gradient, return the sum of the forces, plus the weighted gaps of
+    pairs in wrong order.
+    """
+    m = s.size
+    members = scratch[0, :m].view(np.int64)
+    spare = scratch[1, :m].view(np.int64)
+    ordered = scratch[2, :m]
+    anchors = scratch[3, :m]
+    factors = scratch[4, :m]
+    sums = np.empty((8 if separable else 4, TERMS))
+    reaches = np.empty(sums.shape[0])
+    powers = np.empty(TERMS)
+    small = np.empty((8, SMALL))
+    parts = np.empty((WAITING, 2), np.int64)
+    for p in range(m):
+        ordered[p] = -x[p]
+    rank(ordered, spare, factors, members)
+    for p in range(m):
+        members[p] = p
+        ordered[p] = -ordered[p]
+        anchors[p] = anchors[p - 1] if p > 0 else s[0]
+        if (anchors[p] - s[p]) / sigma > FARTHEST:
+            anchors[p] = s[p]
+        factors[p] = np.exp((s[p] - anchors[p]) / sigma)
+    total = 0.0
+    parts[0, 0] = 0
+    parts[0, 1] = m
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        begin = parts[waiting, 0]
+        end = parts[waiting, 1]
+        if ordered[begin] == ordered[end - 1]:
+            continue
+        if end - begin <= SMALL:
+            total += _sum_small(
+                members[begin:end], s, sigma, first, x, unit, separable, state, terms, small,
+                gradient, curvature,
+            )  # fmt: skip
+            continue
+        middle = begin + _middle(ordered[begin:end])
+        cut = ordered[middle]
+        centre = 0.5 * ordered[middle - 1] + 0.5 * cut
+        for above in range(2 if gradient.size > 0 else 1):
+            total += _sweep(
+                above > 0, members[begin:end], sigma, first, x, cut, centre, unit, separable,
+                state, terms, anchors, factors, sums, reaches, powers, gradient, curvature,
+            )  # fmt: skip
+        _partition(members[begin:end], x, cut, spare)
+        smaller = middle - begin < end - middle
+        for part in range(2):
+            low = part == smaller
+            parts[waiting, 0] = begin if low else middle
+            parts[waiting, 1] = middle if low else end
+            waiting += 1
+    return total
+
+
+@inline
+def _middle(ordered: Vector) -> int:
+    """Return where a new value begins, as near to the middle as possible."""
+    half = ordered.size // 2
+    before = np.searchsorted(ordered, ordered[half])
+    after = np.searchsorted(ordered, ordered[half], side="right")
+    nearer = half - before <= after - half or after == ordered.size
+    return before if nearer and before > 0 else after
+
+
+@inline
+def _partition(members: Positions, x: Vector, cut: float, spare: Positions) -> None:
+    """Move documents of x ≥ cut behind the others, else keeping the order."""
+    kept = 0
+    moved = 0
+    for t in range(members.size):
+        p = members[t]
+        spare[moved] = p
+        members[kept] = p
+        if x[p] >= cut:
+            moved += 1
+        else:
+            kept += 1
+    members[kept:] = spare[:moved]
+
+
+@inline
+def _sum_small(
+    members: Positions, s: Vector, sigma: float, first: Positions, x: Vector, unit: bool,
+    separable: bool, state: Matrix, terms: Matrix, small: Matrix,
+    gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Add the pairs of a few documents, pair by pair."""
+    size = members.size
+    losses = separable and gradient.size == 0
+    scores = small[0, :size]
+    values = small[1, :size]
+    heads = small[2, :size]
+    up = small[3, :size]
+    down = small[4, :size]
+    lower = small[5, :size]
+    forces = small[6, :size]
+    bends = small[7, :size]
+    for t in range(size):
+        p = members[t]
+        scores[t] = s[p]
+        values[t] = x[p]
+        heads[t] = first[p]
+        lower[t] = state[LOWER, p] if separable else 0.0
+        forces[t] = 0.0
+        bends[t] = 0.0
+    wide = is_wide(scores, sigma)
+    if not wide:
+        exponentials(scores, sigma, up, down)
+    total = 0.0
+    for i in range(size - 1):
+        if wide:
+            row_exponentials(i, scores, sigma, up)
+        scale = 1.0 if wide else down[i]
+        p = members[i]
+        value = values[i]
+        head = heads[i]
+        upper = state[UPPER, p] if separable else 1.0
+        share = state[SHARE, p] if separable else 0.0
+        inside = state[INSIDE, p] if separable else 1.0
+        push = 0.0
+        bend = 0.0
+        # Unsigned indices need no wrap-around check, so that the loop vectorises.
+        for j in range(np.uintp(i + 1), np.uintp(size)):
+            difference = value - values[j]
+            sign = 1.0 if difference > 0 else (-1.0 if difference < 0 else 0.0)
+            weight = (abs(sign) if unit else abs(difference)) * (
+                inside if heads[j] == head else upper + share * lower[j]
+            )
+            u = up[j] * scale
+            force_right = 0.0
+            force_wrong = 0.0
+            bend_right = 0.0
+            bend_wrong = 0.0
+            for c in range(TERMS):
+                n = TERMS - 1 - c
+                force_right = force_right * u + terms[0, n]
+                force_wrong = force_wrong * u + terms[1, n]
+                bend_right = bend_right * u + terms[2, n]
+                bend_wrong = bend_wrong * u + terms[3, n]
+            force = weight * (force_right if sign > 0 else force_wrong)
+            bent = weight * (bend_right if sign > 0 else bend_wrong)
+            forces[j] += sign * force
+            push += sign * force
+            bends[j] += bent
+            bend += bent
+            if losses:
+                gap = (scores[i] - scores[j]) / sigma
+                total += force + (weight * gap if sign < 0 else 0.0)
+        forces[i] -= push
+        bends[i] += bend
+    if not losses:
+        for t in range(size):
+            gradient[members[t]] += forces[t]
+            curvature[members[t]] += bends[t]
+    return total
+
+
+@inline
+def _sweep(
+    above: bool, members: Positions, sigma: float, first: Positions, x: Vector,
+    cut: float, centre: float, unit: bool, separable: bool, state: Matrix, terms: Matrix,
+    anchors: Vector, factors: Vector, sums: Matrix, reaches: Vector, powers: Vector,
+    gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Add what documents get from those above (or below) them that are in the other half.
+
+    With d = |x − centre| a weight |x_i − x_j| is d_i + d_j, so `sums` has, for either half, a row
+    for the documents' own factors and a row for these times d; `separable` ones have two factors.
+    Pairs of one tied block are summed in the sweep from below.
+    """
+    size = members.size
+    streams = 4 if separable else 2
+    losses = separable and gradient.size == 0
+    sums[:] = 0.0
+    reaches[:] = 0.0
+    tied_count = np.empty(2)
+    tied_reach = np.empty(2)
+    total = 0.0
+    anchor = anchors[members[0 if above else size - 1]]
+    start = 0
+    while start < size:
+        head = members[start if above else size - 1 - start]
+        if anchors[head] != anchor:
+            gap = abs(anchor - anchors[head]) / sigma
+            _fade(np.exp(-gap), sums, powers)
+            if losses:
+                for c in range(2 * streams):
+                    if sums[c, 0] != 0:
+                        reaches[c] += gap * sums[c, 0]
+            anchor = anchors[head]
+        end = start + 1
+        while end < size and first[members[end if above else size - 1 - end]] == first[head]:
+            end += 1
+        tied = end - start > 1 and not above
+        if tied:
+            tied_count[:] = 0.0
+            tied_reach[:] = 0.0
+            for t in range(start, end):
+                p = members[size - 1 - t]
+                own = 1 if x[p] >= cut else 0
+                tied_count[own] += 1.0
+                tied_reach[own] += 0.5 if unit else abs(x[p] - centre)
+        inverse = 1.0 / factors[head]
+        _fill_powers(factors[head] if above else inverse, powers)
+        for t in range(start, end):
+            p = members[t if above else size - 1 - t]
+            better = np.uintp(x[p] >= cut)
+            d = 0.5 if unit else abs(x[p] - centre)
+            wrong = better if above else np.uintp(1) - better
+            o = (np.uintp(1) - better) * np.uintp(streams)
+            forces = terms[wrong]
+            bends = terms[np.uintp(2) + wrong]
+            one = sums[o]
+            two = sums[o + np.uintp(1)]
+            force = 0.0
+            bend = 0.0
+            if separable:
+                a = 1.0 if above else state[UPPER, p]
+                b = state[LOWER, p] if above else state[SHARE, p]
+                three = sums[o + np.uintp(2)]
+                four = sums[o + np.uintp(3)]
+                for n in range(np.uintp(TERMS)):
+                    term = a * (d * one[n] + two[n]) + b * (d * three[n] + four[n])
+                    term *= powers[n]
+                    force += forces[n] * term
+                    bend += bends[n] * term
+            else:
+                for n in range(np.uintp(TERMS)):
+                    term = powers[n] * (d * one[n] + two[n])
+                    force += forces[n] * term
+                    bend += bends[n] * term
+            if tied:
+                other = 0 if better else 1
+                weight = d * tied_count[other] + tied_reach[other]
+                if separable:
+                    weight *= state[INSIDE, p]
+                if losses:
+                    weight *= 0.5  # both documents of the pair count it
+                force += weight * terms[0].sum()
+                bend += weight * terms[2].sum()
+            if losses:
+                total += force
+                if wrong:
+                    gap = np.log(factors[p])
+                    for c in range(0, streams, 2):
+                        factor = (a if c == 0 else b) if separable else 1.0
+                        total += factor * gap * (d * sums[o + c, 0] + sums[o + c + 1, 0])
+                        total += factor * (d * reaches[o + c] + reaches[o + c + 1])
+            else:
+                gradient[p] += (1.0 - 2.0 * better) * force
+                curvature[p] += bend
+        _fill_powers(inverse if above else factors[head], powers)
+        for t in range(start, end):
+            p = members[t if above else size - 1 - t]
+            d = 0.5 if unit else abs(x[p] - centre)
+            o = np.uintp(x[p] >= cut) * np.uintp(streams)
+            for c in range(0, streams, 2):
+                factor = 1.0
+                if separable and above:
+                    factor = state[UPPER, p] if c == 0 else state[SHARE, p]
+                elif separable and c > 0:
+                    factor = state[LOWER, p]
+                row = o + np.uintp(c)
+                one = sums[row]
+                two = sums[row + np.uintp(1)]
+                for n in range(np.uintp(TERMS)):
+                    one[n] += factor * powers[n]
+                    two[n] += factor * d * powers[n]
+                if losses:
+                    gap = np.log(factors[p])
+                    reaches[row] -= factor * gap
+                    reaches[row + np.uintp(1)] -= factor * d * gap
+        start = end
+    return total
+
+
+@inline
+def _fill_powers(u: float, powers: Vector) -> None:
+    """Write u^n."""
+    powers[0] = 1.0
+    powers[1] = u
+    for n in range(2, TERMS):
+        powers[n] = powers[n >> 1] * powers[n - (n >> 1)]
+
+
+@inline
+def _fade(u: float, sums: Matrix, powers: Vector) -> None:
+    """Multiply column n by u^n: the anchor moves."""
+    _fill_powers(u, powers)
+    for c in range(sums.shape[0]):
+        for n in range(np.uintp(TERMS)):
+            sums[c, n] *= powers[n]

@@ -1,0 +1,233 @@
+"""Sums by sweeps over sorted scores against the direct sums over pairs."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import gbrank
+from gbrank import DCG, NDCG, LambdaRank, Queries, get_objective
+from gbrank.kernels.driver import Runner
+from gbrank.kernels.sweeps import LONGEST_DIRECT
+from reference import assert_same_bits
+
+Vector = NDArray[np.float64]
+PAIRS = [
+    "ranknet", "lambda:ndcg", "lambda:ndcg@5", "lambda:dcg(gain=linear)", "lambda:ap",
+    "lambda:ap@4", "lambda:rr", "lambda:bpref", "lambda:rbp", "lambda:precision@3", "lambda:wta",
+    "lambda(truncation=7):ndcg", "lambda(truncation=3):ap", "lambda(ties='order'):ndcg",
+    "lambda(normalize='query'):ndcg",
+]  # fmt: skip
+RANKS = [
+    "approx:ndcg", "approx:ndcg@5", "approx:dcg(discount=linear)", "approx:precision@3",
+    "approx:ap", "approx:ap@4", "approx:kendall", "approx:rr", "approx:err", "approx:rbp",
+]  # fmt: skip
+LABELS = ["binary", "graded", "rare", "continuous", "alike"]
+SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first", "equal"]
+
+
+def runner(name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1) -> Runner:
+    """Bind an objective that sums all lists in one way; its last parameter says which."""
+    queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
+    program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
+    params = np.append(program.params[:-1], np.inf if direct else 0.0)
+    return Runner(replace(program, params=params), queries, n_jobs)
+
+
+def gradients(name: Any, labels: Any, scores: Any, sigma: float, direct: bool) -> Any:
+    """Return gradient and curvature of one query."""
+    return runner(name, labels, direct).gradients(np.asarray(scores), sigma, 0, np.empty(0))
+
+
+def make_labels(kind: str, m: int, rng: np.random.Generator) -> Vector:
+    """Return few or many labels."""
+    if kind == "continuous":
+        return rng.random(m) * 4
+    if kind == "alike":
+        return np.full(m, 2.0)
+    chances = {"binary": [0.6, 0.4], "graded": [0.5, 0.3, 0.1, 0.06, 0.04], "rare": [0.98, 0.02]}
+    return rng.choice(len(chances[kind]), m, p=chances[kind]).astype(float)
+
+
+def make_scores(kind: str, labels: Vector, rng: np.random.Generator) -> Vector:
+    """Return scores of some shape, of spread about 1."""
+    m = len(labels)
+    scores = rng.normal(size=m)
+    if kind == "tied":
+        scores = np.round(2 * scores) / 2
+    elif kind == "clustered":
+        scores = rng.integers(0, 4, m) + 1e-6 * scores
+    elif kind == "heavy":
+        scores = np.sign(scores) * np.abs(scores) ** 9 / 100
+    elif kind.endswith("first"):
+        scores = np.sort(scores)[np.argsort(np.argsort(labels, kind="stable"), kind="stable")]
+        scores *= 1 if kind == "best first" else -1
+    return np.zeros(m) if kind == "equal" else scores
+
+
+def assert_close(actual: Vector, expected: Vector) -> None:
+    """Equal to 1e-7 of the largest entry."""
+    assert np.isfinite(actual).all()
+    assert_allclose(actual, expected, rtol=0, atol=1e-7 * np.abs(expected).max() + 1e-300)
+
+
+lists = st.tuples(
+    st.sampled_from(LABELS), st.sampled_from(SCORES), st.sampled_from([2, 3, 20, 129, 300, 601]),
+    st.floats(-3, 3), st.integers(0, 9),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PAIRS + RANKS)
+@given(lists)
+@settings(max_examples=25, deadline=None)
+def test_agreement(name: str, case: Any) -> None:
+    """Gradient, curvature and loss, for any labels, scores and width."""
+    label_kind, score_kind, m, exponent, seed = case
+    rng = np.random.default_rng(seed)
+    labels = make_labels(label_kind, m, rng)
+    scores = make_scores(score_kind, labels, rng)
+    swept, direct = (runner(name, labels, way) for way in (False, True))
+    sigma = 10.0**exponent
+    none = np.empty(0)
+    for actual, expected in zip(
+        swept.gradients(scores, sigma, 0, none), direct.gradients(scores, sigma, 0, none),
+        strict=True,
+    ):  # fmt: skip
+        assert_close(actual, expected)
+    # An average of signs may cancel to rounding error.
+    assert swept.values(scores, sigma) == pytest.approx(
+        direct.values(scores, sigma), rel=1e-7, abs=1e-9 if name == "approx:kendall" else 1e-300
+    )
+
+
+@pytest.mark.parametrize("name", ["ranknet", "lambda:ndcg", "lambda:ap", "approx:ndcg@5"])
+@pytest.mark.parametrize("sigma", [1e-300, 1.0, 1e300])
+def test_extreme_scores(name: str, sigma: float) -> None:
+    """Gaps and widths at the ends of what floats hold."""
+    rng = np.random.default_rng(0)
+    values = np.array([-1e300, -1.0, 0.0, 5e-324, 1e-300, 1.0, 800.0, 1e300])
+    labels = rng.integers(0, 3, 400).astype(float)
+    for scores in (rng.choice(values, 400), rng.normal(size=400) * 1e300, np.zeros(400)):
+        swept, direct = (gradients(name, labels, scores, sigma, way) for way in (False, True))
+        for actual, expected in zip(swept, direct, strict=True):
+            assert_close(actual, expected)
+
+
+def test_large_weights() -> None:
+    """Gains near the largest float: no power of a score overflows before they do."""
+    rng = np.random.default_rng(0)
+    labels, scores = rng.integers(0, 990, 300).astype(float), rng.normal(size=300)
+    swept, direct = (gradients(LambdaRank(DCG()), labels, scores, 0.1, way) for way in (0, 1))
+    for actual, expected in zip(swept, direct, strict=True):
+        assert_close(actual, expected)
+
+
+@pytest.mark.parametrize("name", ["ranknet", "lambda:ndcg", "lambda:bpref", "approx:ap"])
+@given(st.integers(0, 9), st.sampled_from(["graded", "continuous"]), st.booleans())
+@settings(max_examples=10, deadline=None)
+def test_row_order(name: str, seed: int, labels: str, tied: bool) -> None:
+    """No bit depends on the order of the rows."""
+    rng = np.random.default_rng(seed)
+    y = make_labels(labels, 500, rng)
+    scores = make_scores("tied" if tied else "scattered", y, rng)
+    order = rng.permutation(500)
+    before = gradients(name, y, scores, 0.3, direct=False)
+    after = gradients(name, y[order], scores[order], 0.3, direct=False)
+    for one, other in zip(before, after, strict=True):
+        assert_same_bits(one[order], other)
+
+
+@pytest.mark.parametrize("name", ["ranknet", "lambda:ndcg", "approx:ndcg", "approx:kendall"])
+def test_sum_of_gradients(name: str) -> None:
+    """A constant on all scores changes nothing."""
+    rng = np.random.default_rng(1)
+    gradient, _ = gradients(
+        name, make_labels("graded", 3000, rng), rng.normal(size=3000), 0.1, False
+    )
+    assert abs(gradient.sum()) < 1e-11 * np.abs(gradient).sum()
+
+
+@pytest.mark.parametrize("name", ["approx:ndcg", "approx:ap@4", "approx:kendall", "approx:err"])
+def test_slope_of_the_loss(name: str) -> None:
+    """Central differences, of the swept loss itself."""
+    rng, step, sigma = np.random.default_rng(2), 1e-5, 0.5
+    labels, scores = make_labels("graded", 200, rng), rng.normal(size=200)
+    swept = runner(name, labels, direct=False)
+    gradient, _ = swept.gradients(scores, sigma, 0, np.empty(0))
+    largest = np.abs(gradient).max()
+    for i in range(0, 200, 20):
+        move = step * np.eye(200)[i]
+        slope = (swept.values(scores + move, sigma) - swept.values(scores - move, sigma))[0]
+        assert gradient[i] == pytest.approx(slope / 2 / step, abs=1e-5 * largest)
+
+
+@pytest.mark.parametrize("name", ["lambda:ndcg", "approx:ndcg"])
+@pytest.mark.parametrize("m", [LONGEST_DIRECT, LONGEST_DIRECT + 1])
+def test_which_lists_are_swept(name: str, m: int) -> None:
+    """Those longer than the switch-over, in data that have both."""
+    rng = np.random.default_rng(3)
+    labels, scores = rng.integers(0, 5, m).astype(float), rng.normal(size=m)
+    both = Queries.from_sizes([m, 2])
+    bound = get_objective(name).bind(np.append(labels, [0, 1]), both)
+    gradient = bound.gradients(np.append(scores, [0, 0]), 0.3)[0][:m]
+    expected = gradients(name, labels, scores, 0.3, direct=m == LONGEST_DIRECT)[0]
+    other = gradients(name, labels, scores, 0.3, direct=m != LONGEST_DIRECT)[0]
+    assert_same_bits(gradient, expected)
+    assert (gradient != other).any()
+
+
+@pytest.mark.parametrize(
+    ("objective", "swept"),
+    [
+        (LambdaRank(NDCG()), True),
+        (LambdaRank(NDCG(), truncation=LONGEST_DIRECT), True),
+        (LambdaRank(NDCG(), truncation=30), False),  # so few rows are summed faster one by one
+        (LambdaRank(NDCG(), normalize="lightgbm"), False),  # weights depend on the score gap
+        (LambdaRank(NDCG(gain=(0, 3, 1))), False),  # a gain that falls
+        (LambdaRank("err"), False),
+    ],
+)
+def test_what_can_be_swept(objective: Any, swept: bool) -> None:
+    """The rest goes pair by pair, whatever the length."""
+    program = objective.program(np.array([0.0, 1.0, 2.0]), Queries.from_sizes([3]))
+    assert program.params[-1] == (LONGEST_DIRECT if swept else np.inf)
+
+
+def test_truncation_of_long_lists() -> None:
+    """As the direct sum of the rows that touch the top."""
+    rng = np.random.default_rng(4)
+    labels, scores = rng.integers(0, 5, 2000).astype(float), np.round(rng.normal(size=2000), 2)
+    objective = LambdaRank(NDCG(k=10), truncation=700)
+    bound = objective.bind(labels, Queries.from_sizes([2000]))
+    expected = gradients(objective, labels, scores, 0.3, direct=True)
+    for actual, wanted in zip(bound.gradients(scores, 0.3), expected, strict=True):
+        assert_close(actual, wanted)
+
+
+@pytest.mark.parametrize("name", ["lambda:ndcg", "approx:ndcg"])
+def test_threads(name: str) -> None:
+    """The same bits for any number of threads."""
+    rng = np.random.default_rng(5)
+    sizes = [1500, 30, 1200, 1, 2000]
+    labels, scores = rng.integers(0, 5, sum(sizes)).astype(float), rng.normal(size=sum(sizes))
+    one, four = (
+        get_objective(name).bind(labels, Queries.from_sizes(sizes), n_jobs=jobs).gradients(scores)
+        for jobs in (1, 4)
+    )
+    for a, b in zip(one, four, strict=True):
+        assert_array_equal(a, b)
+
+
+def test_a_long_list_in_a_fit() -> None:
+    """Thirty thousand documents in one query, whose scores tie in large blocks at first."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(30_000, 3))
+    y = np.clip(np.round(X[:, 0] + 0.3 * rng.normal(size=30_000)), 0, 4)
+    ranker = gbrank.GBRanker("lambda:ndcg", n_estimators=5, n_jobs=1, random_state=0)
+    ranker.fit(X, y, group=[30_000])
+    assert NDCG()(y, ranker.predict(X)) > 0.95 > NDCG()(y, 0 * y) + 0.1
