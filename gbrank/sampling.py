@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["document_noise", "mean_of_any_order", "query_keys", "query_noise", "sampled_queries"]
+__all__ = ["document_noise", "query_keys", "query_noise", "sampled_queries"]
 
 Keys = NDArray[np.uint64]
 
@@ -132,27 +132,3 @@ def round_half_up(value: float) -> int:
     3
     """
     return int(np.floor(value + 0.5))
-
-
-def mean_of_any_order(values: NDArray[np.float64], count: int) -> float:
-    """Return Σ values / count, the sum being taken in integers, so that order plays no part.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Finite, not negative, not all zero.
-    count : int
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> mean_of_any_order(np.array([0.25, 0.75]), 2)
-    0.5
-    """
-    largest = float(values.max())
-    bits = 62 - len(values).bit_length()
-    whole = np.sum(np.ldexp(values / largest, bits).astype(np.int64))
-    return float(whole) / count * 2.0**-bits * largest

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.queries import Queries
-from gbrank.sampling import mean_of_any_order
+from gbrank.sums import mean_of_any_order
 
 __all__ = ["spread_within_queries", "unit_width"]
 

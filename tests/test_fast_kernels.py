@@ -27,6 +27,8 @@ RANKS = [
     "approx:ndcg", "approx:ndcg@5", "approx:dcg(discount=linear)", "approx:precision@3",
     "approx:ap", "approx:ap@4", "approx:kendall", "approx:rr", "approx:err", "approx:rbp",
 ]  # fmt: skip
+# A product over the documents above multiplies the rounding of their soft ranks.
+PRODUCTS = ["approx:rr", "approx:err"]
 LABELS = ["binary", "graded", "rare", "continuous", "alike"]
 SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first", "equal"]
 
@@ -70,10 +72,10 @@ def make_scores(kind: str, labels: Vector, rng: np.random.Generator) -> Vector:
     return np.zeros(m) if kind == "equal" else scores
 
 
-def assert_close(actual: Vector, expected: Vector) -> None:
-    """Equal to 1e-7 of the largest entry."""
+def assert_close(actual: Vector, expected: Vector, tolerance: float = 1e-7) -> None:
+    """Equal to a part of the largest entry."""
     assert np.isfinite(actual).all()
-    assert_allclose(actual, expected, rtol=0, atol=1e-7 * np.abs(expected).max() + 1e-300)
+    assert_allclose(actual, expected, rtol=0, atol=tolerance * np.abs(expected).max() + 1e-300)
 
 
 lists = st.tuples(
@@ -98,7 +100,7 @@ def test_agreement(name: str, case: Any) -> None:
         swept.gradients(scores, sigma, 0, none), direct.gradients(scores, sigma, 0, none),
         strict=True,
     ):  # fmt: skip
-        assert_close(actual, expected)
+        assert_close(actual, expected, 1e-6 if name in PRODUCTS else 1e-7)
     # An average of signs may cancel to rounding error.
     assert swept.values(scores, sigma) == pytest.approx(
         direct.values(scores, sigma), rel=1e-7, abs=1e-9 if name == "approx:kendall" else 1e-300

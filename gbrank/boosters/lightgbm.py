@@ -101,8 +101,8 @@ class LightGBMTrainer:
         params = _params(settings)
         if params["boosting"] == "rf":
             raise ValueError(
-                "booster_params must not set boosting='rf': LightGBM's random forests take no "
-                "custom objective. Use 'gbdt' or 'dart'."
+                "booster_params must not set boosting='rf': a random forest does not boost, "
+                "and takes no objective of gbrank. Use 'gbdt' or 'dart'."
             )
         refuse_cutting(params["boosting"], settings.early_stopping)
         self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from gbrank._checks import check_number
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives import BoundObjective, Objective, get_objective
-from gbrank.sampling import mean_of_any_order
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of
 from gbrank.spread import unit_width
+from gbrank.sums import mean_of_any_order
 
 __all__ = ["GradientHook", "PerObject", "caller"]
 

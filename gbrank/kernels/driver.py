@@ -36,6 +36,7 @@ __all__ = [
     "SMALLEST_CURVATURE",
     "Program",
     "Runner",
+    "find_ties",
     "query_factor",
     "share_among_equals",
     "usable_threads",
@@ -268,7 +269,7 @@ def _loop(
             rows[i] = order[position]
             for c in range(documents.shape[0]):
                 sorted_documents[c, i] = documents[c, position]
-        _find_ties(s[:m], first, last, tied)
+        find_ties(s[:m], first, last, tied)
         g = g_buffer[: m if with_gradient else 0]
         h = h_buffer[: m if with_gradient else 0]
         g[:] = 0.0
@@ -319,7 +320,8 @@ def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector
 
 
 @inline
-def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
+def find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
+    """Write where the block of documents of equal score begins and ends."""
     m = s.size
     for i in range(m):
         first[i] = first[i - 1] if tied and i > 0 and s[i] == s[i - 1] else i

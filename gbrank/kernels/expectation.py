@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.driver import _find_ties
+from gbrank.kernels.driver import find_ties
 from gbrank.kernels.noise import gumbel, normal
 from gbrank.kernels.ranks import all_alike
 from gbrank.kernels.units import to_score_units
@@ -55,7 +55,7 @@ def expected_measure(
         for p in range(m):
             ordered[p] = falling[ranking[p]]
             worth[p] = x[ranking[p]]
-        _find_ties(ordered, begins, ends, True)
+        find_ties(ordered, begins, ends, True)
         prepare(-1, m, begins, ends, worth, query, table, work[SCRATCH:], out)
         if d == 0:
             start = out[0]

@@ -10,8 +10,8 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program, Runner
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
-from gbrank.sampling import mean_of_any_order
 from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, share_at, unit_of
+from gbrank.sums import mean_of_any_order
 
 __all__ = ["Mixture"]
 
