@@ -1,0 +1,209 @@
+"""Folds, and data sets that are divided into them."""
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from gbrank import Dataset, make_cubic, read_folds, split_folds, write_letor
+from gbrank.evaluation.folds import rotate
+
+X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
+
+# --- Folds ------------------------------------------------------------------------------------
+
+QIDS = st.lists(st.integers(0, 12), min_size=3, max_size=60).filter(lambda q: len(set(q)) >= 3)
+
+
+@given(QIDS, st.integers(3, 8), st.integers(0, 3), st.booleans())
+def test_folds_never_split_or_leak_a_query(
+    qid: list[int], n_folds: int, seed: int, text: bool
+) -> None:
+    """Each query is wholly in one part of a fold, and tested and validated exactly once."""
+    ids = np.array([f"q{query}" for query in qid] if text else qid)
+    n_folds = min(n_folds, len(set(qid)))
+    folds = split_folds(ids, n_folds, random_state=seed)
+    assert len(folds) == n_folds
+    for fold in folds:
+        assert sorted(np.concatenate(fold)) == list(range(len(ids)))
+        train, valid, test = ({*ids[rows]} for rows in fold)
+        assert train
+        assert valid
+        assert test
+        assert not train & valid | train & test | valid & test
+    for part in ("valid", "test"):
+        rows = np.concatenate([getattr(fold, part) for fold in folds])
+        assert sorted(rows) == list(range(len(ids)))
+    sizes = [len({*ids[fold.test]}) for fold in folds]
+    assert max(sizes) - min(sizes) <= 1
+
+
+@given(QIDS, st.randoms(use_true_random=False))
+def test_folds_do_not_depend_on_the_order_of_rows(qid: list[int], random: Any) -> None:
+    """Whatever the order of rows and queries, a query is tested by the same fold."""
+    shuffled = list(qid)
+    random.shuffle(shuffled)
+    a, b = (
+        [{*np.array(ids)[fold.test]} for fold in split_folds(ids, 3)] for ids in (qid, shuffled)
+    )
+    assert a == b
+
+
+def test_seeds_shuffle_differently() -> None:
+    """And the same seed shuffles in the same way."""
+    tests = [split_folds(QID, 3, random_state=seed)[0].test.tolist() for seed in (0, 0, 1)]
+    assert tests[0] == tests[1] != tests[2]
+
+
+def test_rotation_is_that_of_letor() -> None:
+    """Fold 1 trains on S1, S2, S3, validates on S4, tests on S5; fold 2 on S2, S3, S4; S5; S1."""
+    folds = [[rows.tolist() for rows in fold] for fold in rotate(np.arange(5))]
+    assert folds[:2] == [[[0, 1, 2], [3], [4]], [[1, 2, 3], [4], [0]]]
+
+
+R = np.arange(96).reshape(12, 8)  # the rows of each query
+GOOD = (R[:6].ravel(), R[6:9].ravel(), R[9:].ravel())
+
+
+@pytest.mark.parametrize(
+    ("folds", "message"),
+    [
+        ([], "at least one fold"),
+        ([GOOD[:2]], r"folds\[0\] must be \(train, valid, test\), got 2"),
+        ([GOOD, (GOOD[0], GOOD[1], GOOD[1])], r"folds\[1\] must not split a query: 6 is both"),
+        ([(R[0], R[1][:4], R[1][4:])], "must not split a query: 1 is both in valid and in test"),
+        ([(R[0], R[1], [])], r"folds\[0\].test must be a list of row numbers that is not empty"),
+        ([(R[0], R[1], R[2] + 0.5)], r"folds\[0\].test must be a list of row numbers.*float64"),
+        ([(R[0], R[1], [96])], r"folds\[0\].test must hold rows from 0 to 95, got 96"),
+        ([(R[0], R[1], [-1])], r"folds\[0\].test must hold rows from 0 to 95, got -1"),
+        ([(R[0], R[1], [16, 16])], r"folds\[0\].test must not hold a row twice"),
+        (2, "folds must be an integer of at least 3, got 2"),
+        (13, "folds must be at most the number of queries, 12, got 13"),
+        (3.0, "folds must be an integer"),
+    ],
+)  # fmt: skip
+def test_bad_folds(folds: Any, message: str) -> None:
+    """The message says which, and why."""
+    with pytest.raises((ValueError, TypeError), match=message):
+        Dataset("data", X, Y, QID, folds)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": ""}, "name must be a text that is not empty"),
+        ({"y": Y[:-1]}, "labels must have 96 entries, got 95"),
+        ({"y": -Y}, "labels must be at least 0"),
+        ({"qid": QID[:-1]}, "qid must have one entry per row, 96, got 95"),
+        ({"qid": [1, "1"] * 48}, "qid must not hold ids that differ but read the same"),
+    ],
+)
+def test_bad_data_sets(change: dict[str, Any], message: str) -> None:
+    """Before anything is trained."""
+    with pytest.raises(ValueError, match=message):
+        Dataset(**({"name": "data", "X": X, "y": Y, "qid": QID} | change))
+
+
+# --- LETOR's layouts --------------------------------------------------------------------------
+
+
+def write_parts(folder: Path, suffix: str = "") -> None:
+    """Write parts S1 to S4 of three queries each."""
+    folder.mkdir(exist_ok=True)
+    for part in range(4):
+        own = part == QID // 3
+        path = folder / f"S{part + 1}.txt"
+        write_letor(path, X[own], Y[own], QID[own])
+        if suffix:
+            (folder / f"{path.name}{suffix}").write_bytes(gzip.compress(path.read_bytes()))
+            path.unlink()
+
+
+def write_fold_folders(folder: Path, valid: str = "vali") -> None:
+    """Write the same as folders of folds."""
+    for number, fold in enumerate(rotate(QID // 3), 1):
+        (folder / f"Fold{number}").mkdir(parents=True)
+        for name, rows in zip(("train", valid, "test"), fold, strict=True):
+            write_letor(folder / f"Fold{number}" / f"{name}.txt", X[rows], Y[rows], QID[rows])
+
+
+@pytest.mark.parametrize("layout", ["parts", "parts.gz", "folders", "folders.valid"])
+def test_layouts(layout: str, tmp_path: Path) -> None:
+    """All give the same documents in the same folds, each document once."""
+    folder = tmp_path / "cubic"
+    if layout.startswith("parts"):
+        write_parts(folder, layout.removeprefix("parts"))
+    else:
+        write_fold_folders(folder, "valid" if layout.endswith("valid") else "vali")
+    data = read_folds(folder)
+    assert data.name == "cubic"
+    assert data.X.shape == X.shape
+    expected = rotate(QID // 3)
+    assert len(data.splits) == len(expected)
+    for own, true in zip(data.splits, expected, strict=True):
+        for rows, true_rows in zip(own, true, strict=True):
+            by_query = np.argsort(data.queries.ids[data.queries.index[rows]], kind="stable")
+            assert_array_equal(data.X[rows][by_query], X[true_rows])
+            assert_array_equal(data.labels[rows][by_query], Y[true_rows])
+
+
+def test_last_features_may_be_missing(tmp_path: Path) -> None:
+    """Parts, and files of folds, need not mention the last features."""
+    for number in (1, 2, 3):
+        line = f"1 qid:{number} 1:0.5" + " 3:0.25" * (number == 2)
+        (tmp_path / f"S{number}.txt").write_text(f"{line}\n")
+    assert read_folds(tmp_path).X[:, 2].tolist() == [0, 0.25, 0]
+
+
+def test_a_query_that_differs_between_folds_is_kept_twice(tmp_path: Path) -> None:
+    """As where each fold normalises features by its own training data."""
+    write_fold_folders(tmp_path)
+    path = tmp_path / "Fold2" / "test.txt"
+    path.write_text(path.read_text().replace(" 1:", " 1:1", 1))
+    assert len(read_folds(tmp_path).labels) == len(Y) + 8
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ([], "it holds neither"),
+        (["S1.txt", "S2.txt"], "at least 3 parts, got 2"),
+        (["S1.txt", "S2.txt", "S4.txt"], "without gaps, got S1.txt, S2.txt, S4.txt"),
+        (["S1.txt", "S1.txt.gz", "S2.txt"], "must not hold both S1.txt and S1.txt.gz"),
+        (["Fold1/train.txt", "Fold1/test.txt"], "Fold1 must hold one file valid.txt, got none"),
+        (["Fold1/train.txt", "Fold1/vali.txt", "Fold1/valid.txt", "Fold1/test.txt"],
+         "Fold1 must hold one file valid.txt, got vali.txt, valid.txt"),
+        (["S1.txt", "S2.txt", "S3.txt"], "query 1 is both in .*S1.txt and in .*S2.txt"),
+        (["Fold1/train.txt", "Fold1/vali.txt", "Fold1/test.txt"], "must not split a query: 1"),
+    ],
+)  # fmt: skip
+def test_bad_layouts(names: list[str], message: str, tmp_path: Path) -> None:
+    """The message says what the folder must hold."""
+    for name in names:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("1 qid:1 1:0.5\n")
+    with pytest.raises(ValueError, match=message):
+        read_folds(tmp_path)
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    """The operating system's own error."""
+    with pytest.raises(FileNotFoundError):
+        read_folds(tmp_path / "missing")
+
+
+@pytest.mark.letor
+@pytest.mark.skipif("GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR is not set")
+def test_mq2008() -> None:
+    """Fold 1 trains on S1, S2 and S3: the published sizes."""
+    data = read_folds(Path(os.environ["GBRANK_LETOR"], "mq2008"))
+    assert (data.name, data.X.shape, data.queries.n_queries) == ("mq2008", (15211, 46), 784)
+    sizes = [len(rows) for rows in data.splits[0]]
+    assert sizes == [9630, 2707, 2874]

@@ -1,0 +1,109 @@
+"""Rankers by name: those of gbrank, LightGBM, XGBoost and CatBoost."""
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+
+from gbrank import NDCG, GBRanker, LambdaRank, get_measure, make_cubic, ranker_from_name
+from gbrank.evaluation.catboost import CatBoostPeer
+
+X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
+
+# --- Rankers by name --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "booster", "objective"),
+    [
+        ("lambda:ndcg@10", "lightgbm", LambdaRank(NDCG(k=10))),
+        ("lightgbm:lambdarank", "lightgbm", "lightgbm:lambdarank"),
+        ("xgboost:rank:ndcg", "xgboost", "xgboost:rank:ndcg"),
+    ],
+)
+def test_names_of_gbranks_rankers(name: str, booster: str, objective: Any) -> None:
+    """They have the protocol's budget, or the one that is given."""
+    ranker = ranker_from_name(name, num_leaves=7, eval_metric="ap")
+    expected = GBRanker(
+        objective, booster=booster, n_estimators=500, learning_rate=0.05, num_leaves=7,
+        min_child_samples=20, subsample=0.8, colsample=0.7, early_stopping_rounds=100,
+        eval_metric="ap",
+    )  # fmt: skip
+    assert ranker.get_params() == expected.get_params()
+
+
+@pytest.mark.parametrize("name", ["nonsense", "lightgbm", "catboost", "lambda:nonsense"])
+def test_unknown_names(name: str) -> None:
+    """Refused before anything is trained."""
+    with pytest.raises(ValueError, match="unknown"):
+        ranker_from_name(name)
+
+
+def test_catboost_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it, the message says what to install."""
+    monkeypatch.setitem(sys.modules, "catboost", None)
+    with pytest.raises(ImportError, match=r"pip install 'gbrank\[catboost\]'"):
+        ranker_from_name("catboost:YetiRank")
+
+
+def test_optional_packages_are_not_imported() -> None:
+    """Not until they are needed."""
+    code = "import sys, gbrank; print([m for m in ('catboost', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+# --- CatBoost ---------------------------------------------------------------------------------
+
+XV, YV, QV = make_cubic(8, n_documents=8, n_features=4, random_state=1)
+VALID: dict[str, Any] = {"eval_set": [(XV, YV)], "eval_qid": [QV]}
+
+
+@pytest.mark.parametrize("loss", ["YetiRank", "YetiRank:mode=NDCG", "StochasticRank:metric=NDCG"])
+def test_catboost_stops_by_our_measure_and_patience(loss: str) -> None:
+    """Its rounds are judged by `measure`; those after the best are cut off."""
+    pytest.importorskip("catboost")
+    budget: dict[str, Any] = {"n_estimators": 60, "num_leaves": 15, "eval_metric": "ndcg@3"}
+    budget |= {"subsample": 0.8, "colsample": 0.7, "random_state": 3, "n_jobs": 1}
+    whole = CatBoostPeer(loss, **budget).fit(X, Y, qid=QID)
+    assert whole.best_iteration_ == whole.model_.tree_count_ == 60
+    measure = get_measure("ndcg@3")
+    curve = [measure(YV, scores, qid=QV) for scores in whole.model_.staged_predict(XV)]
+    best, patience = 0, 7
+    for round, value in enumerate(curve):
+        if value > curve[best]:
+            best = round
+        if round - best >= patience:
+            break
+    peer = CatBoostPeer(loss, **budget, early_stopping_rounds=patience).fit(X, Y, qid=QID, **VALID)
+    assert peer.best_iteration_ == peer.model_.tree_count_ == best + 1
+    assert peer.best_score_ == curve[best]
+    assert peer.evals_result_["valid_0"]["ndcg@3"] == curve[: round + 1]
+    assert_array_equal(peer.predict(XV), whole.model_.predict(XV, ntree_end=best + 1))
+    assert peer.model_.get_all_params()["depth"] == 4
+
+
+def test_catboost_takes_queries_in_any_order() -> None:
+    """Rows of a query need not be neighbours; scores come in the order of the rows."""
+    pytest.importorskip("catboost")
+    order = np.arange(96).reshape(12, 8).T.ravel()  # the first documents, then the second ones
+    peer = CatBoostPeer(n_estimators=5, random_state=0, n_jobs=1)
+    expected = clone(peer).fit(X, Y, qid=QID).predict(X)
+    assert_array_equal(peer.fit(X[order], Y[order], qid=QID[order]).predict(X), expected)
+
+
+def test_catboost_refuses() -> None:
+    """What CatBoost, or gbrank, cannot use."""
+    pytest.importorskip("catboost")
+    with pytest.raises(ValueError, match=r"CatBoost refuses the parameters or data.*Nonsense"):
+        CatBoostPeer("Nonsense").fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match="labels must have 96 entries, got 95"):
+        CatBoostPeer().fit(X, Y[:-1], qid=QID)
+    frame = pd.DataFrame(X).assign(kind=pd.Categorical(["a", "b"] * 48))
+    with pytest.raises(ValueError, match="X must hold numbers only, got categories"):
+        CatBoostPeer().fit(frame, Y, qid=QID)

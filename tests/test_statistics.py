@@ -1,0 +1,92 @@
+"""Intervals and tests, against SciPy and by hand."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from gbrank.evaluation.statistics import holm, interval, randomisation_test, t_test
+
+DIFFERENCES = st.lists(st.integers(-4, 4).map(lambda value: value / 8), min_size=1, max_size=6)
+
+
+@given(st.lists(DIFFERENCES, min_size=1, max_size=2))
+@settings(max_examples=60)
+def test_randomisation_is_the_share_of_all_sign_flips(strata: list[list[float]]) -> None:
+    """Against every flip, one by one."""
+
+    def mean(signs: Any) -> float:
+        left = iter(signs)
+        return sum(sum(next(left) * d for d in own) / len(own) for own in strata)
+
+    n = sum(map(len, strata))
+    observed = abs(mean([1] * n))
+    flips = [abs(mean(signs)) >= observed - 1e-12 for signs in itertools.product([-1, 1], repeat=n)]
+    p = randomisation_test([np.array([own]) for own in strata])
+    assert_allclose(p, [np.mean(flips)], rtol=1e-12)
+
+
+def test_randomisation_of_many_queries_is_that_of_scipy() -> None:
+    """Up to the noise of 9999 random flips."""
+    d = np.random.default_rng(1).normal(0.05, 1, (3, 200))
+    expected = stats.permutation_test(
+        (d,),
+        lambda x, axis: x.mean(axis),
+        permutation_type="samples",
+        vectorized=True,
+        axis=-1,
+        random_state=np.random.default_rng(0),
+    ).pvalue
+    assert_allclose(randomisation_test([d]), expected, atol=0.02)
+
+
+def test_t_test_of_one_data_set_is_the_paired_t_test() -> None:
+    """SciPy's."""
+    a, b = np.random.default_rng(2).uniform(size=(2, 4, 30))
+    assert_allclose(t_test([a - b]), stats.ttest_rel(a, b, axis=1).pvalue, rtol=1e-10)
+
+
+def test_t_test_of_two_data_sets_is_that_of_welch() -> None:
+    """The mean of a + the mean of b is the mean of a − that of −b."""
+    generator = np.random.default_rng(3)
+    a, b = generator.normal(0.2, 1, (4, 30)), generator.normal(0.1, 3, (4, 12))
+    expected = stats.ttest_ind(a, -b, axis=1, equal_var=False).pvalue
+    assert_allclose(t_test([a, b]), expected, rtol=1e-10)
+
+
+def test_equal_rankers_do_not_differ() -> None:
+    """Where all differences are zero, p is 1 and the interval a point."""
+    zeros = [np.zeros((2, 20)), np.zeros((2, 5))]
+    assert_array_equal(randomisation_test(zeros), 1)
+    assert_array_equal(t_test(zeros), 1)
+    assert_array_equal(interval(zeros), 0)
+    assert np.isnan(t_test([np.array([[0.5]])])).all()
+
+
+@pytest.mark.parametrize("test", [randomisation_test, t_test])
+def test_one_null_hypothesis_in_twenty_is_rejected(test: Any) -> None:
+    """At 0.05, of 2000 true ones: 100 ± 29, three standard deviations."""
+    generator = np.random.default_rng(4)
+    strata = [generator.normal(0, 1, (2000, 40)), generator.normal(0, 5, (2000, 20))]
+    assert abs((test(strata) <= 0.05).sum() - 100) < 35
+
+
+def test_intervals_are_those_of_the_normal_distribution() -> None:
+    """Of a mean over many queries of two data sets, each half of it."""
+    generator = np.random.default_rng(5)
+    strata = [generator.normal(1, 1, (1, 2000)), generator.normal(3, 2, (1, 500))]
+    mean = sum(values.mean() for values in strata) / 2
+    error = np.sqrt(sum(values.var() / values.size for values in strata)) / 2
+    expected = [[mean - 1.96 * error], [mean + 1.96 * error]]
+    assert_allclose(interval(strata), expected, atol=0.05 * error)
+
+
+def test_holm_by_hand() -> None:
+    """4 × 0.005, 3 × 0.01, 2 × 0.03 and, not below that, 1 × 0.04; never above 1."""
+    assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
+    assert holm(np.array([0.7, 0.8])).tolist() == [1.0, 1.0]
