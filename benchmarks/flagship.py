@@ -35,4 +35,4 @@ if __name__ == "__main__":
         **{name: name for name in PEERS},
         "lambda:ndcg": "lambda:ndcg",
     }
-    study("flagship", TEXT, rankers, seeds=5)
+    study("flagship", TEXT, rankers)

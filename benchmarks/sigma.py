@@ -1,20 +1,21 @@
-"""Sigma: how wide, in which unit, and whether annealing pays.
+"""Sigma: how wide, in which unit, under which curvature, and whether annealing pays.
 
 python benchmarks/sigma.py --data mq2008 ohsumed
 """
 
+from curvature import Blend
 from study import study
 
-from gbrank import constant, geometric, ranker_from_name
+from gbrank import GBRanker, constant, geometric, get_objective, ranker_from_name
 
 TEXT = """\
-# Sigma: schedule × unit
+# Sigma: schedule × unit × curvature
 
 Each objective with fixed widths and with widths that fall, in score units (absolute) or relative to
 the standard deviation of scores within queries (spread). Falling widths reach their last value in
 round 150. An objective without initial scores that bounds its steps by σ, as ApproxRank and TieRank
 do, learns the same rankings at every fixed absolute σ: the scores grow with it, and it is they that
-anneal. SmoothRank's unit is a squared score.
+anneal. SmoothRank's unit is a squared score. "flat" gives every document the mean curvature.
 """
 
 FIXED = {f"spread {width:g}": constant(width, unit="spread") for width in (0.1, 0.3, 1, 3, 10)}
@@ -27,11 +28,20 @@ ABSOLUTE = {
     "absolute 1 to 0.1": geometric(1, 0.1, rounds=150),
     "absolute 1 to 0.3": geometric(1, 0.3, rounds=150),
 }
+OBJECTIVES = ("approx:ndcg", "smooth:ndcg", "tie:ndcg", "tie(phi='linear'):ndcg", "soft:ndcg")
+
+
+def with_sigma(objective: str, flat: bool, schedule: object) -> GBRanker:
+    """Return a ranker with this schedule."""
+    ranker = ranker_from_name(objective).set_params(sigma=schedule)
+    return ranker.set_params(objective=Blend(get_objective(objective), 0.0)) if flat else ranker
+
 
 if __name__ == "__main__":
     rankers = {
-        f"{objective}, {name}": ranker_from_name(objective).set_params(sigma=schedule)
-        for objective in ("approx:ndcg", "smooth:ndcg", "tie:ndcg")
+        f"{objective}{', flat' if flat else ''}, {name}": with_sigma(objective, flat, schedule)
+        for objective in OBJECTIVES
+        for flat in ((False, True) if objective in ("approx:ndcg", "smooth:ndcg") else (False,))
         for name, schedule in {**ABSOLUTE, **FIXED, **FALLING}.items()
     }
     study("sigma", TEXT, rankers)

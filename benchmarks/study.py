@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gbrank import Dataset, compare_rankers, make_cubic, read_folds
+from gbrank import Comparison, Dataset, compare_rankers, make_cubic, read_folds
 
 DOCS = Path(__file__).parents[1] / "docs" / "studies"
 
@@ -29,7 +29,7 @@ def study(
     *,
     measures: Sequence[str] = ("ndcg@10",),
     baseline: str | None = None,
-    seeds: int = 3,
+    seeds: int = 5,
     parts: Sequence[str] = ("valid", "test"),
 ) -> None:
     """Compare rankers on the folders of the command line, and write what came out.
@@ -69,6 +69,22 @@ def study(
     folders = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python benchmarks/{name}.py --data {folders} --seeds {arguments.seeds}"
     command += " --cubic" if arguments.cubic else ""
+    publish(name, text, command, comparison, parts)
+
+
+def publish(
+    name: str, text: str, command: str, comparison: Comparison, parts: Sequence[str]
+) -> None:
+    """Write a comparison to docs/studies, and print its last table.
+
+    Parameters
+    ----------
+    name, text, parts
+        As for `study`.
+    command : str
+        What reproduces it.
+    comparison : Comparison
+    """
     titles = {"valid": "Validation queries", "test": "Test queries"}
     tables = [f"## {titles[part]}\n\n```text\n{comparison.table(part)}\n```\n" for part in parts]
     DOCS.mkdir(parents=True, exist_ok=True)

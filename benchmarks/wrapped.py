@@ -1,0 +1,53 @@
+"""An objective around another one, for ideas that are tried in the studies only."""
+
+from dataclasses import dataclass
+
+from gbrank import Objective, Queries
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.driver import Program, Runner
+from gbrank.objectives import Facts
+
+__all__ = ["Wrapped", "Wrapper"]
+
+
+class Wrapper(Runner):
+    """A runner that passes on what another one computes; subclasses change it."""
+
+    def __init__(self, objective: "Wrapped", inner: Runner) -> None:
+        super().__init__(inner.program, inner.queries, inner.n_jobs)
+        self.objective = objective
+        self.inner = inner
+
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the inner objective's loss of each query."""
+        return self.inner.values(scores, sigma, round)
+
+
+@dataclass(frozen=True)
+class Wrapped(Objective):
+    """An objective whose gradients a `Wrapper` changes."""
+
+    objective: Objective
+
+    @property
+    def facts(self) -> Facts:  # type: ignore[override]
+        """Those of the inner objective."""
+        return self.objective.facts
+
+    def __str__(self) -> str:
+        """Return a description."""
+        return f"{self.name} of {self.objective}"
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return that of the inner objective."""
+        return self.objective.program(labels, queries)
+
+    def runner(
+        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
+    ) -> Runner:
+        """Return the wrapper around the inner objective's runner."""
+        return self.wrap(self.objective.runner(labels, queries, n_jobs, rounds))
+
+    def wrap(self, inner: Runner) -> Runner:
+        """Return the wrapper."""
+        raise NotImplementedError
