@@ -23,6 +23,7 @@ from gbrank.evaluation import (
     read_folds,
     split_folds,
 )
+from gbrank.export import export_model
 from gbrank.gains import geometric_discount, mix
 from gbrank.hooks.lightgbm import lightgbm_feval, lightgbm_fobj
 from gbrank.hooks.xgboost import xgboost_feval, xgboost_obj
@@ -120,6 +121,7 @@ __all__ = [
     "cross_validate_rankers",
     "custom_objective",
     "expected_calibration_error",
+    "export_model",
     "geometric",
     "geometric_discount",
     "get_measure",

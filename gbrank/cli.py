@@ -19,6 +19,7 @@ COMMANDS = {  # name -> summary; the rest of a command is in the file of its nam
     "evaluate": "measure how good a model or scores are",
     "compare": "compare rankers by cross-validation",
     "info": "say what a model is",
+    "export": "write a model as search engines load it",
     "list": "list objectives and measures",
 }
 EXAMPLES = """\
@@ -82,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         _say(f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}")
         return 1
-    except (ValueError, TypeError) as error:
+    except (ImportError, ValueError, TypeError) as error:
         _say(f"error: {error}")
         return 1
     return 0

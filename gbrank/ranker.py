@@ -39,6 +39,7 @@ __all__ = ["GBRanker"]
 START = "init"  # the folder, inside a model's, of what it boosts from
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 
 class GBRanker(BaseRanker):
@@ -331,6 +332,53 @@ class GBRanker(BaseRanker):
         if self.init_ is not None:
             scores = scores + self.init_.predict(X)
         return scores if output == "score" else self.calibration_.probabilities(scores)
+
+    def explain(self, X: Any) -> Matrix:
+        r"""Return what each feature adds to the score of each row (SHAP values).
+
+        They are the booster's own, exact for its trees: a feature's share is its mean effect on
+        the score over all orders in which the features may become known. Those of an `init` that
+        is a GBRanker are added.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_documents, n_features + 1)
+            One column for each feature, in the order of X, and the mean score of the training
+            documents in the last. A row's sum is its score, up to rounding.
+
+        Raises
+        ------
+        ValueError
+            If `init` gave an estimator that is not a GBRanker.
+
+        References
+        ----------
+        S. Lundberg, G. Erion, S.-I. Lee. Consistent individualized feature attribution for tree
+        ensembles. arXiv:1802.03888, 2018.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> shares = ranker.explain(X)
+        >>> shares.shape
+        (200, 5)
+        >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
+        True
+        """
+        check_is_fitted(self)
+        if not (self.init_ is None or isinstance(self.init_, GBRanker)):
+            raise ValueError(
+                f"init must be a GBRanker for scores to be explained, got {self.init_!r}."
+            )
+        threads = usable_threads(self.n_jobs)
+        shares = self._model.contributions(self._schema.transform(X), self._schema, threads)
+        return shares if self.init_ is None else shares + self.init_.explain(X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: the booster's own file and a JSON file.

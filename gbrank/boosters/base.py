@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from gbrank._checks import unknown_name
 from gbrank.features import Features, Schema
 from gbrank.queries import Queries
+from gbrank.trees import Tree
 
 __all__ = ["Derivatives", "Model", "Rows", "Settings", "State", "Steps", "Trainer"]
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
 State: TypeAlias = dict[str, bytes]
 
@@ -113,8 +115,16 @@ class Model(Protocol):
         """Return the score of each row."""
         ...
 
+    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+        """Return what each feature adds to each row's score, and the mean score last."""
+        ...
+
     def importances(self) -> Vector:
         """Return each feature's total gain, shape (n_features,)."""
+        ...
+
+    def trees(self) -> list[Tree]:
+        """Return the trees, whose sum is the score."""
         ...
 
 

@@ -5,10 +5,12 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.boosters.base import (
     Derivatives,
+    Matrix,
     Rows,
     Settings,
     State,
@@ -17,8 +19,10 @@ from gbrank.boosters.base import (
     refuse_resuming,
     safe_names,
 )
+from gbrank.boosters.lightgbm_trees import lightgbm_trees
 from gbrank.features import Features, Schema
 from gbrank.sampling import query_noise
+from gbrank.trees import Tree
 
 __all__ = ["LightGBMModel", "LightGBMTrainer"]
 
@@ -82,9 +86,20 @@ class LightGBMModel:
         scores = self.native.predict(X, raw_score=True, num_threads=n_jobs, validate_features=False)
         return np.asarray(scores, dtype=np.float64)
 
+    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+        """Return what each feature adds to each row's score, and the mean score last."""
+        shares: Any = self.native.predict(
+            X, pred_contrib=True, num_threads=n_jobs, validate_features=False
+        )
+        return np.asarray(shares.toarray() if sp.issparse(shares) else shares, dtype=np.float64)
+
     def importances(self) -> Vector:
         """Return each feature's total gain."""
         return np.asarray(self.native.feature_importance("gain"), dtype=np.float64)
+
+    def trees(self) -> list[Tree]:
+        """Return the trees, whose sum is the score."""
+        return lightgbm_trees(self.native)
 
 
 class LightGBMTrainer:

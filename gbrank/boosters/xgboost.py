@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.base import (
     Derivatives,
+    Matrix,
     Rows,
     Settings,
     State,
@@ -18,7 +19,9 @@ from gbrank.boosters.base import (
     refuse_resuming,
     safe_names,
 )
+from gbrank.boosters.xgboost_trees import xgboost_trees
 from gbrank.features import Features, Schema
+from gbrank.trees import Tree
 
 __all__ = ["XGBoostModel", "XGBoostTrainer"]
 
@@ -84,6 +87,12 @@ class XGBoostModel:
         scores = self.native.predict(data, output_margin=True, validate_features=False)
         return np.asarray(scores, dtype=np.float64)
 
+    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+        """Return what each feature adds to each row's score, and the mean score last."""
+        data = _matrix(X, schema, n_jobs)
+        shares = self.native.predict(data, pred_contribs=True, validate_features=False)
+        return np.asarray(shares, dtype=np.float64)
+
     def importances(self) -> Vector:
         """Return each feature's total gain."""
         names = self.native.feature_names
@@ -91,6 +100,10 @@ class XGBoostModel:
         for name, gain in self.native.get_score(importance_type="total_gain").items():
             total[names.index(name) if names else int(name[1:])] = gain
         return total
+
+    def trees(self) -> list[Tree]:
+        """Return the trees, whose sum is the score."""
+        return xgboost_trees(self.native)
 
 
 class XGBoostTrainer:

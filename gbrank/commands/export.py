@@ -1,0 +1,53 @@
+"""`gbrank export`."""
+
+import argparse
+from pathlib import Path
+
+from gbrank.export import FORMATS, export_model
+from gbrank.ranker import GBRanker
+
+__all__ = ["add_options", "run"]
+
+USAGE = "gbrank export --model MODEL --format FORMAT --output PATH [options]"
+DETAILS = """\
+Writes the trees of a model to one file, from which others give the same scores. What the format
+cannot express is refused.
+
+formats:
+""" + "\n".join(f"  {name:<15} {format.summary}" for name, format in FORMATS.items())
+EXAMPLES = """\
+  gbrank export --model my-ranker --format elasticsearch --features names.txt --output model.json
+  gbrank export --model my-ranker --format solr --features names.txt --output my-ranker.json
+  gbrank export --model my-ranker --format onnx --output model.onnx"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank export`."""
+    parser.add_argument("--model", required=True, metavar="MODEL", help="folder of a model")
+    parser.add_argument("--format", required=True, choices=FORMATS, help="see above")
+    parser.add_argument("--output", required=True, metavar="PATH", help="the file to write")
+    parser.add_argument(
+        "--features",
+        metavar="FILE",
+        help="what the engine calls the features: a name on each line, in the order of the columns "
+        "(default: the columns' names, or f0, f1, ...)",
+    )
+    parser.add_argument(
+        "--missing-as-zero",
+        action="store_true",
+        help="send missing values where zeros go; for models trained without missing values",
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the model."""
+    names = None
+    if arguments.features is not None:
+        names = Path(arguments.features).read_text(encoding="utf-8").splitlines()
+    export_model(
+        GBRanker.load(arguments.model),
+        arguments.output,
+        arguments.format,
+        feature_names=names,
+        missing_as_zero=arguments.missing_as_zero,
+    )

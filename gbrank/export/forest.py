@@ -1,0 +1,125 @@
+"""What is exported: the trees of a ranker, with the names of its features."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from gbrank.ranker import GBRanker
+from gbrank.trees import Leaf, Split, Tree, splits
+
+__all__ = ["FeatureNames", "Forest", "forest_of", "names_of"]
+
+FeatureNames = Sequence[str] | Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees whose sum is the score.
+
+    Parameters
+    ----------
+    name : str
+        What the model is to be called.
+    features : list of str
+        The name of each column.
+    trees : list of Leaf or Split
+        At least one.
+    categories : dict of int to list
+        The categories that codes stand for, of columns that hold no numbers.
+    """
+
+    name: str
+    features: list[str]
+    trees: list[Tree]
+    categories: dict[int, list[Any]]
+
+    def splits(self) -> Iterator[Split]:
+        """Yield all splits of all trees."""
+        for tree in self.trees:
+            yield from splits(tree)
+
+    @property
+    def treats_missing_as_zero(self) -> bool:
+        """Whether every split sends missing values where it sends zeros."""
+        return all(split.missing_left == split.zero_left for split in self.splits())
+
+
+def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
+    """Return the trees of a ranker, with those that it boosts from.
+
+    Parameters
+    ----------
+    ranker : GBRanker
+    name : str
+    features : list of str
+
+    Returns
+    -------
+    Forest
+
+    Raises
+    ------
+    ValueError
+        If the ranker boosts from something else than trees, or a tree has no common form.
+    """
+    check_is_fitted(ranker)
+    trees = ranker._model.trees() or [Leaf(0.0)]
+    own = Forest(name, features, trees, ranker._schema.categories)
+    if ranker.init_ is None:
+        return own
+    if not isinstance(ranker.init_, GBRanker):
+        raise ValueError(
+            f"init must be a GBRanker for the model to be exported, got {ranker.init_!r}: the "
+            "scores that it adds are not a sum of trees."
+        )
+    start = forest_of(ranker.init_, name, features)
+    if start.categories != own.categories:
+        raise ValueError(
+            "init must know the same categories as the ranker for the model to be exported; fit it "
+            "on the same data frame."
+        )
+    return Forest(name, features, start.trees + own.trees, own.categories)
+
+
+def names_of(ranker: GBRanker, given: FeatureNames | None) -> list[str]:
+    """Return the name of each feature.
+
+    Parameters
+    ----------
+    ranker : GBRanker
+    given : sequence of str, or mapping of str to str, optional
+        As for `export_model`.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError, TypeError
+        If they are not one name for each feature, all different.
+    """
+    check_is_fitted(ranker)
+    own = ranker._schema.names or [f"f{column}" for column in range(ranker.n_features_in_)]
+    if given is None:
+        names = own
+    elif isinstance(given, Mapping):
+        unknown = sorted(set(given) - set(own))
+        if unknown:
+            raise ValueError(f"feature_names must rename columns of X ({own}), got {unknown[0]!r}.")
+        names = [given.get(name, name) for name in own]
+    elif isinstance(given, str):
+        raise TypeError(f"feature_names must be a list of names, got the single text {given!r}.")
+    else:
+        names = list(given)
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"feature_names must hold texts, not empty ones, got {name!r}.")
+    if len(names) != len(own):
+        raise ValueError(f"feature_names must have {len(own)} entries, got {len(names)}.")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"feature_names must differ, got {twice!r} twice.")
+    return names

@@ -1,0 +1,121 @@
+"""An ONNX graph: the operator TreeEnsemble of ai.onnx.ml 5, on single-precision features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gbrank.export._packages import needed
+from gbrank.export.forest import Forest
+from gbrank.trees import Leaf, Membership, Threshold, Tree, at_most
+
+__all__ = ["write_onnx"]
+
+AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
+ML_OPSET, OPSET, IR_VERSION = 5, 21, 10  # ONNX 1.16, ONNX Runtime 1.20
+
+
+@dataclass
+class _Table:
+    """The operator's attributes, column by column."""
+
+    roots: list[int] = field(default_factory=list)
+    features: list[int] = field(default_factory=list)
+    modes: list[int] = field(default_factory=list)
+    thresholds: list[float] = field(default_factory=list)
+    missing_true: list[int] = field(default_factory=list)
+    children: list[list[int]] = field(default_factory=list)  # of the true and the false side
+    are_leaves: list[list[int]] = field(default_factory=list)
+    members: list[float] = field(default_factory=list)
+    leaves: list[float] = field(default_factory=list)
+
+    def add_tree(self, tree: Tree) -> None:
+        """Add a tree; one without splits has a split whose sides are the same leaf."""
+        self.roots.append(len(self.features))
+        if isinstance(tree, Leaf):
+            tree = Threshold(0, True, tree, tree, threshold=0.0)
+        self._add(tree)
+
+    def _add(self, tree: Tree) -> int:
+        if isinstance(tree, Leaf):
+            self.leaves.append(tree.value)
+            return len(self.leaves) - 1
+        place = len(self.features)
+        self.features.append(tree.feature)
+        self.missing_true.append(int(tree.missing_left))
+        if isinstance(tree, Membership):
+            self.modes.append(MEMBER)
+            self.thresholds.append(0.0)
+            self.members += [*map(float, tree.categories), np.nan]
+        else:
+            assert isinstance(tree, Threshold)
+            self.modes.append(AT_MOST)
+            self.thresholds.append(at_most(tree.threshold))
+        sides = (tree.left, tree.right)
+        self.are_leaves.append([int(isinstance(side, Leaf)) for side in sides])
+        self.children.append([])
+        self.children[place] = [self._add(side) for side in sides]
+        return place
+
+
+def write_onnx(forest: Forest) -> bytes:
+    """Return the content of the file.
+
+    Parameters
+    ----------
+    forest : Forest
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ImportError
+        If ONNX is not installed.
+    """
+    helper, types = needed("onnx.helper"), needed("onnx").TensorProto
+    table = _Table()
+    for tree in forest.trees:
+        table.add_tree(tree)
+
+    def tensor(name: str, values: Sequence[float], kind: int = types.FLOAT) -> object:
+        return helper.make_tensor(name, kind, [len(values)], values)
+
+    on_true, on_false = zip(*table.children, strict=True)
+    true_leaves, false_leaves = zip(*table.are_leaves, strict=True)
+    members = {"membership_values": tensor("members", table.members)} if table.members else {}
+    node = helper.make_node(
+        "TreeEnsemble",
+        ["features"],
+        ["score"],
+        domain="ai.onnx.ml",
+        n_targets=1,
+        tree_roots=table.roots,
+        nodes_featureids=table.features,
+        nodes_modes=tensor("modes", table.modes, types.UINT8),
+        nodes_splits=tensor("thresholds", table.thresholds),
+        nodes_missing_value_tracks_true=table.missing_true,
+        nodes_truenodeids=on_true,
+        nodes_trueleafs=true_leaves,
+        nodes_falsenodeids=on_false,
+        nodes_falseleafs=false_leaves,
+        leaf_targetids=[0] * len(table.leaves),
+        leaf_weights=tensor("leaves", table.leaves),
+        **members,
+    )
+    features, score = (
+        helper.make_tensor_value_info(name, types.FLOAT, ["documents", width])
+        for name, width in (("features", len(forest.features)), ("score", 1))
+    )
+    model = helper.make_model(
+        helper.make_graph([node], forest.name or "ranker", [features], [score]),
+        producer_name="gbrank",
+        ir_version=IR_VERSION,
+        opset_imports=[
+            helper.make_opsetid("ai.onnx.ml", ML_OPSET),
+            helper.make_opsetid("", OPSET),
+        ],
+    )
+    needed("onnx.checker").check_model(model)
+    return bytes(model.SerializeToString())

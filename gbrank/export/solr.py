@@ -1,0 +1,70 @@
+"""Solr's MultipleAdditiveTreesModel as JSON.
+
+A document goes left if its value is at most the threshold plus 1e-6, all in single precision. A
+missing value is zero, unless "isNullSameAsZero" is false, which Solr knows since 9.2.
+"""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from gbrank.export.forest import Forest
+from gbrank.trees import Leaf, Threshold, Tree, at_most
+
+__all__ = ["write_solr"]
+
+SLACK = np.float32(1e-6)
+
+
+def write_solr(forest: Forest) -> bytes:
+    """Return the content of the file.
+
+    Parameters
+    ----------
+    forest : Forest
+        Without splits by category.
+
+    Returns
+    -------
+    bytes
+    """
+    plain = forest.treats_missing_as_zero
+    used = {split.feature for split in forest.splits()}
+    content = {
+        "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
+        "name": forest.name,
+        "features": [{"name": forest.features[column]} for column in sorted(used)],
+        "params": {
+            **({} if plain else {"isNullSameAsZero": False}),
+            "trees": [
+                {"weight": "1", "root": _node(tree, forest.features, plain)}
+                for tree in forest.trees
+            ],
+        },
+    }
+    return json.dumps(content, indent=1).encode()
+
+
+def _node(tree: Tree, features: list[str], plain: bool) -> dict[str, Any]:
+    if isinstance(tree, Leaf):
+        return {"value": repr(tree.value)}
+    assert isinstance(tree, Threshold)
+    missing = {"missing": "left" if tree.missing_left else "right"}
+    return {
+        "feature": features[tree.feature],
+        "threshold": repr(_before_slack(tree.threshold)),
+        **({} if plain else missing),
+        "left": _node(tree.left, features, plain),
+        "right": _node(tree.right, features, plain),
+    }
+
+
+def _before_slack(threshold: float) -> float:
+    """Return what with the slack is the largest number, of those there are, up to the threshold."""
+    wanted = np.float32(at_most(threshold))
+    near = wanted - SLACK
+    for candidate in (np.nextafter(near, np.float32(np.inf)), near):
+        if candidate + SLACK <= wanted:
+            return float(candidate)
+    return float(np.nextafter(near, np.float32(-np.inf)))

@@ -1,0 +1,51 @@
+"""XGBoost's dump of trees as JSON, which the LTR plugins and Vespa read.
+
+A document goes to "yes" if its value, in single precision, is less than the "split_condition".
+"""
+
+import json
+from itertools import count
+from typing import Any
+
+from gbrank.export.forest import Forest
+from gbrank.trees import Leaf, Threshold, Tree, above
+
+__all__ = ["write_xgboost_json"]
+
+
+def write_xgboost_json(forest: Forest) -> bytes:
+    """Return the content of the file.
+
+    Parameters
+    ----------
+    forest : Forest
+        Without splits by category.
+
+    Returns
+    -------
+    bytes
+    """
+    trees = [_node(tree, forest.features, 0, 0, count(1)) for tree in forest.trees]
+    return json.dumps(trees, allow_nan=False).encode()
+
+
+def _node(
+    tree: Tree, features: list[str], number: int, depth: int, unused: "count[int]"
+) -> dict[str, Any]:
+    if isinstance(tree, Leaf):
+        return {"nodeid": number, "leaf": tree.value}
+    assert isinstance(tree, Threshold)
+    left, right = next(unused), next(unused)
+    return {
+        "nodeid": number,
+        "depth": depth,
+        "split": features[tree.feature],
+        "split_condition": above(tree.threshold),
+        "yes": left,
+        "no": right,
+        "missing": left if tree.missing_left else right,
+        "children": [
+            _node(tree.left, features, left, depth + 1, unused),
+            _node(tree.right, features, right, depth + 1, unused),
+        ],
+    }

@@ -1,0 +1,189 @@
+"""Trees of any booster in one form, from which other formats are written."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+__all__ = [
+    "Leaf",
+    "Membership",
+    "Split",
+    "Threshold",
+    "Tree",
+    "above",
+    "at_most",
+    "splits",
+    "with_missing_as_zero",
+]
+
+LARGEST = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """What a tree adds to the score of the documents that end here.
+
+    Parameters
+    ----------
+    value : float
+    """
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Split:
+    """What splits of any kind have in common.
+
+    Parameters
+    ----------
+    feature : int
+        The column, from 0.
+    missing_left : bool
+        Whether missing values go left.
+    left, right : Leaf or Split
+    """
+
+    feature: int
+    missing_left: bool
+    left: "Tree"
+    right: "Tree"
+
+    @property
+    def zero_left(self) -> bool:
+        """Whether zeros go left."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Threshold(Split):
+    """A split of numbers: left if x ≤ threshold, else right.
+
+    Parameters
+    ----------
+    feature, missing_left, left, right
+        As for `Split`.
+    threshold : float
+    """
+
+    threshold: float
+
+    @property
+    def zero_left(self) -> bool:
+        """Whether zeros go left."""
+        return self.threshold >= 0
+
+
+@dataclass(frozen=True)
+class Membership(Split):
+    """A split of categories: left if the code is one of these, else right.
+
+    Parameters
+    ----------
+    feature, missing_left, left, right
+        As for `Split`.
+    categories : tuple of int
+    """
+
+    categories: tuple[int, ...]
+
+    @property
+    def zero_left(self) -> bool:
+        """Whether zeros go left."""
+        return 0 in self.categories
+
+
+Tree: TypeAlias = Leaf | Split
+
+
+def splits(tree: Tree) -> Iterator[Split]:
+    """Yield all splits of a tree.
+
+    Parameters
+    ----------
+    tree : Leaf or Split
+
+    Yields
+    ------
+    Split
+
+    Examples
+    --------
+    >>> stump = Threshold(4, False, Leaf(1.0), Leaf(2.0), threshold=0.5)
+    >>> [split.feature for split in splits(stump)]
+    [4]
+    """
+    if isinstance(tree, Split):
+        yield tree
+        yield from splits(tree.left)
+        yield from splits(tree.right)
+
+
+def with_missing_as_zero(tree: Tree) -> Tree:
+    """Return a tree that sends missing values where it sends zeros.
+
+    Parameters
+    ----------
+    tree : Leaf or Split
+
+    Returns
+    -------
+    Leaf or Split
+
+    Examples
+    --------
+    >>> with_missing_as_zero(Threshold(4, False, Leaf(1.0), Leaf(2.0), threshold=0.5)).missing_left
+    True
+    """
+    if not isinstance(tree, Split):
+        return tree
+    left, right = (with_missing_as_zero(child) for child in (tree.left, tree.right))
+    return replace(tree, missing_left=tree.zero_left, left=left, right=right)
+
+
+def at_most(threshold: float) -> float:
+    """Return the t for which x ≤ t says the same as x ≤ threshold of single-precision numbers x.
+
+    Rounding to the nearest would send an x between the two to the other side.
+
+    Parameters
+    ----------
+    threshold : float
+
+    Returns
+    -------
+    float
+        One that single precision holds.
+
+    Examples
+    --------
+    >>> at_most(0.5), at_most(0.1) <= 0.1
+    (0.5, True)
+    """
+    clipped = min(max(threshold, -LARGEST), LARGEST)
+    nearest = np.float32(clipped)
+    if float(nearest) > clipped:
+        nearest = np.nextafter(nearest, np.float32(-np.inf))
+    return float(nearest)
+
+
+def above(threshold: float) -> float:
+    """Return the t for which x < t says the same as x ≤ threshold of single-precision numbers x.
+
+    Parameters
+    ----------
+    threshold : float
+
+    Returns
+    -------
+    float
+        One that single precision holds.
+
+    Examples
+    --------
+    >>> above(0.5)
+    0.5000000596046448
+    """
+    return min(float(np.nextafter(np.float32(at_most(threshold)), np.float32(np.inf))), LARGEST)

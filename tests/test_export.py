@@ -1,0 +1,596 @@
+"""Exported models: read back by other libraries, or by readers written from the engines' sources.
+
+A reader below evaluates a file as the engine does, down to the comparison and the precision; the
+docstring says where that is written. Documents hold single-precision numbers, as engines keep them.
+"""
+
+import json
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+import treelite
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
+
+from gbrank import GBRanker, LinearRanker, export_model
+from gbrank.cli import main
+from gbrank.export import FORMATS
+from gbrank.export.solr import _before_slack
+from gbrank.trees import above, at_most
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[Any]
+Reader = Callable[[Path, Matrix, list[str]], Vector]
+
+F = np.float32
+N, D = 1000, 5
+RNG = np.random.default_rng(0)
+WHOLE = RNG.normal(size=(N, D)).astype(F)
+WHOLE[:, 3] = RNG.integers(0, 4, N)  # values that are thresholds too
+WHOLE[:, 4] = np.maximum(WHOLE[:, 4], 0)  # with zeros
+HOLES = np.where(RNG.random((N, D)) < 0.2, F(np.nan), WHOLE)
+CODES = RNG.integers(0, 9, N)
+Y = (WHOLE[:, 0] > 0) + (WHOLE[:, 1] * WHOLE[:, 4] > 0.1) + 1.0 * (WHOLE[:, 3] > 1) + CODES % 2
+Y = Y + np.isnan(HOLES[:, 0])  # so that missing values matter
+QID = np.arange(N) // 20
+NAMES = ["attribute(a)", "b", "c & <d>", "e", 'f"g']
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+
+def fitted(X: Any, booster: str = "lightgbm", **params: Any) -> GBRanker:
+    """Return a small ranker."""
+    defaults = {"n_estimators": 25, "num_leaves": 12, "random_state": 0, "n_jobs": 1}
+    fit = {"categorical_feature": params.pop("categorical_feature", None)}
+    return GBRanker(booster=booster, **{**defaults, **params}).fit(X, Y, qid=QID, **fit)
+
+
+# --- Readers ----------------------------------------------------------------------------------
+
+
+def total(trees: list[Any], leaf: Callable[[Any, Any], float], X: Matrix) -> Vector:
+    """Return the sum of the leaves, in single precision, of each row."""
+    scores = np.zeros(len(X), dtype=F)
+    for i, row in enumerate(X):
+        for tree in trees:
+            scores[i] += F(leaf(tree, row))
+    return scores.astype(float)
+
+
+def read_plugin(path: Path, X: Matrix, names: list[str], missing: str = "node") -> Vector:
+    """XGBoostJsonParser and NaiveAdditiveDecisionTree of the LTR plugins.
+
+    The plugins of before 2024 read missing values as zeros.
+    """
+    column = {name: place for place, name in enumerate(names)}
+
+    def leaf(node: Any, row: Any) -> float:
+        while "leaf" not in node:
+            assert node.keys() == {"nodeid", "depth", "split", "split_condition", "yes", "no",
+                                   "missing", "children"}  # fmt: skip
+            yes, no = node["children"]
+            assert (yes["nodeid"], no["nodeid"]) == (node["yes"], node["no"])
+            assert node["missing"] in (node["yes"], node["no"])
+            value = row[column[node["split"]]]
+            if np.isnan(value) and missing == "node":
+                node = yes if node["missing"] == node["yes"] else no
+            else:
+                node = yes if F(node["split_condition"]) > np.nan_to_num(value) else no
+        return float(node["leaf"])
+
+    return total(json.loads(path.read_text()), leaf, X)
+
+
+def read_ranklib(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """Ensemble, Split and DenseProgramaticDataPoint of RankLib; lines are stripped and joined."""
+    lines = [line.strip() for line in path.read_text().split("\n")]
+    assert lines[0] == "## LambdaMART"
+    ensemble = ET.fromstring("".join(line for line in lines if not line.startswith("##")))
+    assert {tree.attrib["weight"] for tree in ensemble} == {"1.0"}
+
+    def leaf(tree: Any, row: Any) -> float:
+        node = tree[0]
+        while node[0].tag == "feature":
+            feature, threshold, left, right = node
+            assert (left.attrib["pos"], right.attrib["pos"]) == ("left", "right")
+            value = np.nan_to_num(row[int(feature.text) - 1])
+            node = left if value <= F(threshold.text) else right
+        (output,) = node
+        return float(output.text)
+
+    return total(list(ensemble), leaf, X)
+
+
+def read_solr(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """MultipleAdditiveTreesModel of Solr 9.2; numbers are texts, and thresholds get 1e-6 more."""
+    content = json.loads(path.read_text())
+    assert content["class"] == "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
+    assert content["name"] == path.stem
+    column = {feature["name"]: names.index(feature["name"]) for feature in content["features"]}
+    nulls = not content["params"].get("isNullSameAsZero", True)
+
+    def leaf(tree: Any, row: Any) -> float:
+        node = tree["root"]
+        while "feature" in node:
+            value = row[column[node["feature"]]]
+            if nulls and np.isnan(value):
+                node = node[node["missing"]]
+            else:
+                limit = F(node["threshold"]) + F(1e-6)
+                node = node["left" if np.nan_to_num(value) <= limit else "right"]
+        return float(tree["weight"]) * float(node["value"])
+
+    return total(content["params"]["trees"], leaf, X)
+
+
+def compare(value: Any, default_left: bool, threshold: float) -> bool:
+    """Return what Vespa makes of a split: !(f >= t) where missing values go left, f < t if not.
+
+    A comparison with NaN is false.
+    """
+    return not (value >= threshold) if default_left else value < threshold
+
+
+def read_vespa_xgboost(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """XGBoostParser of Vespa."""
+    column = {name: place for place, name in enumerate(names)}
+
+    def leaf(node: Any, row: Any) -> float:
+        while "leaf" not in node:
+            left = compare(
+                float(row[column[node["split"]]]),
+                node["missing"] == node["yes"],
+                float(F(node["split_condition"])),
+            )
+            node = next(
+                child
+                for child in node["children"]
+                if child["nodeid"] == node["yes" if left else "no"]
+            )
+        return float(node["leaf"])
+
+    return total(json.loads(path.read_text()), leaf, X)
+
+
+def read_vespa_lightgbm(path: Path, X: Any, names: list[str]) -> Vector:
+    """LightGBMParser of Vespa; categories are texts, found by their place among all columns'."""
+    content = json.loads(path.read_text())
+    assert content["objective"] == "regression"
+    assert content["feature_names"] == names
+    infos = content["feature_infos"]
+    categorical = [place for place, name in enumerate(names) if infos[name]["values"]]
+    texts = dict(zip(categorical, content["pandas_categorical"], strict=True))
+
+    def leaf(node: Any, row: Any) -> float:
+        while "left_child" in node:
+            place = node["split_feature"]
+            value, default_left = row[place], node["default_left"]
+            if node["decision_type"] == "==":
+                members = node["threshold"].split("||")
+                if place in texts:
+                    members = [texts[place][int(code)] for code in members]
+                left = str(value) in members or (default_left and pd.isna(value))
+            else:
+                left = compare(float(value), default_left, float(node["threshold"]))
+            node = node["left_child" if left else "right_child"]
+        return float(node["leaf_value"])
+
+    return total([tree["tree_structure"] for tree in content["tree_info"]], leaf, X)
+
+
+def read_treelite(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """Treelite's own evaluator."""
+    model = treelite.Model.deserialize(path)
+    return treelite.gtil.predict(model, np.ascontiguousarray(X, dtype=float)).ravel()
+
+
+def read_onnx(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """ONNX Runtime."""
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return session.run(["score"], {"features": X.astype(F)})[0][:, 0]
+
+
+READERS: dict[str, Reader] = {
+    "elasticsearch": read_plugin,
+    "ranklib": read_ranklib,
+    "solr": read_solr,
+    "vespa-lightgbm": read_vespa_lightgbm,
+    "vespa-xgboost": read_vespa_xgboost,
+    "treelite": read_treelite,
+    "onnx": read_onnx,
+}
+formats = pytest.mark.parametrize("format", FORMATS)
+expresses_missing = pytest.mark.parametrize(
+    "format", [name for name, format in FORMATS.items() if format.missing]
+)
+expresses_categories = pytest.mark.parametrize(
+    "format", [name for name, format in FORMATS.items() if format.categories]
+)
+
+
+def exported(ranker: GBRanker, format: str, X: Any, path: Path, **options: Any) -> Vector:
+    """Return the scores that the reader of a format gives."""
+    if FORMATS[format].named:
+        options.setdefault("feature_names", NAMES)
+    export_model(ranker, path, format, **options)
+    return READERS[format](path, X, NAMES)
+
+
+def assert_same(
+    ranker: GBRanker, format: str, X: Any, path: Path, read_as: Any = None, **options: Any
+) -> None:
+    """Assert that the reader of a format gives the ranker's scores."""
+    read = exported(ranker, format, X if read_as is None else read_as, path, **options)
+    assert_allclose(read, ranker.predict(X), atol=1e-5, rtol=0)
+
+
+def test_there_is_a_reader_of_each_format() -> None:
+    """None is left out."""
+    assert READERS.keys() == FORMATS.keys()
+
+
+# --- The same scores --------------------------------------------------------------------------
+
+
+@boosters
+@expresses_missing
+def test_missing_values(booster: str, format: str, tmp_path: Path) -> None:
+    """They go where training has sent them; and there are other scores where it matters."""
+    ranker = fitted(HOLES, booster)
+    assert np.ptp(ranker.predict(HOLES)) > 1
+    assert_same(ranker, format, HOLES, tmp_path / "model")
+    assert np.abs(ranker.predict(HOLES) - ranker.predict(np.nan_to_num(HOLES))).max() > 0.1
+
+
+@boosters
+@formats
+def test_no_missing_values(booster: str, format: str, tmp_path: Path) -> None:
+    """Every format has models without them, and reads missing values as zeros then."""
+    ranker = fitted(WHOLE, booster)
+    path = tmp_path / "model"
+    read = exported(ranker, format, HOLES, path, missing_as_zero=True)
+    assert_allclose(read, ranker.predict(np.nan_to_num(HOLES)), atol=1e-5, rtol=0)
+    assert_same(ranker, format, WHOLE, path, missing_as_zero=True)
+
+
+@formats
+def test_lightgbm_without_missing_values_reads_them_as_zeros(format: str, tmp_path: Path) -> None:
+    """So that no declaration is needed, in formats that can do nothing else."""
+    assert_same(fitted(WHOLE), format, HOLES, tmp_path / "model")
+
+
+@boosters
+@formats
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"booster_params": {"boosting": "dart"}},
+        {"booster_params": {"booster": "dart", "rate_drop": 0.5}},
+        {"objective": "own"},
+        {"objective": "smooth:ndcg"},
+        {"validation_fraction": 0.3, "early_stopping_rounds": 2, "learning_rate": 1.0},
+        {"num_leaves": 2},
+    ],
+    ids=["LightGBM's dart", "XGBoost's dart", "own objective", "start", "best round", "stumps"],
+)
+def test_every_kind_of_model(
+    booster: str, format: str, params: dict[str, Any], tmp_path: Path
+) -> None:
+    """Weights of trees, the trees of the start, and those up to the best round only."""
+    dart = params.get("booster_params", {})
+    if dart and ("boosting" in dart) != (booster == "lightgbm"):
+        pytest.skip("of the other booster")
+    if params.get("objective") == "own":
+        own = {"lightgbm": "lightgbm:lambdarank", "xgboost": "xgboost:rank:ndcg"}
+        params = {"objective": own[booster]}
+    ranker = fitted(WHOLE, booster, **params)
+    if "validation_fraction" in params:
+        assert ranker.best_iteration_ < 25
+    if params.get("objective") == "smooth:ndcg":
+        assert ranker.init_ is not None
+    assert_same(ranker, format, WHOLE, tmp_path / "model", missing_as_zero=True)
+
+
+@formats
+def test_trees_of_two_boosters(format: str, tmp_path: Path) -> None:
+    """Whose comparisons differ."""
+    ranker = fitted(WHOLE, "xgboost", init=fitted(WHOLE, "lightgbm"))
+    assert_same(ranker, format, WHOLE, tmp_path / "model", missing_as_zero=True)
+
+
+@boosters
+@expresses_categories
+def test_categories(booster: str, format: str, tmp_path: Path) -> None:
+    """Those of text, with missing and unknown ones; Vespa's are texts, others take codes."""
+    texts = np.array(list("uvwxyzabc"))[CODES]
+    frame = pd.DataFrame(HOLES, columns=list("abcde"))
+    frame["e"] = pd.Categorical(np.where(CODES == 5, None, texts))
+    ranker = fitted(frame, booster)
+    unknown = frame.assign(e=pd.Categorical(np.where(CODES == 2, "new", texts)))
+    codes = ranker._schema.transform(unknown)
+    read_as = unknown.to_numpy() if format == "vespa-lightgbm" else codes
+    if format == "vespa-lightgbm":
+        # To Vespa an unknown category is not missing; the boosters are told that it is.
+        read_as[read_as[:, 4] == "new", 4] = None
+    assert ranker.feature_importances_[4] > 0.02
+    assert_same(ranker, format, unknown, tmp_path / "model", read_as)
+
+
+@boosters
+@expresses_categories
+def test_categories_that_are_numbers(booster: str, format: str, tmp_path: Path) -> None:
+    """Which may not have been seen in training."""
+    X = HOLES.copy()
+    X[:, 4] = CODES
+    ranker = fitted(X, booster, categorical_feature=[4])
+    new = X.copy()
+    new[CODES == 2, 4] = 77
+    new[CODES == 3, 4] = np.nan
+    read_as: Any = new
+    if format == "vespa-lightgbm":
+        read_as = new.astype(object)
+        read_as[:, 4] = [None if np.isnan(code) else str(int(code)) for code in new[:, 4]]
+    assert_same(ranker, format, new, tmp_path / "model", read_as)
+
+
+@boosters
+def test_double_precision(booster: str, tmp_path: Path) -> None:
+    """Formats that keep it send every number where the ranker does, however close to a threshold.
+
+    XGBoost rounds to single precision first.
+    """
+    ranker = fitted(WHOLE, booster)
+    thresholds = [split.threshold for tree in ranker._model.trees() for split in walk(tree)]
+    columns = [split.feature for tree in ranker._model.trees() for split in walk(tree)]
+    near = []
+    for towards in (-np.inf, 0.0, np.inf):
+        X = np.zeros((len(thresholds), D))
+        values = np.array(thresholds)
+        X[np.arange(len(X)), columns] = np.nextafter(values, towards) if towards else values
+        near.append(X)
+    X = np.concatenate(near)
+    path = tmp_path / "model"
+    assert_allclose(exported(ranker, "treelite", X, path), ranker.predict(X), atol=1e-5)
+    assert_allclose(exported(ranker, "vespa-lightgbm", X, path), ranker.predict(X), atol=1e-5)
+
+
+def walk(tree: Any) -> list[Any]:
+    """Return the splits of a tree."""
+    return [tree, *walk(tree.left), *walk(tree.right)] if hasattr(tree, "left") else []
+
+
+@boosters
+@formats
+def test_neighbours_in_single_precision(booster: str, format: str, tmp_path: Path) -> None:
+    """Values with no room for a threshold between them that is rounded the wrong way."""
+    X = WHOLE.copy()
+    start = F(0.3)
+    ladder = [start]
+    for _ in range(7):
+        ladder.append(np.nextafter(ladder[-1], F(1)))
+    X[:, 0] = np.array(ladder)[CODES % 8]
+    X[:, 1:] = 0
+    X[:, 1] = CODES > 3
+    ranker = fitted(X, booster)
+    assert len(np.unique(ranker.predict(X))) > 2
+    assert_same(ranker, format, X, tmp_path / "model", missing_as_zero=True)
+
+
+@given(st.floats(-1e30, 1e30) | st.floats(-1, 1) | st.floats(-1e-5, 1e-5))
+def test_thresholds_in_single_precision(threshold: float) -> None:
+    """The neighbours of a threshold go the same way."""
+    low, high = F(at_most(threshold)), F(above(threshold))
+    assert float(low) <= threshold < float(high)
+    assert high == np.nextafter(low, F(np.inf))
+
+
+@pytest.mark.parametrize("threshold", [1e300, 3.5e38, -1e300, float(np.finfo(F).max)])
+def test_thresholds_beyond_single_precision(threshold: float) -> None:
+    """They stay finite, as JSON has no infinity."""
+    assert np.isfinite(F(at_most(threshold)))
+    assert np.isfinite(F(above(threshold)))
+
+
+@given(st.floats(-1e30, 1e30) | st.floats(-1, 1) | st.floats(-1e-4, 1e-4))
+def test_thresholds_of_solr(threshold: float) -> None:
+    """With its slack they are exact, but for the 1e-13 that single precision has near −1e-6."""
+    wanted = F(at_most(threshold))
+    reached = F(_before_slack(threshold)) + F(1e-6)
+    assert reached <= wanted
+    assert reached == wanted or float(wanted) - float(reached) < 1.2e-13
+
+
+def test_zero_is_no_positive_number_to_solr(tmp_path: Path) -> None:
+    """LightGBM's threshold between them is 1e-35."""
+    assert F(_before_slack(1.0000000180025095e-35)) + F(1e-6) == 0
+
+
+@formats
+def test_a_model_without_splits(format: str, tmp_path: Path) -> None:
+    """All documents have the same score."""
+    ranker = fitted(WHOLE, "xgboost", min_child_samples=N, n_estimators=2)
+    assert_same(ranker, format, WHOLE, tmp_path / "model")
+
+
+@formats
+def test_saved_and_loaded(format: str, tmp_path: Path) -> None:
+    """The same file; and on the command line."""
+    ranker = fitted(WHOLE)
+    ranker.save(tmp_path / "ranker")
+    paths = [tmp_path / name / "model.json" for name in ("first", "second", "third")]
+    for path in paths:
+        path.parent.mkdir()
+    names = tmp_path / "names.txt"
+    names.write_text("\n".join(NAMES) + "\n")
+    options = {"feature_names": NAMES} if FORMATS[format].named else {}
+    export_model(ranker, paths[0], format, **options)
+    export_model(GBRanker.load(tmp_path / "ranker"), paths[1], format, **options)
+    arguments = ["--features", str(names)] if options else []
+    command = ["export", "--model", str(tmp_path / "ranker"), "--format", format, "--out"]
+    assert main([*command, str(paths[2]), *arguments]) == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes() == paths[2].read_bytes()
+
+
+# --- Names ------------------------------------------------------------------------------------
+
+
+def used_names(path: Path) -> set[str]:
+    """Return the names in a file for the LTR plugins."""
+
+    def names(node: Any) -> set[str]:
+        if "leaf" in node:
+            return set()
+        return {node["split"]}.union(*map(names, node["children"]))
+
+    return set().union(*map(names, json.loads(path.read_text())))
+
+
+def test_names_of_features(tmp_path: Path) -> None:
+    """The frame's, new ones for some, or for all; numbered without a frame."""
+    path = tmp_path / "model.json"
+    framed = fitted(pd.DataFrame(WHOLE, columns=list("abcde")))
+    export_model(framed, path, "elasticsearch")
+    assert used_names(path) == set("abcde")
+    export_model(framed, path, "elasticsearch", feature_names={"b": "body", "c": "b"})
+    assert used_names(path) == {"a", "body", "b", "d", "e"}
+    export_model(fitted(WHOLE), path, "elasticsearch")
+    assert used_names(path) == {"f0", "f1", "f2", "f3", "f4"}
+
+
+def test_solr_asks_for_the_features_that_it_needs(tmp_path: Path) -> None:
+    """Others would be computed for nothing."""
+    X = WHOLE.copy()
+    X[:, 1:3] = 0
+    export_model(fitted(X), tmp_path / "model", "solr", feature_names=NAMES)
+    content = json.loads((tmp_path / "model").read_text())
+    assert [feature["name"] for feature in content["features"]] == [NAMES[i] for i in (0, 3, 4)]
+
+
+def test_older_solr_loads_a_model_without_missing_values(tmp_path: Path) -> None:
+    """It knows no other parameters, and reads missing values as zeros."""
+    export_model(fitted(WHOLE), tmp_path / "model", "solr")
+    text = (tmp_path / "model").read_text()
+    assert "missing" not in text
+    assert "isNullSameAsZero" not in text
+
+
+# --- What is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ranker": Ridge()}, "ranker must be a GBRanker, got Ridge"),
+        ({"ranker": LinearRanker()}, "ranker must be a GBRanker, got LinearRanker"),
+        ({"format": "solar"}, "unknown format 'solar'. Did you mean 'solr'"),
+        ({"feature_names": ["a"]}, "feature_names must have 5 entries, got 1"),
+        ({"feature_names": ["a", "b", "a", "d", "e"]}, "feature_names must differ, got 'a' twice"),
+        ({"feature_names": ["a", "b", "", "d", "e"]}, "not empty ones, got ''"),
+        ({"feature_names": [1, 2, 3, 4, 5]}, "feature_names must hold texts"),
+        ({"feature_names": "abcde"}, "feature_names must be a list"),
+        ({"feature_names": {"z": "y"}}, "feature_names must rename columns of X .*, got 'z'"),
+        ({"feature_names": {"f0": "f1"}}, "feature_names must differ, got 'f1' twice"),
+        (
+            {"format": "onnx", "feature_names": NAMES},
+            "feature_names must be None for onnx, which goes by the order",
+        ),
+    ],
+)
+def test_bad_arguments(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """The argument, what it was, and what it should be; no file is written."""
+    arguments = {"ranker": MODEL, "path": tmp_path / "model", "format": "solr"} | change
+    with pytest.raises((ValueError, TypeError), match=message):
+        export_model(**arguments)
+    assert not list(tmp_path.iterdir())
+
+
+MODEL = fitted(WHOLE, n_estimators=2)
+
+
+@boosters
+@pytest.mark.parametrize("format", [n for n, format in FORMATS.items() if not format.missing])
+def test_missing_values_are_refused(booster: str, format: str, tmp_path: Path) -> None:
+    """Where they are read as zeros."""
+    with pytest.raises(ValueError, match=f"{format} reads missing values as zeros. If there are"):
+        export_model(fitted(HOLES, booster), tmp_path / "model", format)
+
+
+@boosters
+@pytest.mark.parametrize("format", [n for n, format in FORMATS.items() if not format.categories])
+def test_categories_are_refused(booster: str, format: str, tmp_path: Path) -> None:
+    """Where splits are by threshold."""
+    X = WHOLE.copy()
+    X[:, 4] = CODES
+    ranker = fitted(X, booster, categorical_feature=[4])
+    with pytest.raises(ValueError, match=rf"splits by category, .*'f4'; {format} has none"):
+        export_model(ranker, tmp_path / "model", format, missing_as_zero=True)
+
+
+@formats
+def test_other_starts_are_refused(format: str, tmp_path: Path) -> None:
+    """Their scores are no sum of trees."""
+    ranker = fitted(WHOLE, init=Ridge().fit(WHOLE, Y))
+    with pytest.raises(ValueError, match="init must be a GBRanker for the model to be exported"):
+        export_model(ranker, tmp_path / "model", format)
+
+
+def test_a_start_with_other_categories_is_refused(tmp_path: Path) -> None:
+    """The same code would stand for different ones."""
+    texts = np.array(list("uvwxyzabc"))[CODES]
+    frame = pd.DataFrame(WHOLE, columns=list("abcde")).assign(e=pd.Categorical(texts))
+    start = fitted(frame.assign(e=pd.Categorical(np.where(CODES == 0, "v", texts))))
+    with pytest.raises(ValueError, match="init must know the same categories"):
+        export_model(fitted(frame, init=start), tmp_path / "model", "treelite")
+
+
+@formats
+def test_zeros_as_missing_values_are_refused(format: str, tmp_path: Path) -> None:
+    """Where they are sent past the numbers next to them; elsewhere the scores are the same."""
+    y = Y + 2 * (WHOLE[:, 4] == 0)
+    params = {"booster_params": {"zero_as_missing": True}, "n_estimators": 10, "n_jobs": 1}
+    ranker = GBRanker(**params).fit(WHOLE[:, 3:], y, qid=QID)
+    with pytest.raises(ValueError, match="zero_as_missing it sends those of column 1 to the other"):
+        export_model(ranker, tmp_path / "model", format)
+
+
+def test_linear_leaves_are_refused(tmp_path: Path) -> None:
+    """No format has them."""
+    ranker = fitted(WHOLE, booster_params={"linear_tree": True}, n_estimators=3)
+    with pytest.raises(ValueError, match="constants in its leaves, got the linear functions"):
+        export_model(ranker, tmp_path / "model", "treelite")
+
+
+@pytest.mark.parametrize("package", ["treelite", "onnx"])
+def test_packages_that_are_not_installed(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """What to install; on the command line it is one line."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"needs {package}.*pip install gbrank\[export\]"):
+        export_model(MODEL, tmp_path / "model", package)
+    MODEL.save(tmp_path / "ranker")
+    command = ["export", "--model", str(tmp_path / "ranker"), "--output", str(tmp_path / "model")]
+    assert main([*command, "--format", package]) == 1
+    assert "pip install" in capsys.readouterr().err
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A model that is refused leaves what was there."""
+    path = tmp_path / "model"
+    export_model(MODEL, path, "ranklib")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="reads missing values as zeros"):
+        export_model(fitted(HOLES), path, "ranklib")
+    assert path.read_bytes() == before
+    assert_array_equal(sorted(tmp_path.iterdir()), [path])
