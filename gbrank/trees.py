@@ -186,4 +186,7 @@ def above(threshold: float) -> float:
     >>> above(0.5)
     0.5000000596046448
     """
-    return min(float(np.nextafter(np.float32(at_most(threshold)), np.float32(np.inf))), LARGEST)
+    below = at_most(threshold)
+    return (
+        LARGEST if below == LARGEST else float(np.nextafter(np.float32(below), np.float32("inf")))
+    )

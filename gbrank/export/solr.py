@@ -64,7 +64,6 @@ def _before_slack(threshold: float) -> float:
     """Return what with the slack is the largest number, of those there are, up to the threshold."""
     wanted = np.float32(at_most(threshold))
     near = wanted - SLACK
-    for candidate in (np.nextafter(near, np.float32(np.inf)), near):
-        if candidate + SLACK <= wanted:
-            return float(candidate)
-    return float(np.nextafter(near, np.float32(-np.inf)))
+    lower = np.nextafter(near, np.float32(-np.inf))
+    higher = np.nextafter(near, wanted)
+    return float(next(x for x in (higher, near, lower) if x + SLACK <= wanted))
