@@ -10,6 +10,7 @@ by boosting round; a *hook* is the callable that LightGBM or XGBoost calls every
 boosters itself; `gbrank --help` shows the command line.
 """
 
+from gbrank import plots as plots
 from gbrank._version import __version__
 from gbrank.datasets import make_cubic, read_letor, write_letor
 from gbrank.evaluation import (

@@ -122,7 +122,7 @@ class Comparison:
         -------
         matplotlib.figure.Figure
         """
-        from gbrank.evaluation.pictures import draw  # matplotlib takes long to import
+        from gbrank.plots.comparisons import draw
 
         figure = draw(self._blocks(part), self.baseline)
         if path is not None:
