@@ -4,7 +4,9 @@ A reader below evaluates a file as the engine does, down to the comparison and t
 docstring says where that is written. Documents hold single-precision numbers, as engines keep them.
 """
 
+import doctest
 import json
+import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -592,3 +594,31 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
         export_model(fitted_to("holes"), path, "ranklib")
     assert path.read_bytes() == before
     assert_array_equal(sorted(tmp_path.iterdir()), [path])
+
+
+# --- The page ---------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "export.md"
+needs_page = pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+
+
+@needs_page
+def test_lines_of_the_page_run() -> None:
+    """Blocks of code share one session."""
+    options = doctest.ELLIPSIS | doctest.REPORT_NDIFF
+    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=options)
+    assert found.attempted > 15
+    assert found.failed == 0
+
+
+@needs_page
+def test_the_page_has_all_formats() -> None:
+    """With what they express."""
+    table = re.findall(r"^\| `([\w-]+)` \| (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [name for name, _ in table] == list(FORMATS)
+    for name, row in table:
+        _, features, missing, categories, *_ = row.split(" | ")
+        format = FORMATS[name]
+        assert features.startswith("by name") == format.named
+        assert missing.startswith("yes") == format.missing
+        assert (categories == "yes") == format.categories
