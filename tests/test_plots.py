@@ -132,6 +132,12 @@ def test_an_objective_along_a_random_direction() -> None:
     assert not np.allclose(curves(other)["σ = 0.5"], points)
 
 
+def test_a_stochastic_objective_has_one_curve() -> None:
+    """The noise is the same at every step: where nothing changes, nor does the loss."""
+    ax = plots.objective("perturbed:ndcg", LABELS, SCORES, document=1, sigmas=[0.1], reach=100)
+    assert len(np.unique(curves(ax)["σ = 0.1"][-50:, 1])) == 1
+
+
 def test_small_sigmas_follow_the_measure() -> None:
     """As figure 1 of the SmoothRank paper shows."""
     sigmas = [1.0, 0.1, 0.001]

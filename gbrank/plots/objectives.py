@@ -1,6 +1,7 @@
 """An objective as a function of scores."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,7 +97,8 @@ def objective(
         centre, label = float(start[document]), f"score of document {document}"
     reach = reach or float(np.ptp(start)) or 1.0
     steps = np.linspace(-reach, reach, POINTS)
-    queries = Queries.from_sizes([len(start)] * POINTS)
+    steps_apart = Queries.from_sizes([len(start)] * POINTS)
+    queries = replace(steps_apart, ids=np.zeros(POINTS, dtype=np.int64))  # with the same noise
     moved = (start + steps[:, None] * direction).ravel()
     repeated = np.tile(labels, POINTS)
     bound = chosen.bind(repeated, queries, rounds=1)
