@@ -1,6 +1,9 @@
 """Pictures: the data drawn, and what they are called."""
 
+import doctest
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -119,10 +122,10 @@ def test_an_objective_by_one_score(name: str) -> None:
 
 
 def test_an_objective_along_a_random_direction() -> None:
-    """The seed's own, of root mean square 1; it starts at the scores, and goes their range."""
+    """The seed's own, of root mean square 1; it starts at the scores, and goes past their range."""
     ax = plots.objective("approx:ndcg", LABELS, SCORES, sigmas=[0.5], random_state=3)
     points = curves(ax)["σ = 0.5"]
-    assert_allclose(points[[0, -1], 0], [-1.3, 1.3])
+    assert_allclose(points[[0, -1], 0], [-1.625, 1.625])
     bound = get_objective("approx:ndcg").bind(LABELS, Queries.from_sizes([4]))
     direction = np.random.default_rng(3).normal(size=4)
     direction /= np.sqrt((direction**2).mean())
@@ -314,3 +317,20 @@ def test_importance_of_shap_values() -> None:
     drawn = bars(ax)
     assert_allclose([drawn[name] for name in "abcde"], expected)
     assert ax.get_xlabel() == "mean |SHAP value|"
+
+
+# --- The page ---------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "pictures.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+def test_the_page() -> None:
+    """Its lines run, its pictures are there, and it shows every function."""
+    found = doctest.testfile(str(PAGE), module_relative=False)
+    assert found.attempted > 12
+    assert found.failed == 0
+    text = PAGE.read_text(encoding="utf-8")
+    for picture in re.findall(r"!\[.*\]\((.*)\)", text):
+        assert (PAGE.parent / picture).is_file()
+    assert {f"plots.{name}(" in text for name in plots.__all__} == {True}

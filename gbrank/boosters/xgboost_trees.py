@@ -43,9 +43,7 @@ def _categories(tree: dict[str, Any]) -> dict[int, tuple[int, ...]]:
         tree["categories_sizes"],
         strict=True,
     )
-    return {
-        node: tuple(tree["categories"][start : start + size]) for node, start, size in table
-    }  # fmt: skip
+    return {node: tuple(tree["categories"][start : start + size]) for node, start, size in table}
 
 
 def _tree(

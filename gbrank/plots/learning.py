@@ -77,5 +77,5 @@ def learning_curves(
         second.spines["top"].set_visible(False)
     ax.set_xlabel("round")
     ax.set_ylabel(measure)
-    ax.legend(handles=lines, frameon=False)
+    ax.legend(handles=lines, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax

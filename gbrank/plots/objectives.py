@@ -52,7 +52,7 @@ def objective(
         The document whose score varies. By default all do, along a random direction in which they
         vary by 1 on average (root mean square).
     reach : float, optional
-        How far to go to either side; by default the range of the scores, or 1.
+        How far to go to either side; by default a little more than the range of the scores, or 1.
     measure : Measure or str, optional
         Draw minus this measure too, as the loss of many objectives is minus a smoothed one.
     random_state : int, RandomState or None
@@ -95,7 +95,7 @@ def objective(
     else:
         direction = (np.arange(len(start)) == document).astype(np.float64)
         centre, label = float(start[document]), f"score of document {document}"
-    reach = reach or float(np.ptp(start)) or 1.0
+    reach = reach or 1.25 * float(np.ptp(start)) or 1.0
     steps = np.linspace(-reach, reach, POINTS)
     steps_apart = Queries.from_sizes([len(start)] * POINTS)
     queries = replace(steps_apart, ids=np.zeros(POINTS, dtype=np.int64))  # with the same noise
