@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
+from gbrank.collective import largest, total
+
 __all__ = ["Calibration", "fit_calibration"]
 
 Vector = NDArray[np.float64]
@@ -56,7 +58,7 @@ class Calibration:
 def fit_calibration(
     scores: Vector, labels: Vector, weights: Vector | None, largest_label: float
 ) -> Calibration:
-    """Return the slope and intercept of least cross entropy.
+    """Return the slope and intercept of least cross entropy, over all workers' documents.
 
     Platt's smoothing of the targets, by which no document is quite certain, keeps them finite
     whatever the labels are. Where higher scores do not go with higher labels, the slope is 0.
@@ -82,19 +84,24 @@ def fit_calibration(
     >>> fit_calibration(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0]), None, 1.0)
     Calibration(slope=0.9315..., intercept=-1.0986..., largest_label=1.0)
     """
-    w = np.ones(len(scores)) if weights is None else weights / weights.mean()
+    w = np.ones(len(scores)) if weights is None else weights / _mean(weights)
     t = labels / (largest_label or 1.0)
-    ones, zeros = (w * t).sum(), (w * (1 - t)).sum()
+    ones, zeros = total(np.array([(w * t).sum(), (w * (1 - t)).sum()]))
     t = t * (ones + 1) / (ones + 2) + (1 - t) / (zeros + 2)
-    a, b = 0.0, float(logit(np.average(t, weights=w)))
-    centre, scale = scores.mean(), scores.std()
-    if np.ptp(scores) > 0 and scale > 0:
+    a, b = 0.0, float(logit(_mean(w * t) / _mean(w)))
+    centre = _mean(scores)
+    scale = np.sqrt(_mean((scores - centre) ** 2))
+    if largest(scores.max()) > -largest(-scores.min()) and scale > 0:
         z = (scores - centre) / scale
-        if (w * (t - expit(b)) * z).sum() > 0:
+        if _mean(w * (t - expit(b)) * z) > 0:
             a, b = _minimum(z, t, w, np.array([a, b]))
             a /= scale
             b -= a * centre
     return Calibration(float(a), float(b), float(largest_label or 1.0))
+
+
+def _mean(values: Vector) -> float:
+    return float(total(values.sum()) / total(len(values)))
 
 
 def _minimum(z: Vector, t: Vector, w: Vector, start: Vector) -> Vector:
@@ -103,13 +110,14 @@ def _minimum(z: Vector, t: Vector, w: Vector, start: Vector) -> Vector:
     def loss(ab: Vector) -> tuple[float, Vector]:
         x = ab[0] * z + ab[1]
         error = w * (expit(x) - t)
-        value = np.mean(w * (np.logaddexp(0, x) - t * x))
-        return float(value), np.array([np.mean(error * z), np.mean(error)])
+        value = _mean(w * (np.logaddexp(0, x) - t * x))
+        return value, np.array([_mean(error * z), _mean(error)])
 
     def curvature(ab: Vector) -> NDArray[np.float64]:
         p = expit(ab[0] * z + ab[1])
         v = w * p * (1 - p)
-        return np.array([[np.mean(v * z * z), np.mean(v * z)], [np.mean(v * z), np.mean(v)]])
+        mixed = _mean(v * z)
+        return np.array([[_mean(v * z * z), mixed], [mixed, _mean(v)]])
 
     found = minimize(
         loss, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": PRECISE}

@@ -1,7 +1,7 @@
 """Feature matrices: what users pass as X becomes one numeric array, the same way every time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -85,6 +85,42 @@ class Schema:
                 )
         return cls(n_features, names, sorted(asked | set(categories)), categories)
 
+    @classmethod
+    def union(cls, schemas: Sequence["Schema"]) -> "Schema":
+        """Return the schema of all rows from those of the workers, each of which has some.
+
+        Parameters
+        ----------
+        schemas : sequence of Schema
+
+        Returns
+        -------
+        Schema
+
+        Raises
+        ------
+        ValueError
+            If they do not have the same columns.
+
+        Examples
+        --------
+        >>> parts = [Schema(1, ["town"], [0], {0: [town]}) for town in ("York", "Bath")]
+        >>> Schema.union(parts).categories
+        {0: ['Bath', 'York']}
+        """
+        first = schemas[0]
+        for other in schemas:
+            same = replace(other, categories={}) == replace(first, categories={})
+            if not same or other.categories.keys() != first.categories.keys():
+                raise ValueError(
+                    f"X must have the same columns in all partitions, got {first} and {other}."
+                )
+        categories = {
+            position: _sorted({value for part in schemas for value in part.categories[position]})
+            for position in first.categories
+        }
+        return replace(first, categories=categories)
+
     def transform(self, X: Any) -> Features:
         """Return X as a float array, or as a CSR matrix if it is sparse.
 
@@ -160,7 +196,11 @@ def _categories(column: "nw.Series[Any]") -> list[Any]:
                 f"X must have categories that are text or numbers; column {column.name!r} holds "
                 f"{value!r} ({type(value).__name__}). Convert them, for example with astype(str)."
             )
-    return sorted(found, key=lambda value: (str(type(value)), value))
+    return _sorted(found)
+
+
+def _sorted(categories: set[Any]) -> list[Any]:
+    return sorted(categories, key=lambda value: (str(type(value)), value))
 
 
 def _all_text(categories: list[Any]) -> bool:

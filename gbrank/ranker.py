@@ -21,6 +21,7 @@ from gbrank.boosters import TRAINERS, Rows, Settings, Trainer
 from gbrank.boosters.base import Derivatives
 from gbrank.calibration import Calibration, fit_calibration
 from gbrank.checkpoints import Checkpoint, fingerprint, fit_fingerprints
+from gbrank.collective import gather, largest
 from gbrank.estimator import BaseRanker, as_json, check_seed
 from gbrank.features import Schema
 from gbrank.hooks.base import GradientHook
@@ -249,7 +250,7 @@ class GBRanker(BaseRanker):
         measures = self._measures()
         if qid is None and group is None:
             raise ValueError("fit needs qid= (one query id per row) or group= (query sizes).")
-        schema = Schema.learn(X, categorical_feature)
+        schema = Schema.union(gather(Schema.learn(X, categorical_feature)))
         rows = check_rows(
             schema, X, y, qid, group, "", init_score=init_score,
             sample_weight=sample_weight, query_weight=query_weight,
@@ -528,7 +529,7 @@ class GBRanker(BaseRanker):
             subsample=subsample if self.subsample_by == "document" else 1.0,
             colsample=check_number(self.colsample, "colsample", 0, 1, open_low=True),
             reg_lambda=check_number(self.reg_lambda, "reg_lambda", 0),
-            seed=check_seed(self.random_state),
+            seed=gather(check_seed(self.random_state))[0],
             n_jobs=usable_threads(check_jobs(self.n_jobs)),
             params=_named(self.booster_params),
             built_in=self._built_in(),
@@ -595,8 +596,8 @@ class GBRanker(BaseRanker):
             scores = trainer.train_scores()
         if self.init_ is None:
             scores = scores - initial  # they are not part of the model
-        largest = max(float(part.labels.max()) for part in (rows, *valid))
-        return fit_calibration(scores, judged.labels, judged.weights, largest)
+        top = largest(max(float(part.labels.max()) for part in (rows, *valid)))
+        return fit_calibration(scores, judged.labels, judged.weights, top)
 
 
 def _named(params: dict[str, Any] | None) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.collective import total
+
 __all__ = ["document_noise", "query_keys", "query_noise", "sampled_queries"]
 
 Keys = NDArray[np.uint64]
@@ -110,9 +112,37 @@ def sampled_queries(keys: Keys, fraction: float, seed: int, round: int) -> NDArr
     5
     """
     draws = query_noise(keys, seed, round)
-    count = max(1, round_half_up(fraction * len(keys)))
-    limit = np.partition(draws, count - 1)[count - 1]
-    return draws <= limit
+    count = max(1, round_half_up(fraction * total(len(keys))))
+    return draws <= nth_smallest(draws, count)
+
+
+def nth_smallest(draws: Keys, n: int) -> np.uint64:
+    """Return the n-th smallest number, of those of all workers in a distributed fit.
+
+    Parameters
+    ----------
+    draws : ndarray of uint64
+    n : int
+        From 1.
+
+    Returns
+    -------
+    uint64
+
+    Examples
+    --------
+    >>> int(nth_smallest(np.array([7, 1000, 3], dtype=np.uint64), 2))
+    7
+    """
+    found = 0
+    for shift in range(56, -1, -8):  # byte by byte, so that workers tell each other counts only
+        byte = (draws >> np.uint64(shift)).astype(np.uint8)
+        below = np.cumsum(total(np.bincount(byte, minlength=256)))
+        value = int(np.searchsorted(below, n))
+        n -= int(below[value - 1]) if value else 0
+        draws = draws[byte == value]
+        found = found << 8 | value
+    return np.uint64(found)
 
 
 def round_half_up(value: float) -> int:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.collective import largest
 from gbrank.queries import Queries
 from gbrank.sums import mean_of_any_order
 
@@ -25,7 +26,8 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
     Returns
     -------
     float
-        √(Σ (s − s̄_q)²/n) over all n documents; 0 where all scores of every query are equal.
+        √(Σ (s − s̄_q)²/n) over all n documents (of all workers); 0 where all scores of every
+        query are equal.
 
     Examples
     --------
@@ -36,12 +38,12 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
     # Halved, so that no difference overflows.
     half = np.ldexp(scores, -1)
     below = half - np.maximum.reduceat(half[queries.order], starts)[queries.index]
-    largest = float(-below.min())
-    if largest == 0:
+    furthest, longest = largest(np.array([-below.min(), queries.sizes.max()]))
+    if furthest == 0:
         return 0.0
     # A power of two keeps the scaling exact, and the sum of each query below 2^62.
-    scale = int(np.frexp(largest)[1])
-    bits = 61 - int(queries.sizes.max()).bit_length()
+    scale = int(np.frexp(furthest)[1])
+    bits = 61 - int(longest).bit_length()
     scaled = np.ldexp(below, -scale)
     whole = np.ldexp(scaled, bits).astype(np.int64)[queries.order]
     means = np.ldexp(np.add.reduceat(whole, starts) / queries.sizes, -bits)

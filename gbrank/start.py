@@ -14,7 +14,7 @@ from gbrank._checks import check_finite, check_vector
 from gbrank.boosters import Rows
 from gbrank.objectives import get_objective
 
-__all__ = ["START_NAMES", "fit_start", "from_start"]
+__all__ = ["START_NAMES", "fit_start", "from_start", "is_fitted"]
 
 START_NAMES = (None, "regression", "zero")
 
@@ -59,7 +59,7 @@ def fit_start(
         raise ValueError(f"init must be None where init_score is given, got {init!r}.")
     if init == "regression":
         init = _regression(ranker)
-    return init if _is_fitted(init) else _fit(clone(init), tables, rows, valid)
+    return init if is_fitted(init) else _fit(clone(init), tables, rows, valid)
 
 
 def _regression(ranker: Any) -> Any:
@@ -75,7 +75,17 @@ def _regression(ranker: Any) -> Any:
     )
 
 
-def _is_fitted(estimator: Any) -> bool:
+def is_fitted(estimator: Any) -> bool:
+    """Say whether an estimator is fitted.
+
+    Parameters
+    ----------
+    estimator : estimator
+
+    Returns
+    -------
+    bool
+    """
     try:
         check_is_fitted(estimator)
     except NotFittedError:

@@ -1,5 +1,10 @@
 """Training, prediction and storage with LightGBM."""
 
+import math
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import c_char_p, c_int
 from dataclasses import replace
 from typing import Any
 
@@ -20,11 +25,12 @@ from gbrank.boosters.base import (
     safe_names,
 )
 from gbrank.boosters.lightgbm_trees import lightgbm_trees
+from gbrank.collective import gather, n_workers, total
 from gbrank.features import Features, Schema
 from gbrank.sampling import query_noise
 from gbrank.trees import Tree
 
-__all__ = ["LightGBMModel", "LightGBMTrainer"]
+__all__ = ["LightGBMModel", "LightGBMTrainer", "lightgbm_network"]
 
 Vector = NDArray[np.float64]
 
@@ -43,6 +49,8 @@ TAKEN = {
     "lambda_l2": "the argument reg_lambda",
     "seed": "the argument random_state",
     "num_threads": "the argument n_jobs",
+    "machines": "gbrank.distributed",
+    "num_machines": "gbrank.distributed",
 }
 SEEDS = ("bagging_seed", "feature_fraction_seed", "extra_seed")
 # What is drawn by these seeds, besides by subsample and colsample.
@@ -59,6 +67,10 @@ STATEFUL = (
     "pos_bagging_fraction",
     "use_quantized_grad",
 )
+
+
+# Of how many rows bins are made; LightGBM's own default.
+BINNED_ROWS = 200_000
 
 
 class LightGBMModel:
@@ -135,7 +147,11 @@ class LightGBMTrainer:
             self._order = train.queries.order
             train = train.grouped()
         try:
-            data = _dataset(train, schema, settings)
+            bins = _common_bins(train, schema, settings) if n_workers() > 1 else None
+            data = _dataset(train, schema, settings, bins)
+            if settings.built_in is not None:
+                data.set_group(train.queries.sizes)
+                data.set_weight(train.weights)
             self._booster = lgb.Booster(params, data)
         except lgb.basic.LightGBMError as error:
             raise ValueError(f"LightGBM refuses the parameters or data: {error}") from None
@@ -211,6 +227,29 @@ class LightGBMTrainer:
         self._booster.reset_parameter(other)
 
 
+@contextmanager
+def lightgbm_network(host: str) -> Iterator[None]:
+    """Connect all workers of a distributed fit, for LightGBM to grow trees together.
+
+    Parameters
+    ----------
+    host : str
+        The address of this worker's machine.
+    """
+    with socket.socket() as free:
+        free.bind(("", 0))
+        port = free.getsockname()[1]
+        machines = ",".join(gather(f"{host}:{port}"))
+    library = lgb.basic._LIB
+    minutes = c_int(120)
+    names = c_char_p(machines.encode())
+    lgb.basic._safe_call(library.LGBM_NetworkInit(names, c_int(port), minutes, c_int(n_workers())))
+    try:
+        yield
+    finally:
+        lgb.basic._safe_call(library.LGBM_NetworkFree())
+
+
 def _samples(params: dict[str, Any]) -> bool:
     fractions = (params.get("bagging_fraction", 1), params["feature_fraction"])
     return min(fractions) < 1 or any(name in params for name in SAMPLING)
@@ -251,6 +290,7 @@ def _params(settings: Settings) -> dict[str, Any]:
     aliases = {alias: main for main, others in names.items() for alias in others}
     own = own_params(settings.params, aliases, names, TAKEN)
     layout = {} if "force_row_wise" in own else {"force_col_wise": True}
+    together = {"tree_learner": "data", "num_machines": n_workers()} if n_workers() > 1 else {}
     bagging = {"bagging_fraction": settings.subsample, "bagging_freq": 1}
     return {
         "objective": settings.built_in or "none",
@@ -270,20 +310,36 @@ def _params(settings: Settings) -> dict[str, Any]:
         "verbosity": -1,
         **(bagging if settings.subsample < 1 else {}),
         "boosting": "gbdt",
+        **together,
         **own,
     }
+
+
+def _common_bins(rows: Rows, schema: Schema, settings: Settings) -> lgb.Dataset:
+    """Return what has the bins of a sample of all workers' rows.
+
+    By itself, LightGBM would take each feature's bins from the rows of one worker.
+    """
+    n = len(rows.labels)
+    share = min(1.0, BINNED_ROWS / total(n))
+    chosen = np.linspace(0, n - 1, math.ceil(share * n)).astype(np.int64)
+    parts = gather((rows.X[chosen], rows.labels[chosen]))
+    X = [part for part, _ in parts]
+    sample = Rows(
+        sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X),
+        np.concatenate([labels for _, labels in parts]),
+        rows.queries,
+    )
+    return _dataset(sample, schema, settings)
 
 
 def _dataset(
     rows: Rows, schema: Schema, settings: Settings, reference: lgb.Dataset | None = None
 ) -> lgb.Dataset:
-    built_in = settings.built_in is not None and reference is None
     return lgb.Dataset(
         rows.X,
         rows.labels,
         reference=reference,
-        group=rows.queries.sizes if built_in else None,
-        weight=rows.weights if built_in else None,
         init_score=rows.init_score,
         feature_name=safe_names(schema) or "auto",
         categorical_feature=schema.categorical or "auto",

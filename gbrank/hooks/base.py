@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank._checks import check_number
+from gbrank.collective import anywhere
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives import BoundObjective, Objective, get_objective
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of
@@ -171,12 +172,13 @@ class GradientHook:
         if left_out is not None:
             gradient[left_out] = 0.0
             curvature[left_out] = 0.0
-        if round == 0 and not gradient.any():
+        some = anywhere(gradient.any())
+        if round == 0 and not some:
             raise ValueError(
                 f"{where}: no document has a gradient, so there is nothing to learn. Do labels "
                 "differ within queries? Do they reach the measure's threshold?"
             )
-        if (curvature <= SMALLEST_CURVATURE).all() and gradient.any():
+        if not anywhere((curvature > SMALLEST_CURVATURE).any()) and some:
             raise ValueError(
                 f"{where}: the curvature must be positive for some document, got none. Return "
                 "ones for plain gradient steps."

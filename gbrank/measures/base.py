@@ -17,6 +17,7 @@ from gbrank._checks import (
     check_weights,
 )
 from gbrank._grammar import changed_options, format_options
+from gbrank.collective import largest, total
 from gbrank.kernels.compiled import Function, Vector
 from gbrank.kernels.driver import Program, Runner
 from gbrank.kernels.values import measure_value
@@ -309,16 +310,21 @@ class BoundMeasure:
         values = self.per_query(scores)
         weights = np.ones(len(values)) if weights is None else weights
         counted = ~np.isnan(values) & (weights > 0)
-        if not counted.any():
+        # Rounding must not depend on the order of queries, nor leave the range of the values.
+        values, weights = values[counted], weights[counted]
+        top, high, low = largest(
+            np.array([np.max(side, initial=-np.inf) for side in (weights, values, -values)])
+        )
+        if top == -np.inf:
+            label = largest(float(self.largest_label))
             raise ValueError(
                 f"{self.measure} is undefined on every query: none has what it needs, such as a "
-                f"relevant document (the largest label is {self.largest_label}). Set threshold= "
+                f"relevant document (the largest label is {label}). Set threshold= "
                 "to the smallest relevant label, or no_relevant=0 or 1 to count such queries."
             )
-        # Rounding must not depend on the order of queries, nor leave the range of the values.
-        values, weights = values[counted], weights[counted] / weights[counted].max()
-        mean = math.fsum(values * weights) / math.fsum(weights)
-        return float(np.clip(mean, values.min(), values.max()))
+        weights = weights / top
+        value, weight = total(np.array([math.fsum(values * weights), math.fsum(weights)]))
+        return float(np.clip(value / weight, -low, high))
 
 
 def query_weights(

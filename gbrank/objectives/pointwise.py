@@ -6,11 +6,13 @@ from typing import Literal
 import numpy as np
 
 from gbrank._checks import check_choice, check_number
+from gbrank.collective import largest, total
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
 from gbrank.kernels.intercept import logistic_with_intercept
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
+from gbrank.sums import mean_of_any_order
 
 __all__ = ["Pointwise"]
 
@@ -60,10 +62,10 @@ class Pointwise(Objective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic regression with an intercept."""
-        targets = labels / (labels.max() or 1.0)
+        targets = labels / (largest(float(labels.max())) or 1.0)
         # No target at all, or nothing but the largest, is taken for half a document less.
-        half = 0.5 / len(labels)
-        mean = float(np.clip(np.mean(targets), half, 1 - half))
+        half = 0.5 / total(len(labels))
+        mean = float(np.clip(mean_of_any_order(targets, len(targets)), half, 1 - half))
         return Program(
             kernel=logistic_with_intercept,
             documents=targets[None, :],

@@ -1,0 +1,296 @@
+"""Rows of Dask collections, dealt out to workers so that no query is split."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.utils import _safe_indexing
+
+from gbrank.queries import Queries
+from gbrank.sampling import query_keys, sampled_queries
+
+__all__ = ["Part", "distribute", "is_dask"]
+
+Keys = NDArray[np.uint64]
+Owners = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows with all that belongs to them, as the user gave it.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame
+    y, qid, init_score, sample_weight, query_weight : ndarray, shape (n_documents,)
+        None where the user gave none; `query_weight` is that of the row's query.
+    """
+
+    X: Any
+    y: Any
+    qid: Any
+    init_score: Any = None
+    sample_weight: Any = None
+    query_weight: Any = None
+
+    def weight_of_queries(self) -> NDArray[Any] | None:
+        """Return the weight of each query, in the order in which they first appear."""
+        if self.query_weight is None:
+            return None
+        queries = Queries.from_qid(self.qid)
+        first = queries.order[queries.offsets[:-1]]
+        weights: NDArray[Any] = self.query_weight[first]
+        differs = weights[queries.index] != self.query_weight
+        if differs.any():
+            row = int(np.argmax(differs))
+            raise ValueError(
+                "query_weight must be the same in all rows of a query, got "
+                f"{weights[queries.index[row]]} and {self.query_weight[row]} in query "
+                f"{self.qid[row]!r}."
+            )
+        return weights
+
+
+def is_dask(collection: Any) -> bool:
+    """Say whether something is a Dask array, data frame or series.
+
+    Parameters
+    ----------
+    collection : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_dask([1, 2])
+    False
+    """
+    return hasattr(collection, "__dask_graph__") and hasattr(collection, "to_delayed")
+
+
+def distribute(
+    client: Any,
+    sets: Mapping[str, Mapping[str, Any]],
+    validation_fraction: float | None = None,
+    seed: int = 0,
+) -> dict[str, tuple[Any, ...]]:
+    """Bring rows to all workers of a cluster, so that no query is split.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    sets : mapping of str to mapping of str to Dask array, data frame or series
+        Sets of rows, by what messages about them begin with: collections by the name of a field
+        of `Part`; those that are None are left out.
+    validation_fraction : float in ]0, 1[, optional
+        The share of the queries of a single set that is set aside, as a second one.
+    seed : int
+        What this depends on.
+
+    Returns
+    -------
+    dict of str to tuple of Future
+        For the address of each worker, its `Part` of each set.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If something is no Dask collection, collections do not have the same partitions, or there
+        are fewer queries than workers.
+    """
+    addresses = sorted(client.nthreads())
+    if not addresses:
+        raise RuntimeError("the Dask cluster must have a worker, got none.")
+    parts = {where: _load(client, where, **given) for where, given in sets.items()}
+    keys = {
+        where: client.gather(client.map(_keys_of, some, pure=False))
+        for where, some in parts.items()
+    }
+    plans = [(parts[where], deal(keys[where], len(addresses), where)) for where in sets]
+    if validation_fraction is not None and len(plans) == 1:
+        [(some, _)], [own] = plans, keys.values()
+        ids = np.unique(np.concatenate(own))
+        chosen = sampled_queries(ids, validation_fraction, seed, 0)
+        plans = [
+            (some, deal(own, len(addresses), "validation_fraction: ", among))
+            for among in (ids[~chosen], ids[chosen])
+        ]
+    addresses = _place(client, *plans[0], addresses)
+    shards = [_make_shards(client, some, owners, addresses) for some, owners in plans]
+    return dict(zip(addresses, zip(*shards, strict=True), strict=True))
+
+
+def _load(client: Any, where: str, **collections: Any) -> list[Any]:
+    """Have the partitions computed, wherever the scheduler wants them: futures of a `Part` each."""
+    from dask import delayed
+
+    blocks = {
+        name: _blocks(f"{where}{name}", collection)
+        for name, collection in collections.items()
+        if collection is not None
+    }
+    counts = {name: len(some) for name, some in blocks.items()}
+    if len(set(counts.values())) > 1:
+        raise ValueError(
+            f"{where}X, y, qid and weights must have the same partitions, got these numbers of "
+            f"them: {counts}."
+        )
+    part = delayed(_part, pure=False)
+    parts: list[Any] = client.compute(
+        [
+            part(where, i, **dict(zip(blocks, own, strict=True)))
+            for i, own in enumerate(zip(*blocks.values(), strict=True))
+        ]
+    )
+    return parts
+
+
+def _blocks(name: str, collection: Any) -> list[Any]:
+    if not is_dask(collection):
+        raise TypeError(
+            f"{name} must be a Dask array, data frame or series, got {type(collection).__name__}."
+        )
+    if getattr(collection, "ndim", 1) == 2 and hasattr(collection, "rechunk"):
+        collection = collection.rechunk({1: -1})
+    return list(np.ravel(np.array(collection.to_delayed(), dtype=object)))
+
+
+def _part(where: str, number: int, **blocks: Any) -> Part:
+    X = blocks.pop("X")
+    values = {name: np.asarray(block) for name, block in blocks.items()}
+    for name, column in values.items():
+        if len(column) != X.shape[0]:
+            raise ValueError(
+                f"{where}{name} must have as many rows as X in each partition, got {len(column)} "
+                f"and {X.shape[0]} in partition {number}."
+            )
+    return Part(X, **values)
+
+
+def _keys_of(part: Part) -> Keys:
+    """Return the key of each query of a part, in the order in which they first appear."""
+    return query_keys(Queries.from_qid(part.qid).ids) if len(part.qid) else np.empty(0, np.uint64)
+
+
+def _take(part: Part, chosen: NDArray[np.bool_]) -> Part:
+    """Return some queries of a part."""
+    _, rows = Queries.from_qid(part.qid).subset(chosen)
+    return Part(
+        *(
+            None if values is None else _safe_indexing(values, rows)
+            for values in (getattr(part, field.name) for field in fields(Part))
+        )
+    )
+
+
+def _join(parts: Sequence[Part]) -> Part:
+    """Return the rows of several parts."""
+    if len(parts) == 1:
+        return parts[0]
+    return Part(
+        *(
+            None if values[0] is None else _concatenate(values)
+            for values in ([getattr(part, field.name) for part in parts] for field in fields(Part))
+        )
+    )
+
+
+def _concatenate(blocks: list[Any]) -> Any:
+    if sp.issparse(blocks[0]):
+        return sp.vstack(blocks, format="csr")
+    if isinstance(blocks[0], np.ndarray):
+        return np.concatenate(blocks)
+    from dask.dataframe import methods
+
+    return methods.concat(blocks)
+
+
+def deal(
+    keys: Sequence[Keys], n_shards: int, where: str, among: Keys | None = None
+) -> list[Owners]:
+    """Choose the shard of each query.
+
+    Partitions stay together, in their order, and so does most of what is in them: of a query
+    that lies in several, the rows go to one of them, drawn by its key. Where a shard would have no
+    query, all queries are dealt out one by one.
+
+    Parameters
+    ----------
+    keys : sequence of ndarray of uint64
+        The queries of each partition.
+    n_shards : int
+    where : str
+        What messages begin with.
+    among : ndarray of uint64, optional
+        The queries to deal out; all by default.
+
+    Returns
+    -------
+    list of ndarray of int
+        The shard of each query of each partition; −1 for those that are not dealt out.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer queries than shards.
+
+    Examples
+    --------
+    >>> keys = [np.array([1, 2], dtype=np.uint64), np.array([2, 3], dtype=np.uint64)]
+    >>> [owners.tolist() for owners in deal(keys, 2, "")]
+    [[0, 0], [0, 1]]
+    """
+    every = np.concatenate(keys)
+    sizes = [len(some) for some in keys]
+    home = np.repeat(np.arange(len(keys)) * n_shards // len(keys), sizes)
+    dealt = np.ones(len(every), dtype=bool) if among is None else np.isin(every, among)
+    ids, inverse, counts = np.unique(every[dealt], return_inverse=True, return_counts=True)
+    if len(ids) < n_shards:
+        raise ValueError(
+            f"{where}qid must have at least one query for each of the {n_shards} workers, got "
+            f"{len(ids)} in all."
+        )
+    holders = home[dealt][np.argsort(every[dealt], kind="stable")]
+    drawn = (ids % counts.astype(np.uint64)).astype(np.int64)
+    owners = holders[np.cumsum(counts) - counts + drawn]
+    if len(np.unique(owners)) < n_shards:
+        owners = np.arange(len(ids)) % n_shards
+    result = np.full(len(every), -1)
+    result[dealt] = owners[inverse]
+    return np.split(result, np.cumsum(sizes)[:-1])
+
+
+def _place(
+    client: Any, parts: Sequence[Any], owners: Sequence[Owners], addresses: Sequence[str]
+) -> list[str]:
+    """Choose a worker for each shard, so that as many queries as can be are there already."""
+    there = np.zeros((len(addresses), len(addresses)))
+    holders = client.who_has(parts)
+    for part, own in zip(parts, owners, strict=True):
+        queries = np.bincount(own[own >= 0], minlength=len(addresses))
+        for address in set(holders[part.key]) & set(addresses):
+            there[:, addresses.index(address)] += queries
+    _, chosen = linear_sum_assignment(there, maximize=True)
+    return [addresses[i] for i in chosen]
+
+
+def _make_shards(
+    client: Any, parts: Sequence[Any], owners: Sequence[Owners], addresses: Sequence[str]
+) -> list[Any]:
+    """Bring the rows of each shard to its worker; −1 leaves a query out."""
+    pieces: list[list[Any]] = [[] for _ in addresses]
+    for part, own in zip(parts, owners, strict=True):
+        for shard in np.unique(own[own >= 0]):
+            chosen = own == shard
+            whole = chosen.all()
+            pieces[shard].append(part if whole else client.submit(_take, part, chosen, pure=False))
+    return [
+        client.submit(_join, some, workers=address, pure=False)
+        for some, address in zip(pieces, addresses, strict=True)
+    ]
