@@ -104,7 +104,8 @@ class DaskGBRanker(GBRanker):
         ValueError, TypeError
             If an argument is not usable; the message names it.
         RuntimeError
-            If a worker was lost. Workers that then wait for it in vain are restarted.
+            If a worker was lost. Workers that then wait for it in vain end, too: Dask's nannies
+            start them anew.
         """
         client = _client()
         training = {

@@ -1,5 +1,6 @@
 """One fit on several Dask workers: they meet, each works on its own queries, the first reports."""
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -104,7 +105,7 @@ def run_on_workers(
         for rank, (host, (address, own)) in enumerate(zip(hosts, shards.items(), strict=True))
     }  # fmt: skip
     try:
-        _wait(client, futures)
+        _wait(client, futures, tracker)
         return futures[first].result()
     finally:
         _stop(client, futures)
@@ -129,7 +130,7 @@ def _take_part(
     return result if rank == 0 else None
 
 
-def _wait(client: Any, futures: dict[str, Any]) -> None:
+def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
     """Wait until all workers are done, or raise what keeps one of them from it."""
     from distributed import TimeoutError, wait
 
@@ -137,9 +138,15 @@ def _wait(client: Any, futures: dict[str, Any]) -> None:
     while True:
         lost = sorted(futures.keys() - client.nthreads().keys())
         errors = [future.exception() for future in futures.values() if future.status == "error"]
-        pending = [future for future in futures.values() if future.status == "pending"]
-        if lost or errors:
-            end = min(end, time.monotonic() + GRACE_SECONDS)
+        pending = [
+            future
+            for address, future in futures.items()
+            if future.status == "pending" and address not in lost
+        ]
+        if (lost or errors) and end == np.inf:
+            end = time.monotonic() + GRACE_SECONDS
+            if next(iter(futures)) not in lost:
+                tracker.free()  # those who wait there for the others give up
         if not pending or time.monotonic() > end:
             break
         with suppress(TimeoutError):
@@ -156,9 +163,13 @@ def _wait(client: Any, futures: dict[str, Any]) -> None:
 
 
 def _stop(client: Any, futures: dict[str, Any]) -> None:
-    """Restart workers that are still at it; nothing else ends a booster that waits for another."""
+    """End workers that are still at it: nothing else ends a booster that waits for another."""
     pending = {address for address, future in futures.items() if future.status == "pending"}
     stuck = sorted(pending & client.nthreads().keys())
     client.cancel(list(futures.values()))
     if stuck:
-        client.restart_workers(stuck, raise_for_error=False)
+        client.run(_exit, workers=stuck, wait=False)
+
+
+async def _exit() -> None:
+    os._exit(1)
