@@ -117,7 +117,6 @@ class DaskGBRanker(GBRanker):
             objective=self.objective if settings.built_in else get_objective(self.objective),
             eval_metric=self._measures(),
             random_state=settings.seed,
-            validation_fraction=None,
         )
         _check_init(ranker.init)
         sets = {"": training, **_validation_sets(eval_set, eval_qid, eval_init_score)}

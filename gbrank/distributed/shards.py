@@ -89,7 +89,8 @@ def distribute(
         Sets of rows, by what messages about them begin with: collections by the name of a field
         of `Part`; those that are None are left out.
     validation_fraction : float in ]0, 1[, optional
-        The share of the queries of a single set that is set aside, as a second one.
+        The share of the queries of a single set that will be set aside for validation; each
+        worker gets some of them, and some of the others.
     seed : int
         What this depends on.
 
@@ -112,17 +113,16 @@ def distribute(
         where: client.gather(client.map(_keys_of, some, pure=False))
         for where, some in parts.items()
     }
-    plans = [(parts[where], deal(keys[where], len(addresses), where)) for where in sets]
-    if validation_fraction is not None and len(plans) == 1:
-        [(some, _)], [own] = plans, keys.values()
+    owners = {where: deal(some, len(addresses), where) for where, some in keys.items()}
+    if validation_fraction is not None and len(sets) == 1:
+        [(where, own)] = keys.items()
         ids = np.unique(np.concatenate(own))
-        chosen = sampled_queries(ids, validation_fraction, seed, 0)
-        plans = [
-            (some, deal(own, len(addresses), "validation_fraction: ", among))
-            for among in (ids[~chosen], ids[chosen])
-        ]
-    addresses = _place(client, *plans[0], addresses)
-    shards = [_make_shards(client, some, owners, addresses) for some, owners in plans]
+        held_out = sampled_queries(ids, validation_fraction, seed, 0)
+        sides = [deal(own, len(addresses), where, ids[side]) for side in (~held_out, held_out)]
+        owners = {where: [np.maximum(*both) for both in zip(*sides, strict=True)]}
+    training = next(iter(sets))
+    addresses = _place(client, parts[training], owners[training], addresses)
+    shards = [_make_shards(client, parts[where], owners[where], addresses) for where in sets]
     return dict(zip(addresses, zip(*shards, strict=True), strict=True))
 
 
@@ -273,7 +273,7 @@ def _place(
     there = np.zeros((len(addresses), len(addresses)))
     holders = client.who_has(parts)
     for part, own in zip(parts, owners, strict=True):
-        queries = np.bincount(own[own >= 0], minlength=len(addresses))
+        queries = np.bincount(own, minlength=len(addresses))
         for address in set(holders[part.key]) & set(addresses):
             there[:, addresses.index(address)] += queries
     _, chosen = linear_sum_assignment(there, maximize=True)
@@ -283,10 +283,10 @@ def _place(
 def _make_shards(
     client: Any, parts: Sequence[Any], owners: Sequence[Owners], addresses: Sequence[str]
 ) -> list[Any]:
-    """Bring the rows of each shard to its worker; −1 leaves a query out."""
+    """Bring the rows of each shard to its worker."""
     pieces: list[list[Any]] = [[] for _ in addresses]
     for part, own in zip(parts, owners, strict=True):
-        for shard in np.unique(own[own >= 0]):
+        for shard in np.unique(own):
             chosen = own == shard
             whole = chosen.all()
             pieces[shard].append(part if whole else client.submit(_take, part, chosen, pure=False))

@@ -166,7 +166,8 @@ def _stop(client: Any, futures: dict[str, Any]) -> None:
     """End workers that are still at it: nothing else ends a booster that waits for another."""
     pending = {address for address, future in futures.items() if future.status == "pending"}
     stuck = sorted(pending & client.nthreads().keys())
-    client.cancel(list(futures.values()))
+    if pending:
+        client.cancel(list(futures.values()))
     if stuck:
         client.run(_exit, workers=stuck, wait=False)
 
