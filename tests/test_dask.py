@@ -57,7 +57,7 @@ def dask(values: Any, rows: int = 100) -> Any:
 def client() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -110,6 +110,24 @@ def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[s
         assert_allclose(found.evals_result_["valid_0"][measure], by_round, rtol=1e-6)
     probabilities = [one.predict(X, output="probability") for one in (found, local)]
     assert_allclose(*probabilities, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("objective", "booster", "init"),
+    [
+        ("lightgbm:lambdarank", "lightgbm", None),
+        ("xgboost:rank:ndcg", "xgboost", None),
+        ("listnet", "xgboost", GBRanker("regression", n_estimators=4, **LEAVES["lightgbm"])),
+        ("listnet", "lightgbm", LinearRanker().fit(X, Y, qid=QID)),
+    ],
+)
+def test_the_boosters_own_objectives_and_other_starts(
+    client: Any, objective: str, booster: str, init: Any
+) -> None:
+    params = {"booster": booster, "init": init, "n_estimators": 5} | LEAVES[booster]
+    local = GBRanker(objective, n_jobs=1, **params).fit(X, Y, qid=QID)
+    found = DaskGBRanker(objective, **params).fit(dask(X), dask(Y), qid=dask(QID))
+    assert_allclose(found.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
 
 
 def test_the_same_model_again(client: Any) -> None:
@@ -331,7 +349,7 @@ def test_a_killed_worker(processes: Any, booster: str, monkeypatch: Any) -> None
 def processes() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
         client.as_current(),

@@ -44,7 +44,7 @@ class DaskGBRanker(GBRanker):
     >>> from gbrank import make_cubic
     >>> from gbrank.distributed import DaskGBRanker
     >>> X, y, qid = (da.from_array(part, chunks=100) for part in make_cubic(40, n_documents=10))
-    >>> with Client(n_workers=2, processes=False, dashboard_address=None) as client:
+    >>> with Client(n_workers=2, processes=False, dashboard_address=":0") as client:
     ...     ranker = DaskGBRanker(n_estimators=5).fit(X, y, qid=qid)
     ...     scores = ranker.predict(X).compute()
     >>> scores.shape

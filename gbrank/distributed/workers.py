@@ -165,11 +165,12 @@ def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
 def _stop(client: Any, futures: dict[str, Any]) -> None:
     """End workers that are still at it: nothing else ends a booster that waits for another."""
     pending = {address for address, future in futures.items() if future.status == "pending"}
-    stuck = sorted(pending & client.nthreads().keys())
     if pending:
         client.cancel(list(futures.values()))
-    if stuck:
-        client.run(_exit, workers=stuck, wait=False)
+    # Workers without a process of their own are threads of ours.
+    processes = {address for address in client.nthreads() if not address.startswith("inproc://")}
+    if stuck := sorted(pending & processes):
+        client.run(_exit, workers=stuck, wait=False, on_error="ignore")
 
 
 async def _exit() -> None:
