@@ -12,7 +12,18 @@ boosters itself; `gbrank --help` shows the command line.
 
 from gbrank import plots as plots
 from gbrank._version import __version__
-from gbrank.datasets import make_cubic, read_letor, write_letor
+from gbrank.datasets import (
+    Clicks,
+    make_clicks,
+    make_cubic,
+    read_judged_run,
+    read_letor,
+    read_qrels,
+    read_run,
+    write_letor,
+    write_qrels,
+    write_run,
+)
 from gbrank.evaluation import (
     Comparison,
     Dataset,
@@ -89,6 +100,7 @@ __all__ = [
     "XENDCG",
     "ApproxRank",
     "BPref",
+    "Clicks",
     "Comparison",
     "Dataset",
     "GBRank",
@@ -134,17 +146,23 @@ __all__ = [
     "list_measures",
     "list_objectives",
     "load_ranker",
+    "make_clicks",
     "make_cubic",
     "mix",
     "plot_calibration",
     "ranker_from_name",
     "read_folds",
+    "read_judged_run",
     "read_letor",
+    "read_qrels",
+    "read_run",
     "register_measure",
     "register_objective",
     "split_folds",
     "staircase",
     "write_letor",
+    "write_qrels",
+    "write_run",
     "xgboost_feval",
     "xgboost_obj",
 ]

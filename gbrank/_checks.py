@@ -13,6 +13,7 @@ from gbrank.collective import anywhere
 __all__ = [
     "check_choice",
     "check_finite",
+    "check_generator",
     "check_jobs",
     "check_labels",
     "check_number",
@@ -108,6 +109,21 @@ def check_number(
     if not low <= number <= high or (open_low and number == low) or abs(number) == math.inf:
         raise ValueError(message)
     return int(number) if integer else float(number)
+
+
+def check_generator(state: int | np.random.Generator | None) -> np.random.Generator:
+    """Return the generator that a seed or generator stands for; None is a new one each time."""
+    if state is None or isinstance(state, np.random.Generator):
+        return np.random.default_rng(state)
+    message = (
+        "random_state must be an integer of at least 0, a numpy.random.Generator or None, "
+        f"got {state!r}."
+    )
+    if isinstance(state, bool) or not isinstance(state, int | np.integer):
+        raise TypeError(message)
+    if state < 0:
+        raise ValueError(message)
+    return np.random.default_rng(state)
 
 
 def check_jobs(n_jobs: Any) -> int | None:

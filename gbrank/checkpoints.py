@@ -215,6 +215,7 @@ def fit_fingerprints(
         "init_score": rows.init_score,
         "sample_weight": rows.sample_weight,
         "query_weight": rows.query_weight,
+        "position": rows.positions,
         "the number of validation sets": len(valid),
     }
     for i, part in enumerate(valid):

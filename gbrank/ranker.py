@@ -28,6 +28,7 @@ from gbrank.hooks.base import GradientHook
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures import Measure
 from gbrank.objectives import Objective
+from gbrank.position_bias import DebiasedTrainer
 from gbrank.rows import check_rows, check_valid, split_rows
 from gbrank.sampling import query_keys, sampled_queries
 from gbrank.schedules import Sigma
@@ -110,6 +111,9 @@ class GBRanker(BaseRanker):
         ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round.
     sigmas_ : ndarray
         The sigma used in each round.
+    position_bias_ : dict of int to float, or None
+        What each position adds to the scores that the objective sees, 0 for the first one; None
+        where `fit` was given no positions. `predict` leaves it out.
     init_ : estimator or None
         The fitted model whose scores the trees add to.
     calibration_ : Calibration
@@ -192,6 +196,7 @@ class GBRanker(BaseRanker):
         eval_group: Sequence[ArrayLike] | None = None,
         eval_init_score: Sequence[ArrayLike] | None = None,
         init_score: ArrayLike | None = None,
+        position: ArrayLike | None = None,
         categorical_feature: Sequence[int | str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_rounds: int = 50,
@@ -221,6 +226,11 @@ class GBRanker(BaseRanker):
         init_score : array-like, shape (n_documents,), optional
             Scores to boost from. They are not part of the model (what `init` gives is): add them
             to its predictions.
+        position : array-like of int, shape (n_documents,), optional
+            Where each document was shown, from 1, when the labels are clicks, which depend on
+            that too. The bias of each position is then estimated together with the trees, and
+            goes into `position_bias_` instead of the scores. Validation sets have no positions:
+            they are best judged by labels that do not depend on them.
         categorical_feature : sequence of int or str, optional
             Columns of categories, besides a data frame's categorical columns.
         checkpoint : path, optional
@@ -253,8 +263,13 @@ class GBRanker(BaseRanker):
         schema = Schema.union(gather(Schema.learn(X, categorical_feature)))
         rows = check_rows(
             schema, X, y, qid, group, "", init_score=init_score,
-            sample_weight=sample_weight, query_weight=query_weight,
+            sample_weight=sample_weight, query_weight=query_weight, position=position,
         )  # fmt: skip
+        if position is not None and settings.built_in is not None:
+            raise ValueError(
+                "position must be None with a booster's own objective, got objective="
+                f"{self.objective!r}: use one of gbrank, such as 'lambdarank'."
+            )
         valid = check_valid(schema, eval_set, eval_qid, eval_group, eval_init_score)
         saved = None
         if checkpoint is not None:
@@ -285,6 +300,11 @@ class GBRanker(BaseRanker):
         on_valid = [Evaluation(f"valid_{i}", item, measures, jobs) for i, item in enumerate(valid)]
         state = None if saved is None else saved.state
         trainer = TRAINERS[self.booster](rows, valid, schema, settings, state)
+        debiased = None
+        if rows.positions is not None:
+            trainer = debiased = DebiasedTrainer(
+                trainer, rows.positions, settings.learning_rate, state
+            )
         history, keep = (None, None) if saved is None else saved.go_on(trainer, sigmas)
         history = train(
             trainer,
@@ -306,6 +326,7 @@ class GBRanker(BaseRanker):
         self.best_score_ = history.best_value
         self.evals_result_ = history.results
         self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
+        self.position_bias_ = None if debiased is None else debiased.bias(history.best_round)
         self.calibration_ = self._calibrate(trainer, rows, valid, jobs)
         self._publish()
         return self
@@ -428,6 +449,7 @@ class GBRanker(BaseRanker):
                     "best_score": self.best_score_,
                     "evals_result": self.evals_result_,
                     "sigmas": self.sigmas_.tolist(),
+                    "position_bias": self.position_bias_,
                     "calibration": asdict(self.calibration_),
                 },
             },
@@ -475,6 +497,8 @@ class GBRanker(BaseRanker):
             ranker.best_score_ = float(fitted["best_score"])
             ranker.evals_result_ = fitted["evals_result"]
             ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
+            biases = fitted["position_bias"]
+            ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
             ranker.calibration_ = Calibration(**fitted["calibration"])
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"{path} is damaged: {error!r}.") from None

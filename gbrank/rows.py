@@ -15,13 +15,14 @@ from gbrank.sampling import query_keys, sampled_queries
 
 __all__ = ["check_rows", "check_valid", "each_query", "split_rows"]
 
+Vector: TypeAlias = NDArray[np.float64]
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 
 
 def check_rows(
     schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, where: str, *,
     init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    query_weight: ArrayLike | None = None,
+    query_weight: ArrayLike | None = None, position: ArrayLike | None = None,
 ) -> Rows:  # fmt: skip
     """Check one set of data.
 
@@ -29,7 +30,7 @@ def check_rows(
     ----------
     schema : Schema
         How the columns of X are read.
-    X, y, qid, group, init_score, sample_weight, query_weight
+    X, y, qid, group, init_score, sample_weight, query_weight, position
         As for `GBRanker.fit`.
     where : str
         What the messages begin with.
@@ -58,11 +59,25 @@ def check_rows(
             scores,
             check_weights(sample_weight, "sample_weight", n_documents, "document"),
             check_weights(query_weight, "query_weight", queries.n_queries, "query"),
+            _check_positions(position, n_documents),
         )
     except (ValueError, TypeError) as error:
         if not where:
             raise
         raise type(error)(f"{where}{error}") from None
+
+
+def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:
+    if position is None:
+        return None
+    values = check_finite(check_vector(position, "position", length), "position")
+    wrong = (values < 1) | (values != np.floor(values))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"position must hold integers of at least 1, got {values[row]} in row {row}."
+        )
+    return values
 
 
 def check_valid(
@@ -126,14 +141,10 @@ def each_query(rows: Rows) -> Iterator[Rows]:
     queries = rows.queries
     for query, (first, last) in enumerate(pairwise(queries.offsets)):
         own = queries.order[first:last]
-        yield Rows(
-            rows.X[own],
-            rows.labels[own],
-            Queries(np.arange(len(own)), np.array([0, len(own)]), queries.ids[query : query + 1]),
-            None if rows.init_score is None else rows.init_score[own],
-            None if rows.sample_weight is None else rows.sample_weight[own],
-            None if rows.query_weight is None else rows.query_weight[query : query + 1],
+        alone = Queries(
+            np.arange(len(own)), np.array([0, len(own)]), queries.ids[query : query + 1]
         )
+        yield rows.take(own, alone, slice(query, query + 1))
 
 
 def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
@@ -167,12 +178,4 @@ def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
 
 def _take(rows: Rows, keep: NDArray[np.bool_]) -> Part:
     queries, chosen = rows.queries.subset(keep)
-    taken = Rows(
-        rows.X[chosen],
-        rows.labels[chosen],
-        queries,
-        None if rows.init_score is None else rows.init_score[chosen],
-        None if rows.sample_weight is None else rows.sample_weight[chosen],
-        None if rows.query_weight is None else rows.query_weight[keep],
-    )
-    return taken, chosen
+    return rows.take(chosen, queries, keep), chosen

@@ -99,19 +99,25 @@ def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows
             f"init must be fitted, unless it is a ranker of gbrank, got {estimator!r}. (Cloning, "
             "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator.)"
         )
-    evaluated: dict[str, Any] = {}
+    more: dict[str, Any] = {}
+    if rows.positions is not None:
+        if "position" not in signature(estimator.fit).parameters:
+            raise ValueError(
+                f"init must be fitted, or a GBRanker, where position is given, got {estimator!r}."
+            )
+        more["position"] = rows.positions
     if valid:
-        evaluated["eval_set"] = [
+        more["eval_set"] = [
             (table, part.labels) for table, part in zip(tables[1:], valid, strict=True)
         ]
-        evaluated["eval_qid"] = [part.queries.index for part in valid]
+        more["eval_qid"] = [part.queries.index for part in valid]
     return estimator.fit(
         tables[0],
         rows.labels,
         qid=rows.queries.ids[rows.queries.index],
         sample_weight=rows.sample_weight,
         query_weight=rows.query_weight,
-        **evaluated,
+        **more,
     )
 
 

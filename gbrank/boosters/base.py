@@ -64,6 +64,8 @@ class Rows:
     init_score : ndarray, shape (n_documents,), optional
     sample_weight : ndarray, shape (n_documents,), optional
     query_weight : ndarray, shape (n_queries,), optional
+    positions : ndarray, shape (n_documents,), optional
+        Where each document was shown, from 1.
     """
 
     X: Features
@@ -72,6 +74,7 @@ class Rows:
     init_score: Vector | None = None
     sample_weight: Vector | None = None
     query_weight: Vector | None = None
+    positions: Vector | None = None
 
     @property
     def weights(self) -> Vector | None:
@@ -85,14 +88,36 @@ class Rows:
         """Return the rows query by query, as the boosters' own objectives need them."""
         if self.queries.contiguous:
             return self
-        order = self.queries.order
+        return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))
+
+    def take(self, chosen: NDArray[np.int64], queries: Queries, kept: Any = slice(None)) -> "Rows":
+        """Return some of the rows.
+
+        Parameters
+        ----------
+        chosen : ndarray of int64
+            Which rows, in which order.
+        queries : Queries
+            Which of these belong to which query.
+        kept : index of queries
+            Which queries these are, of those that there were.
+
+        Returns
+        -------
+        Rows
+        """
+
+        def of(values: Vector | None, index: Any) -> Vector | None:
+            return None if values is None else values[index]
+
         return Rows(
-            self.X[order],
-            self.labels[order],
-            Queries.from_sizes(self.queries.sizes),
-            None if self.init_score is None else self.init_score[order],
-            None if self.sample_weight is None else self.sample_weight[order],
-            self.query_weight,
+            self.X[chosen],
+            self.labels[chosen],
+            queries,
+            of(self.init_score, chosen),
+            of(self.sample_weight, chosen),
+            of(self.query_weight, kept),
+            of(self.positions, chosen),
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.common import add_files, open_text, read_files
+from gbrank.datasets.trec import run_lines
 from gbrank.loading import load_ranker
 from gbrank.queries import Queries
 from gbrank.ranker import GBRanker
@@ -76,37 +77,21 @@ def run(arguments: argparse.Namespace) -> None:
     scores = predict(X)
     lines: Iterable[str] = map(repr, scores.tolist())
     if trec:
-        lines = _trec_lines(qid, scores, comments[0], arguments.run_name)
+        lines = run_lines(scores, qid, _document_names(qid, comments[0]), arguments.run_name)
     with open_text(arguments.output, "w") as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def _trec_lines(
-    qid: NDArray[Any], scores: NDArray[np.float64], comments: Sequence[str], name: str
-) -> list[str]:
+def _document_names(qid: NDArray[Any], comments: Sequence[str]) -> list[str]:
+    """Return the name of each row."""
     queries = Queries.from_qid(qid)
-    best_first = np.lexsort((-scores, queries.index))
-    places = np.arange(1, len(qid) + 1) - np.repeat(queries.offsets[:-1], queries.sizes)
-    documents = _document_names(qid, comments, queries.order.tolist(), places.tolist())
+    places = np.empty(len(qid), dtype=np.int64)
+    places[queries.order] = np.arange(1, len(qid) + 1)
+    places -= queries.offsets[queries.index]
     return [
-        f"{qid[row]} Q0 {documents[row]} {rank} {scores[row].item()!r} {name}"
-        for row, rank in zip(best_first.tolist(), places.tolist(), strict=True)
+        _named(comment) or f"{query}-{place}"
+        for comment, query, place in zip(comments, qid.tolist(), places.tolist(), strict=True)
     ]
-
-
-def _document_names(
-    qid: NDArray[Any], comments: Sequence[str], order: list[int], places: list[int]
-) -> dict[int, str]:
-    """Return the name of each row, where rows in this order have these places in their query."""
-    rows: dict[tuple[Any, str], int] = {}
-    for row, place in zip(order, places, strict=True):
-        name = _named(comments[row]) or f"{qid[row]}-{place}"
-        if rows.setdefault((qid[row], name), row) != row:
-            raise ValueError(
-                f"query {qid[row]} has two documents of the name {name!r} (from their comments); "
-                "trec_eval would take them for one."
-            )
-    return {row: name for (_, name), row in rows.items()}
 
 
 def _named(comment: str) -> str | None:

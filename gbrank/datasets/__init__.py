@@ -1,7 +1,26 @@
-"""LETOR / SVMlight files in and out, and artificial data."""
+"""LETOR / SVMlight and TREC files in and out, artificial data, and simulated clicks."""
 
+from gbrank.datasets.clicks import Clicks, make_clicks
 from gbrank.datasets.cubic import make_cubic
 from gbrank.datasets.reading import read_letor
+from gbrank.datasets.trec import (
+    read_judged_run,
+    read_qrels,
+    read_run,
+    write_qrels,
+    write_run,
+)
 from gbrank.datasets.writing import write_letor
 
-__all__ = ["make_cubic", "read_letor", "write_letor"]
+__all__ = [
+    "Clicks",
+    "make_clicks",
+    "make_cubic",
+    "read_judged_run",
+    "read_letor",
+    "read_qrels",
+    "read_run",
+    "write_letor",
+    "write_qrels",
+    "write_run",
+]

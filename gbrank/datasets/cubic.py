@@ -7,7 +7,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank._checks import check_finite, check_number, check_vector
+from gbrank._checks import check_finite, check_generator, check_number, check_vector
 from gbrank.datasets._types import Matrix, Vector
 
 __all__ = ["make_cubic"]
@@ -87,7 +87,7 @@ def make_cubic(
     check_number(n_documents, "n_documents", 2, integer=True)
     check_number(n_features, "n_features", 1, integer=True)
     shares = _check_distribution(distribution)
-    generator = _check_random_state(random_state)
+    generator = check_generator(random_state)
     X = generator.uniform(-1, 1, (n_queries * n_documents, n_features))
     coefficients = [
         generator.uniform(-1, 1, math.comb(n_features + order - 1, order)) for order in (1, 2, 3)
@@ -105,20 +105,6 @@ def _check_distribution(distribution: Sequence[float]) -> Vector:
             f"distribution must hold shares of at least 0 that sum to 1, got {distribution!r}."
         )
     return shares
-
-
-def _check_random_state(state: int | np.random.Generator | None) -> np.random.Generator:
-    if state is None or isinstance(state, np.random.Generator):
-        return np.random.default_rng(state)
-    message = (
-        "random_state must be an integer of at least 0, a numpy.random.Generator or None, "
-        f"got {state!r}."
-    )
-    if isinstance(state, bool) or not isinstance(state, int | np.integer):
-        raise TypeError(message)
-    if state < 0:
-        raise ValueError(message)
-    return np.random.default_rng(state)
 
 
 def _grade(worth: Vector, shares: Vector) -> Vector:

@@ -26,7 +26,7 @@ from gbrank.datasets.parsing import (
     token_end,
 )
 
-__all__ = ["read_letor"]
+__all__ = ["read_bytes", "read_letor"]
 
 Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
@@ -129,7 +129,7 @@ def read_letor(
     limit = _MAX_FEATURES
     if n_features is not None:
         limit = check_number(n_features, "n_features", 1, _MAX_FEATURES, integer=True)
-    source = _Source(path, _read_bytes(path))
+    source = _Source(path, read_bytes(path))
     table = _parse_source(source, limit)
     width = int(table.counts[WIDEST]) if n_features is None else limit
     if not sparse:

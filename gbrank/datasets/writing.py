@@ -14,7 +14,7 @@ from gbrank._checks import check_finite, check_vector
 from gbrank.datasets._types import Features, StrPath
 from gbrank.datasets.parsing import EXACT_INTEGERS
 
-__all__ = ["write_letor"]
+__all__ = ["check_names", "write_letor", "write_lines"]
 
 
 def write_letor(
@@ -74,12 +74,33 @@ def write_letor(
     X = _check_features(X)
     length = X.shape[0]
     labels = check_finite(check_vector(y, "y", length), "y")
-    names = _check_qid(qid, length)
+    names = check_names(qid, "qid", length, unwanted="#")
     remarks = [""] * length if comments is None else _check_comments(comments, length)
     lines = (
         _line(*document)
         for document in zip(labels.tolist(), names, _entries(X), remarks, strict=True)
     )
+    write_lines(path, lines)
+
+
+def write_lines(path: StrPath, lines: Iterator[bytes]) -> None:
+    r"""Write a file, compressed with gzip if its name ends in ``.gz``.
+
+    Parameters
+    ----------
+    path : str or path-like
+    lines : iterator of bytes
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "data.txt")
+    ...     write_lines(path, iter([b"1 qid:7\n"]))
+    ...     path.read_bytes()
+    b'1 qid:7\n'
+    """
     with open(path, "wb") as file:
         if os.fspath(path).endswith(".gz"):
             # Neither the name nor the time goes into the file.
@@ -89,7 +110,6 @@ def write_letor(
             file.writelines(lines)
 
 
-_QUERY = re.compile(r"[^\s#\0\ud800-\udfff]+")
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
 
 
@@ -117,17 +137,44 @@ def _check_features(X: Features) -> Features:
     return X.astype(np.float64, copy=False)
 
 
-def _check_qid(qid: ArrayLike, length: int) -> list[str]:
-    ids = np.asarray(qid)
+def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "") -> list[str]:
+    """Return the names of queries or documents as text.
+
+    Parameters
+    ----------
+    values : array-like of int or str, shape (length,)
+    argument : str
+        What they are called in messages.
+    length : int
+    unwanted : str
+        A character that they must not have, besides white space and NUL.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    ValueError, TypeError
+        If one is not an integer or a string without such characters.
+
+    Examples
+    --------
+    >>> check_names([7, 8], "qid", 2)
+    ['7', '8']
+    """
+    ids = np.asarray(values)
     if ids.shape != (length,):
-        raise ValueError(f"qid must have shape ({length},), got shape {ids.shape}.")
+        raise ValueError(f"{argument} must have shape ({length},), got shape {ids.shape}.")
     names = ids.tolist()
+    allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
+    besides = f", {unwanted!r}" if unwanted else ""
     for row, name in enumerate(names):
         if isinstance(name, bool) or not isinstance(name, int | str):
-            raise TypeError(f"qid must hold integers or strings, got {name!r} in row {row}.")
-        if not _QUERY.fullmatch(str(name)):
+            raise TypeError(f"{argument} must hold integers or strings, got {name!r} in row {row}.")
+        if not allowed.fullmatch(str(name)):
             raise ValueError(
-                "qid must hold non-empty strings without white space, '#' and NUL, "
+                f"{argument} must hold non-empty strings without white space{besides} and NUL, "
                 f"got {name!r} in row {row}."
             )
     return [str(name) for name in names]

@@ -1,0 +1,371 @@
+"""TREC runs and relevance judgements (qrels): what trec_eval and ir_measures read."""
+
+import io
+import math
+import os
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank._checks import check_finite, check_vector
+from gbrank.datasets._types import StrPath, Vector
+from gbrank.datasets.parsing import EXACT_INTEGERS
+from gbrank.datasets.reading import read_bytes
+from gbrank.datasets.writing import check_names, write_lines
+from gbrank.queries import Queries
+
+__all__ = [
+    "read_judged_run",
+    "read_qrels",
+    "read_run",
+    "run_lines",
+    "write_qrels",
+    "write_run",
+]
+
+Judged: TypeAlias = tuple[Vector, list[str], list[str]]
+
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
+
+
+def read_run(path: StrPath) -> Judged:
+    r"""Read the scores of documents from a TREC run.
+
+    One document a line, ``query Q0 document rank score name``, in any order. The second, fourth
+    and last column play no part, as in trec_eval. Blank lines are skipped.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name).
+
+    Returns
+    -------
+    scores : ndarray of float64, shape (n_documents,)
+    qid : list of str, length n_documents
+        The query of each document.
+    documents : list of str, length n_documents
+        Their names.
+
+    Raises
+    ------
+    ValueError
+        If the file is not of this form: "path, line: expected ..., got ...", lines counted from
+        1; among others, if a document is there twice in a query.
+
+    See Also
+    --------
+    write_run : The inverse.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank.datasets import read_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "run.txt")
+    ...     _ = path.write_text("q1 Q0 d3 1 2.5 bm25\nq1 Q0 d1 2 0.5 bm25\n")
+    ...     read_run(path)
+    (array([2.5, 0.5]), ['q1', 'q1'], ['d3', 'd1'])
+    """
+    return _read(path, "query Q0 document rank score name", "score", "a finite number", _NUMBER)
+
+
+def read_qrels(path: StrPath) -> Judged:
+    r"""Read relevance judgements from a TREC qrels file.
+
+    One document a line, ``query iteration document label``, in any order. The second column plays
+    no part. Blank lines are skipped.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name).
+
+    Returns
+    -------
+    y : ndarray of float64, shape (n_documents,)
+        Labels. They are integers; some collections have negative ones, say for spam, which
+        gbrank's measures do not take.
+    qid : list of str, length n_documents
+        The query of each document.
+    documents : list of str, length n_documents
+        Their names.
+
+    Raises
+    ------
+    ValueError
+        If the file is not of this form: "path, line: expected ..., got ...", lines counted from
+        1; among others, if a document is there twice in a query.
+
+    See Also
+    --------
+    write_qrels : The inverse.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank.datasets import read_qrels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "qrels.txt")
+    ...     _ = path.write_text("q1 0 d1 0\nq1 0 d3 2\n")
+    ...     read_qrels(path)
+    (array([0., 2.]), ['q1', 'q1'], ['d1', 'd3'])
+    """
+    return _read(path, "query iteration document label", "label", "an integer", _INTEGER)
+
+
+def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str]]:
+    r"""Read a TREC run with the labels that a qrels file gives its documents.
+
+    Documents without judgement have label 0, as in trec_eval.
+
+    Parameters
+    ----------
+    run : str or path-like
+        As for `read_run`.
+    qrels : str or path-like
+        As for `read_qrels`.
+
+    Returns
+    -------
+    y, scores : ndarray of float64, shape (n_documents,)
+        In the order of the run.
+    qid : list of str, length n_documents
+
+    Raises
+    ------
+    ValueError
+        If a file is malformed; if a query is in one file only; or if the run lacks a document of
+        a label above 0. (trec_eval counts it as never found. gbrank's measures are of rankings
+        of all documents.)
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank import NDCG
+    >>> from gbrank.datasets import read_judged_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run, qrels = Path(folder, "run.txt"), Path(folder, "qrels.txt")
+    ...     _ = run.write_text("q1 Q0 d1 1 2.5 bm25\nq1 Q0 d3 2 0.5 bm25\n")
+    ...     _ = qrels.write_text("q1 0 d3 2\n")
+    ...     y, scores, qid = read_judged_run(run, qrels)
+    >>> NDCG()(y, scores, qid=qid)
+    0.6309...
+    """
+    scores, qid, documents = read_run(run)
+    labels, judged_qid, judged = read_qrels(qrels)
+    _check_same_queries(run, set(qid), qrels, set(judged_qid))
+    found = dict(zip(zip(judged_qid, judged, strict=True), labels.tolist(), strict=True))
+    y = np.array([found.pop(item, 0.0) for item in zip(qid, documents, strict=True)])
+    missing = [item for item, label in found.items() if label > 0]
+    if missing:
+        query, document = missing[0]
+        raise ValueError(
+            f"{os.fspath(run)}: expected every relevant document of {os.fspath(qrels)}, got a run "
+            f"without document {document!r} of query {query!r} ({len(missing)} are missing)"
+        )
+    return y, scores, qid
+
+
+def write_run(
+    path: StrPath,
+    scores: ArrayLike,
+    qid: ArrayLike,
+    documents: Sequence[str],
+    *,
+    name: str = "gbrank",
+) -> None:
+    """Write scores of documents as a TREC run.
+
+    Lines are ``query Q0 document rank score name``: queries in the order in which they first
+    appear, documents best first, equal scores in the order of the rows. trec_eval itself ranks by
+    score, read in single precision, and then by document name.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, overwritten if it exists. A name ending in ``.gz`` is compressed with gzip.
+    scores : array-like, shape (n_documents,)
+        Finite; higher ranks earlier.
+    qid : array-like of int or str, shape (n_documents,)
+        The query of each row, in any order; strings without white space.
+    documents : sequence of str, length n_documents
+        The name of each document, without white space; another one for each of a query.
+    name : str, default "gbrank"
+        The name of the run, without white space.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described. Nothing is written then.
+
+    See Also
+    --------
+    read_run : The inverse.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank.datasets import write_run
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "run.txt")
+    ...     write_run(path, [0.5, 2.5], ["q1", "q1"], ["d1", "d3"])
+    ...     print(path.read_text(), end="")
+    q1 Q0 d3 1 2.5 gbrank
+    q1 Q0 d1 2 0.5 gbrank
+    """
+    lines = run_lines(scores, qid, documents, name)
+    write_lines(path, (f"{line}\n".encode() for line in lines))
+
+
+def run_lines(
+    scores: ArrayLike, qid: ArrayLike, documents: Sequence[str], name: str
+) -> Iterator[str]:
+    """Return the lines of a TREC run.
+
+    Parameters
+    ----------
+    scores, qid, documents, name
+        As for `write_run`.
+
+    Returns
+    -------
+    iterator of str
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    Examples
+    --------
+    >>> list(run_lines([1.0], [7], ["d1"], "mine"))
+    ['7 Q0 d1 1 1.0 mine']
+    """
+    values = check_finite(check_vector(scores, "scores"), "scores")
+    names, found = _check_documents(qid, documents, len(values))
+    check_names([name], "name", 1)
+    queries = Queries.from_qid(names)
+    best_first = np.lexsort((-values, queries.index))
+    ranks = np.arange(1, len(values) + 1) - queries.offsets[queries.index[best_first]]
+    return (
+        f"{names[row]} Q0 {found[row]} {rank} {values[row].item()!r} {name}"
+        for row, rank in zip(best_first.tolist(), ranks.tolist(), strict=True)
+    )
+
+
+def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence[str]) -> None:
+    """Write labels of documents as a TREC qrels file.
+
+    Lines are ``query 0 document label``, in the order of the rows.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, overwritten if it exists. A name ending in ``.gz`` is compressed with gzip.
+    y : array-like, shape (n_documents,)
+        Labels. They must be integers: trec_eval reads no others.
+    qid : array-like of int or str, shape (n_documents,)
+        The query of each row, in any order; strings without white space.
+    documents : sequence of str, length n_documents
+        The name of each document, without white space; another one for each of a query.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described. Nothing is written then.
+
+    See Also
+    --------
+    read_qrels : The inverse.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from gbrank.datasets import write_qrels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "qrels.txt")
+    ...     write_qrels(path, [0, 2], ["q1", "q1"], ["d1", "d3"])
+    ...     print(path.read_text(), end="")
+    q1 0 d1 0
+    q1 0 d3 2
+    """
+    labels = check_finite(check_vector(y, "y"), "y")
+    wrong = (labels != np.floor(labels)) | (np.abs(labels) > EXACT_INTEGERS)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"y must hold integers up to 2**53, got {labels[row]} in row {row}.")
+    names, found = _check_documents(qid, documents, len(labels))
+    write_lines(
+        path,
+        (
+            f"{query} 0 {document} {int(label)}\n".encode()
+            for query, document, label in zip(names, found, labels.tolist(), strict=True)
+        ),
+    )
+
+
+def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[str]) -> Judged:
+    """Read a file of lines of this form, with a number of this pattern in one column."""
+    columns = form.split()
+    numbers: list[float] = []
+    lines: dict[tuple[str, str], int] = {}
+    for line, content in enumerate(io.BytesIO(read_bytes(path)), 1):
+        where = f"{os.fspath(path)}, line {line}: expected"
+        try:
+            fields = [field.decode() for field in content.split()]
+        except UnicodeDecodeError:
+            raise ValueError(f"{where} text in UTF-8, got {content!r}") from None
+        if not fields:
+            continue
+        if len(fields) != len(columns):
+            raise ValueError(f"{where} the columns {form}, got {len(fields)} columns")
+        row = dict(zip(columns, fields, strict=True))
+        text = row[column]
+        number = float(text) if pattern.fullmatch(text) else math.nan
+        if not math.isfinite(number):
+            raise ValueError(f"{where} {kind} as {column}, got {text!r}")
+        first = lines.setdefault((row["query"], row["document"]), line)
+        if first != line:
+            raise ValueError(
+                f"{where} each document of query {row['query']!r} once, got {row['document']!r} "
+                f"again, after line {first}"
+            )
+        numbers.append(number)
+    if not numbers:
+        raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
+    return np.array(numbers), [query for query, _ in lines], [document for _, document in lines]
+
+
+def _check_same_queries(run: StrPath, ran: set[str], qrels: StrPath, judged: set[str]) -> None:
+    for here, there, only in ((run, qrels, ran - judged), (qrels, run, judged - ran)):
+        if only:
+            raise ValueError(
+                f"{os.fspath(here)}: expected the queries of {os.fspath(there)}, got query "
+                f"{min(only)!r} ({len(only)} are in the one file only)"
+            )
+
+
+def _check_documents(
+    qid: ArrayLike, documents: Sequence[str], length: int
+) -> tuple[list[str], list[str]]:
+    """Return the query and the name of each document as text."""
+    queries = check_names(qid, "qid", length)
+    names = check_names(documents, "documents", length)
+    rows: dict[tuple[str, str], int] = {}
+    for row, (query, name) in enumerate(zip(queries, names, strict=True)):
+        if rows.setdefault((query, name), row) != row:
+            raise ValueError(
+                f"query {query} has two documents of the name {name!r}; trec_eval would take them "
+                "for one."
+            )
+    return queries, names
