@@ -168,7 +168,31 @@ def _as_array(data: bytes) -> Text:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def _read_bytes(path: StrPath) -> bytes:
+def read_bytes(path: StrPath) -> bytes:
+    r"""Return the content of a file, unpacked if it is of gzip, ending in a newline.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ValueError
+        If it is cut short or damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "data.txt.gz")
+    ...     _ = path.write_bytes(gzip.compress(b"1 qid:7"))
+    ...     read_bytes(path)
+    b'1 qid:7\n'
+    """
     data = Path(path).read_bytes()
     if data.startswith(b"\x1f\x8b"):
         try:
