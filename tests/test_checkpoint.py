@@ -171,6 +171,21 @@ def test_kinds_of_data(booster: str, kind: str, tmp_path: Path) -> None:
 
 
 @boosters
+@pytest.mark.parametrize("round", [1, 5])
+def test_position_bias(booster: str, round: int, tmp_path: Path) -> None:
+    """It goes on from what it was; other positions are another fit."""
+    position = np.arange(len(Y)) % 12 + 1
+    interrupted(make(booster), tmp_path, round, position=position)
+    with pytest.raises(ValueError, match="these were others: position"):
+        fit(make(booster), checkpoint=tmp_path, position=position[::-1])
+    again = fit(make(booster), checkpoint=tmp_path, position=position)
+    whole = fit(make(booster), position=position)
+    assert_same(again, whole)
+    assert again.position_bias_ == whole.position_bias_
+    assert again.position_bias_[12] != 0
+
+
+@boosters
 def test_threads_may_change(booster: str, tmp_path: Path) -> None:
     """A fit may go on with another number of threads."""
     interrupted(make(booster, subsample=0.7), tmp_path, 5)
