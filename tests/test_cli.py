@@ -17,7 +17,15 @@ import pytrec_eval
 import gbrank
 import gbrank.measures
 import gbrank.objectives
-from gbrank import GBRanker, LinearRanker, get_measure, make_cubic, read_letor, write_letor
+from gbrank import (
+    GBRanker,
+    LinearRanker,
+    get_measure,
+    make_cubic,
+    read_letor,
+    write_letor,
+    write_qrels,
+)
 from gbrank.cli import COMMANDS, _parser, main
 
 Output: TypeAlias = Callable[..., str]
@@ -349,6 +357,22 @@ def test_trec_eval_reads_runs(data: Path, model: str, output: Output) -> None:
     for query in set(untied) - {"114"}:  # which has no relevant document
         theirs = [values[query]["map"], values[query]["recip_rank"]]
         assert [result["per_query"][query] for result in ours.values()] == pytest.approx(theirs)
+
+
+def test_evaluating_a_run(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """The run that predict writes is worth what the model is, by the labels in a qrels file."""
+    test, run, qrels = data / "test.txt", tmp_path / "run.txt", tmp_path / "qrels.txt"
+    _, y, qid, comments = read_letor(test, comments=True)
+    write_qrels(qrels, y, qid, [comment.split()[2] for comment in comments])
+    output("predict", model, test, "--format", "trec", "--output", run)
+    metrics = ["--metric", "ndcg@10", "map", "mrr", "--per-query"]
+    judged = output("evaluate", qrels, "--run", run, *metrics)
+    assert judged == output("evaluate", test, "--model", model, *metrics)
+    assert "--run needs one qrels FILE, got 2" in fault("evaluate", qrels, qrels, "--run", run)
+    qrels.write_text("7 0 d 1\n")
+    assert "expected the queries of" in fault("evaluate", qrels, "--run", run)
 
 
 def test_trec_order(model: str, tmp_path: Path, output: Output) -> None:

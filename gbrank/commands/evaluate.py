@@ -15,21 +15,23 @@ from gbrank.commands.common import (
     print_json,
     read_files,
 )
+from gbrank.datasets import read_judged_run
 from gbrank.loading import load_ranker
 from gbrank.measures import get_measure
 from gbrank.queries import Queries
 
 __all__ = ["add_options", "run"]
 
-USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH) [options]"
+USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
 DETAILS = """\
 Prints lines "MEASURE QID VALUE" as trec_eval does, where the query "all" is the mean over queries.
 Queries without a relevant document have no value (nan) and are left out of the mean; a measure such
-as "ndcg@10(no_relevant=0)" counts them."""
+as "ndcg@10(no_relevant=0)" counts them. With --run, FILE is a TREC qrels file."""
 EXAMPLES = """\
   gbrank evaluate test.txt --model my-ranker
   gbrank evaluate test.txt --scores scores.txt --metric ndcg@10 "p@5(threshold=2)" --per-query
-  gbrank evaluate test.txt --model my-ranker --json"""
+  gbrank evaluate test.txt --model my-ranker --json
+  gbrank evaluate qrels.txt --run run.txt"""
 
 DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")
 
@@ -41,6 +43,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--model", metavar="FOLDER", help="judge the scores of this model")
     source.add_argument(
         "--scores", metavar="PATH", help="judge these scores, one a line; - is standard input"
+    )
+    source.add_argument(
+        "--run", dest="trec_run", metavar="PATH", help="judge this TREC run, by a qrels FILE"
     )
     parser.add_argument(
         "--metric",
@@ -77,6 +82,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
     """Return labels, queries and scores."""
+    if arguments.trec_run is not None:
+        if len(arguments.files) > 1:
+            raise ValueError(f"--run needs one qrels FILE, got {len(arguments.files)}.")
+        y, scores, qid = read_judged_run(arguments.trec_run, arguments.files[0])
+        return y, qid, scores
     if arguments.model is None:
         _, y, qid = read_files(arguments.files, sparse=arguments.sparse)
         return y, qid, _read_scores(arguments.scores, len(y))
