@@ -1,5 +1,6 @@
 """Position bias: clicks that are simulated, and what is learned from them."""
 
+import doctest
 import math
 from pathlib import Path
 from typing import Any
@@ -273,3 +274,16 @@ def test_bad_positions(position: Any, message: str) -> None:
 def test_a_boosters_own_objective_takes_no_positions(objective: str) -> None:
     with pytest.raises(ValueError, match="position must be None with a booster's own objective"):
         fit(make(objective, booster=objective.partition(":")[0]))
+
+
+# --- The page ----------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "clicks.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+def test_lines_of_the_page_run() -> None:
+    """Blocks of code share one session."""
+    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.REPORT_NDIFF)
+    assert found.attempted > 10
+    assert found.failed == 0

@@ -1,6 +1,8 @@
 """TREC runs and qrels: what is written is read, by us and by others, and faults are named."""
 
+import doctest
 import gzip
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from gbrank import (
     Measure,
     Precision,
     Recall,
+    get_measure,
     read_judged_run,
     read_qrels,
     read_run,
@@ -265,3 +268,26 @@ def test_labels_are_integers(label: float, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"y must hold integers up to 2\*\*53, got .* in row 1"):
         write_qrels(tmp_path / "qrels.txt", [1, label], [1, 1], ["a", "b"])
     assert not list(tmp_path.iterdir())
+
+
+# --- The page ----------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "trec.md"
+needs_page = pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+
+
+@needs_page
+def test_lines_of_the_page_run() -> None:
+    """Blocks of code share one session."""
+    pytest.importorskip("ir_measures")
+    options = doctest.ELLIPSIS | doctest.REPORT_NDIFF
+    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=options)
+    assert found.attempted > 10
+    assert found.failed == 0
+
+
+@needs_page
+def test_the_page_has_all_measures() -> None:
+    """Each as it is tested here."""
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {name: get_measure(text) for name, text in rows} == SAME
