@@ -15,7 +15,7 @@ __all__ = ["DebiasedTrainer"]
 
 Vector = NDArray[np.float64]
 
-PRIOR = 20.0  # documents of mean curvature that speak for no bias at each position
+PRIOR = 20.0  # average documents that speak for no bias at each position
 
 
 class DebiasedTrainer:
@@ -27,7 +27,7 @@ class DebiasedTrainer:
     .. math:: b_p \leftarrow b_p - \eta\,
               \frac{\sum_{i: p(i) = p} g_i + \lambda b_p}{\sum_{i: p(i) = p} h_i + \lambda}
 
-    with the learning rate η of the trees, and :math:`\lambda` = 20 documents.
+    with the learning rate η of the trees, and λ the curvature of 20 average documents.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class DebiasedTrainer:
 
     References
     ----------
-    Y. Yan et al. Revisiting two-tower models for unbiased learning to rank. SIGIR 2022 (the
+    L. Yan et al. Revisiting two-tower models for unbiased learning to rank. SIGIR 2022 (the
     additive model). LightGBM's parameter lambdarank_position_bias_regularization (the steps).
 
     Examples
@@ -72,8 +72,9 @@ class DebiasedTrainer:
 
         def biased(scores: Vector) -> tuple[Vector, Vector]:
             gradient, curvature = derivatives(scores + bias[self._index])
-            slope = self._sums(gradient) + PRIOR * bias
-            step = slope / (self._sums(curvature) + PRIOR)
+            weight = self._sums(curvature)
+            prior = PRIOR * weight.sum() / len(scores)
+            step = (self._sums(gradient) + prior * bias) / (weight + prior)
             self._biases.append(bias - self._learning_rate * step)
             return gradient, curvature
 

@@ -401,6 +401,23 @@ def test_trec_names_are_unique(model: str, tmp_path: Path, fault: Output) -> Non
     assert "query 1 has two documents of the name 'good'" in error
 
 
+def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: Output) -> None:
+    """Positions from a file, as from Python."""
+    train, positions, folder = data / "train.txt", tmp_path / "positions.txt", tmp_path / "model"
+    X, y, qid = read_letor(train)
+    shown = np.arange(len(y)) % 10 + 1
+    positions.write_text("".join(f"{position}\n" for position in shown))
+    output("train", train, "--model", folder, "--positions", positions, *SMALL)
+    ranker = GBRanker(n_estimators=5, min_child_samples=5, n_jobs=1, random_state=0)
+    expected = ranker.fit(X, y, qid=qid, position=shown)
+    found = GBRanker.load(folder)
+    assert found.position_bias_ == expected.position_bias_
+    assert found.predict(X).tolist() == expected.predict(X).tolist()
+    positions.write_text("1\n")
+    error = fault("train", train, "--model", folder, "--positions", positions, *SMALL)
+    assert f"{positions}: expected {len(y)} positions, one a document, got 1" in error
+
+
 # --- info, list, plugins -----------------------------------------------------------------------
 
 

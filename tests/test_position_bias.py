@@ -163,10 +163,11 @@ def test_every_objective_learns_biases(name: str) -> None:
 
 
 @boosters
-def test_steps(booster: str) -> None:
+@pytest.mark.parametrize("objective", ["lambdarank", "lambda(normalize=lightgbm,ties=order)"])
+def test_steps(objective: str, booster: str) -> None:
     """Two rounds by hand: −η (Σg + 20 b)/(Σh + 20) at the biased scores, with mean curvature 1."""
-    rankers = [fit(make(booster=booster, n_estimators=rounds)) for rounds in (1, 2)]
-    bound = get_objective("lambdarank").bind(CLICKS.y, Queries.from_qid(CLICKS.qid))
+    rankers = [fit(make(objective, booster=booster, n_estimators=rounds)) for rounds in (1, 2)]
+    bound = get_objective(objective).bind(CLICKS.y, Queries.from_qid(CLICKS.qid))
     position, bias = CLICKS.position - 1, np.zeros(6)
     scores = np.zeros(len(position))
     for ranker in rankers:

@@ -27,6 +27,7 @@ __all__ = [
     "open_text",
     "print_json",
     "read_files",
+    "read_numbers",
     "validation",
 ]
 
@@ -71,6 +72,44 @@ def open_text(path: str, mode: str) -> AbstractContextManager[TextIO]:
     if path == "-":
         return nullcontext(sys.stdin if mode == "r" else sys.stdout)
     return cast(TextIO, open(path, mode, encoding="utf-8"))
+
+
+def read_numbers(path: str, what: str, length: int) -> list[float]:
+    """Return the numbers in a text file with one a line, for each document one.
+
+    Parameters
+    ----------
+    path : str
+        "-" is standard input.
+    what : str
+        What they are.
+    length : int
+        How many there must be.
+
+    Returns
+    -------
+    list of float
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer, or a line is not a finite number.
+    """
+    with open_text(path, "r") as file:
+        numbers = [_number(path, line, text.strip()) for line, text in enumerate(file, 1)]
+    if len(numbers) != length:
+        raise ValueError(f"{path}: expected {length} {what}, one a document, got {len(numbers)}")
+    return numbers
+
+
+def _number(path: str, line: int, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{path}, line {line}: expected a finite number, got {text!r}")
+    return number
 
 
 def add_plugin(parser: argparse.ArgumentParser) -> None:

@@ -1,7 +1,6 @@
 """`gbrank evaluate`."""
 
 import argparse
-import math
 import warnings
 from typing import Any
 
@@ -11,9 +10,9 @@ from gbrank.commands.common import (
     add_files,
     add_plugin,
     import_plugins,
-    open_text,
     print_json,
     read_files,
+    read_numbers,
 )
 from gbrank.datasets import read_judged_run
 from gbrank.loading import load_ranker
@@ -89,29 +88,11 @@ def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
         return y, qid, scores
     if arguments.model is None:
         _, y, qid = read_files(arguments.files, sparse=arguments.sparse)
-        return y, qid, _read_scores(arguments.scores, len(y))
+        return y, qid, read_numbers(arguments.scores, "scores", len(y))
     ranker = load_ranker(arguments.model)
     width = ranker.n_features_in_
     X, y, qid = read_files(arguments.files, sparse=arguments.sparse, n_features=width)
     return y, qid, ranker.predict(X)
-
-
-def _read_scores(path: str, length: int) -> list[float]:
-    with open_text(path, "r") as file:
-        scores = [_score(path, number, line.strip()) for number, line in enumerate(file, 1)]
-    if len(scores) != length:
-        raise ValueError(f"{path}: expected {length} scores, one a document, got {len(scores)}")
-    return scores
-
-
-def _score(path: str, number: int, text: str) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise ValueError(f"{path}, line {number}: expected a finite number, got {text!r}")
-    return score
 
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:

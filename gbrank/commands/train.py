@@ -17,6 +17,7 @@ from gbrank.commands.common import (
     documented_parameters,
     import_plugins,
     read_files,
+    read_numbers,
     validation,
 )
 from gbrank.ranker import START, GBRanker
@@ -35,6 +36,7 @@ EXAMPLES = """\
   gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
   gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
   gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
+  gbrank train clicks.txt --model my-ranker --positions positions.txt
   gbrank train train.txt --model my-ranker --checkpoint unfinished --checkpoint-rounds 20
   gbrank train train.txt --model my-ranker --plugin mine.py --objective mine"""
 
@@ -57,6 +59,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="N",
         help="number of features (default: the largest index in the training data)",
+    )
+    parser.add_argument(
+        "--positions",
+        metavar="PATH",
+        help="where each document was shown, from 1, one a line, if labels are clicks; - is "
+        "standard input",
     )
     parser.add_argument(
         "--checkpoint",
@@ -115,6 +123,9 @@ def run(arguments: argparse.Namespace) -> None:
     X, y, qid = read_files(
         arguments.files, sparse=arguments.sparse, n_features=arguments.n_features
     )
+    positions = None
+    if arguments.positions is not None:
+        positions = read_numbers(arguments.positions, "positions", len(y))
     valid = {}
     if arguments.valid:
         Xv, yv, qv = read_files(arguments.valid, sparse=arguments.sparse, n_features=X.shape[1])
@@ -125,6 +136,7 @@ def run(arguments: argparse.Namespace) -> None:
             y,
             qid=qid,
             **valid,
+            position=positions,
             checkpoint=arguments.checkpoint,
             checkpoint_rounds=arguments.checkpoint_rounds,
         )
