@@ -92,7 +92,7 @@ def test_equal_scores_have_uniform_ranks(m: int) -> None:
     labels = np.eye(m)[m // 2]
     for k in {1, 2, m // 2, m}:
         loss = bind(Recall(k=k), labels).loss(np.full(m, 0.3), 2.0)[0]
-        assert_allclose(-loss, k / m, rtol=1e-10)
+        assert_allclose(-loss, k / m, rtol=1e-10 if k > 1 else 1e-7)  # k = 1 is an exponential
 
 
 def test_two_documents_by_formula() -> None:
@@ -142,7 +142,7 @@ def test_long_lists(measure: str, spread: float) -> None:
     direction = np.random.default_rng(5).normal(size=300)
     ends = [bound.loss(s + sign * 1e-4 * direction)[0] for sign in (1, -1)]
     assert_allclose(gradient @ direction, (ends[0] - ends[1]) / 2e-4, rtol=1e-5)
-    assert_allclose(gradient.sum(), 0, atol=1e-14)
+    assert_allclose(gradient.sum(), 0, atol=1e-12)
 
 
 @given(

@@ -49,6 +49,7 @@ __all__ = [
     "compile_kernel",
     "compile_row",
     "inline",
+    "shared",
 ]
 
 Function: TypeAlias = Callable[..., Any]
@@ -81,6 +82,14 @@ def inline(function: Function) -> Function:
     """Compile a helper that kernels call; its types are found at the call."""
     compiled: Function = numba.njit(
         nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH, inline="always"
+    )(function)
+    return compiled
+
+
+def shared(function: Function) -> Function:
+    """Compile a long helper that is called in several places, once for each kind of arguments."""
+    compiled: Function = numba.njit(
+        nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH
     )(function)
     return compiled
 

@@ -11,6 +11,7 @@ document i's noisy score at x, N_−i the number of others above x, and N_−ik 
 integrands are products of m functions of bandwidth 1/σ, so that steps of σ/√m leave an error of
 rounding size. At each x one recursion over the documents gives the sums over i for every number
 of documents above, and division by the generating function q_k + p_k z takes document k out.
+Long lists are left to `gbrank.kernels.softsums`, if their discounts allow it.
 """
 
 import math
@@ -18,9 +19,17 @@ from typing import Any
 
 import numpy as np
 
+from gbrank.kernels.boxes import BOXES
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.softsums import sum_exponentials
+from gbrank.kernels.sweeps import TERMS
 
-__all__ = ["SCRATCH", "soft_rank"]
+__all__ = ["LONGEST_DIRECT", "SCRATCH", "soft_rank"]
+
+# Up to so many documents within reach of each other are counted one by one: measured.
+LONGEST_DIRECT = 150
+# More points of integration per document are few documents at each: they are counted.
+DENSEST = 4
 
 # Farther than REACH σ from its score, a document is certainly above or below: Φ(−7.5) = 3e-14.
 REACH = 7.5
@@ -40,8 +49,18 @@ def soft_rank(
     table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
     work: Matrix, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
-    """Compute −E[M] and its derivatives, for clusters of documents out of each other's reach."""
+    """Compute −E[M] and its derivatives, for clusters of documents out of each other's reach.
+
+    `params` are the number of rates, the rates, their tables, and up to how many documents of a
+    cluster are counted; the drops of the discount are in the last entries of `query`, NaN if it has
+    none.
+    """
     m = s.size
+    count = int(params[0])
+    rates = params[1 : 1 + count]
+    tables = params[1 + count : params.size - 1].reshape((count, 3, BOXES, TERMS, TERMS))
+    drops = query[query.size - count :]
+    longest = params[params.size - 1] if count > 0 and drops[0] == drops[0] else np.inf
     most = documents[0, :m].max()
     if most == 0:
         return 0.0
@@ -57,7 +76,14 @@ def soft_rank(
         while end < m and (s[end - 1] - s[end]) / sigma <= 2 * REACH:
             depth[end] = (s[start] - s[end]) / sigma
             end += 1
-        value += integrate(start, end, table, work, gradient, curvature)
+        step = STEP / np.sqrt(end - start + 1)
+        if end - start > longest and depth[end - 1] + 2 * REACH < DENSEST * step * (end - start):
+            value += sum_exponentials(
+                start, end, step, REACH, table[0], rates, drops, tables, depth, gains,
+                work[DENSITY:], gradient, curvature,
+            )  # fmt: skip
+        else:
+            value += integrate(start, end, step, table, work, gradient, curvature)
         start = end
     scale = most * query[0]
     second_order = scale * min(max(1.0 / sigma / sigma, 1e-290), 1e290)
@@ -69,12 +95,12 @@ def soft_rank(
 
 @inline
 def integrate(
-    start: int, end: int, table: Vector, work: Matrix, gradient: Vector, curvature: Vector
-) -> float:
+    start: int, end: int, step: float, table: Vector, work: Matrix,
+    gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
     """Return the value of a cluster and add its derivatives, in units of σ."""
     depth, gains, density, above = work[DEPTH], work[GAIN], work[DENSITY], work[ABOVE]
     by_gain = start + np.argsort(gains[start:end])
-    step = STEP / np.sqrt(end - start + 1)
     density[start:end] = 0.0
     support = table.size
     while support > 0 and table[support - 1] == 0:

@@ -29,7 +29,12 @@ __all__ = [
     "PAIR_FORCES",
     "PAIR_LOSSES",
     "RANK_FORCES",
+    "TERMS",
+    "WAITING",
     "add_sums",
+    "fill_powers",
+    "middle_split",
+    "partition",
     "sweep_pairs",
 ]
 
@@ -98,7 +103,7 @@ def add_sums(
                 anchor = s[head]
                 gap = 0.0
             factor = np.exp(-gap)
-            _fill_powers(factor, powers)
+            fill_powers(factor, powers)
             total = 0.0
             for n in range(np.uintp(TERMS)):
                 total += terms[above, n] * sums[0, n] * powers[n]
@@ -112,7 +117,7 @@ def add_sums(
                 out[i] += total
                 if end > start + 1:
                     out[i] += 0.5 * (tied - weights[i]) * terms[above].sum()
-            _fill_powers(1.0 / factor, powers)
+            fill_powers(1.0 / factor, powers)
             for n in range(np.uintp(TERMS)):
                 sums[0, n] += tied * powers[n]
             start = end
@@ -170,7 +175,7 @@ def sweep_pairs(
                 gradient, curvature,
             )  # fmt: skip
             continue
-        middle = begin + _middle(ordered[begin:end])
+        middle = begin + middle_split(ordered[begin:end])
         cut = ordered[middle]
         centre = 0.5 * ordered[middle - 1] + 0.5 * cut
         for above in range(2 if gradient.size > 0 else 1):
@@ -178,7 +183,7 @@ def sweep_pairs(
                 above > 0, members[begin:end], sigma, first, x, cut, centre, unit, separable,
                 state, terms, anchors, factors, sums, reaches, powers, gradient, curvature,
             )  # fmt: skip
-        _partition(members[begin:end], x, cut, spare)
+        partition(members[begin:end], x, cut, spare)
         smaller = middle - begin < end - middle
         for part in range(2):
             low = part == smaller
@@ -189,7 +194,7 @@ def sweep_pairs(
 
 
 @inline
-def _middle(ordered: Vector) -> int:
+def middle_split(ordered: Vector) -> int:
     """Return where a new value begins, as near to the middle as possible."""
     half = ordered.size // 2
     before = np.searchsorted(ordered, ordered[half])
@@ -199,8 +204,8 @@ def _middle(ordered: Vector) -> int:
 
 
 @inline
-def _partition(members: Positions, x: Vector, cut: float, spare: Positions) -> None:
-    """Move documents of x ≥ cut behind the others, else keeping the order."""
+def partition(members: Positions, x: Vector, cut: float, spare: Positions) -> int:
+    """Move documents of x ≥ cut behind the others, else keeping the order; return where to."""
     kept = 0
     moved = 0
     for t in range(members.size):
@@ -212,6 +217,7 @@ def _partition(members: Positions, x: Vector, cut: float, spare: Positions) -> N
         else:
             kept += 1
     members[kept:] = spare[:moved]
+    return kept
 
 
 @inline
@@ -337,7 +343,7 @@ def _sweep(
                 tied_count[own] += 1.0
                 tied_reach[own] += 0.5 if unit else abs(x[p] - centre)
         inverse = 1.0 / factors[head]
-        _fill_powers(factors[head] if above else inverse, powers)
+        fill_powers(factors[head] if above else inverse, powers)
         for t in range(start, end):
             p = members[t if above else size - 1 - t]
             better = np.uintp(x[p] >= cut)
@@ -385,7 +391,7 @@ def _sweep(
             else:
                 gradient[p] += (1.0 - 2.0 * better) * force
                 curvature[p] += bend
-        _fill_powers(inverse if above else factors[head], powers)
+        fill_powers(inverse if above else factors[head], powers)
         for t in range(start, end):
             p = members[t if above else size - 1 - t]
             d = 0.5 if unit else abs(x[p] - centre)
@@ -411,7 +417,7 @@ def _sweep(
 
 
 @inline
-def _fill_powers(u: float, powers: Vector) -> None:
+def fill_powers(u: float, powers: Vector) -> None:
     """Write u^n."""
     powers[0] = 1.0
     powers[1] = u
@@ -422,7 +428,7 @@ def _fill_powers(u: float, powers: Vector) -> None:
 @inline
 def _fade(u: float, sums: Matrix, powers: Vector) -> None:
     """Multiply column n by u^n: the anchor moves."""
-    _fill_powers(u, powers)
+    fill_powers(u, powers)
     for c in range(sums.shape[0]):
         for n in range(np.uintp(TERMS)):
             sums[c, n] *= powers[n]

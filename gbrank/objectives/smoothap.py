@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from gbrank._checks import check_choice
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.smoothap import smooth_average_precision
+from gbrank.kernels.smoothap import LONGEST_DIRECT, SCRATCH, smooth_average_precision
 from gbrank.measures import AP
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
@@ -54,6 +56,7 @@ class SmoothAP(Objective):
         formula="−1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, "
         "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
         source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
+        cost="O(m²) up to 1,000 documents, O(m log m) above",
     )
 
     threshold: float = 1.0
@@ -70,6 +73,7 @@ class SmoothAP(Objective):
             kernel=smooth_average_precision,
             documents=terms.x[None, :],
             queries=terms.query,
-            scratch=4,
+            params=np.array([LONGEST_DIRECT]),
+            scratch=SCRATCH,
             query_norm=self.normalize == "query",
         )

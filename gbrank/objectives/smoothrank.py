@@ -8,7 +8,7 @@ import numpy as np
 from gbrank._checks import check_choice, check_number
 from gbrank.kernels.compiled import NO_ROWS, Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.smooth import smooth_measure
+from gbrank.kernels.smooth import MOST_NEIGHBOURS, SCRATCH, smooth_measure
 from gbrank.measures import NDCG, Measure, get_measure
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
@@ -60,6 +60,7 @@ class SmoothRank(Objective):
         sigma="constant(3, unit='spread')",
         needs_start=True,
         takes_measure=True,
+        cost="O(m n) for n neighbours within 8√σ of a document; O(m log m) where n is above 250",
     )
 
     measure: Measure | str = field(default_factory=NDCG)
@@ -87,8 +88,8 @@ class SmoothRank(Objective):
             documents=terms.x[None, :],
             queries=terms.query,
             table=terms.table,
-            params=np.array([self.floor]),
+            params=np.array([self.floor, MOST_NEIGHBOURS]),
             rows=(by_place, NO_ROWS[1]),
-            scratch=4,
+            scratch=SCRATCH,
             query_norm=self.normalize == "query",
         )
