@@ -87,6 +87,8 @@ from gbrank.perceptron import SLAMPerceptron
 from gbrank.queries import Queries
 from gbrank.ranker import GBRanker
 from gbrank.schedules import constant, cosine, geometric, join, linear, staircase
+from gbrank.scoring import make_scorer
+from gbrank.splitting import query_train_test_split
 
 __all__ = [
     "AP",
@@ -148,8 +150,10 @@ __all__ = [
     "load_ranker",
     "make_clicks",
     "make_cubic",
+    "make_scorer",
     "mix",
     "plot_calibration",
+    "query_train_test_split",
     "ranker_from_name",
     "read_folds",
     "read_judged_run",

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,15 @@ from gbrank.features import Schema
 from gbrank.measures import Measure, get_measure
 from gbrank.queries import Queries
 
-__all__ = ["BaseRanker", "as_json", "check_seed"]
+__all__ = ["WEIGHTS", "BaseRanker", "as_json", "check_seed"]
 
 Vector = NDArray[np.float64]
+
+WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested of metadata routing
+NO_SCORE = "there is no score without queries: a mean over them is not the measure of all rows"
+NO_DOUBLE = (
+    "a document of weight 2 is not the document twice, which would give the others new ranks"
+)
 
 
 class BaseRanker(ABC, BaseEstimator):
@@ -24,8 +30,27 @@ class BaseRanker(ABC, BaseEstimator):
 
     A subclass has the methods `fit` and `predict`, and the parameter `eval_metric`, unless it
     says otherwise what it is judged by.
+
+    Queries and weights are requested by default: where scikit-learn's metadata routing is enabled,
+    pipelines, searches and cross-validation pass them on to `fit` and `score`.
+
+    Attributes
+    ----------
+    expected_failed_checks : dict of str to str
+        The checks of `sklearn.utils.estimator_checks.check_estimator` that cannot apply to
+        rankers, and why; for its argument of that name.
     """
 
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        "check_fit_score_takes_y": NO_SCORE,
+        "check_pipeline_consistency": NO_SCORE,
+        "check_sample_weight_equivalence_on_dense_data": NO_DOUBLE,
+        "check_sample_weight_equivalence_on_sparse_data": NO_DOUBLE,
+    }
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, **WEIGHTS}
+
+    _allows_missing: ClassVar[bool] = False  # NaN in X
     _schema: Schema
 
     @abstractmethod
@@ -89,18 +114,24 @@ class BaseRanker(ABC, BaseEstimator):
             Instead of qid: sizes of consecutive queries.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights; a query weighs their mean.
-        query_weight : array-like, shape (n_queries,), optional
-            Query weights.
+        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
+            Query weights, in the order in which queries first appear or by query id; splits of
+            cross-validation need the latter.
 
         Returns
         -------
         float
         """
+        scores = self.predict(X)
         if qid is None and group is None:
-            raise ValueError("score needs qid= (one query id per row) or group= (query sizes).")
+            raise ValueError(
+                "score needs qid= (one query id per row) or group= (query sizes). In "
+                "scikit-learn's searches and cross-validation: sklearn.set_config(enable_metadata_routing=True), "
+                'and params={"qid": qid}.'
+            )
         return self._measures()[0](
             y,
-            self.predict(X),
+            scores,
             qid=qid,
             group=group,
             sample_weight=sample_weight,
@@ -114,6 +145,22 @@ class BaseRanker(ABC, BaseEstimator):
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
             raise ValueError(f"eval_metric must name at least one measure, got {metrics!r}.")
         return [get_measure(metric) for metric in metrics]
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what data the ranker takes."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allows_missing
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Say it to scikit-learn before 1.6."""
+        return {
+            "requires_y": True,
+            "allow_nan": self._allows_missing,
+            "_xfail_checks": self.expected_failed_checks,
+        }
 
     def _publish(self) -> None:
         self.n_features_in_ = self._schema.n_features

@@ -159,7 +159,10 @@ class Schema:
                 )
             matrix = self._from_frame(frame)
         if matrix.shape[1] != self.n_features:
-            raise ValueError(f"X has {matrix.shape[1]} features, expected {self.n_features}.")
+            raise ValueError(
+                f"X has {matrix.shape[1]} features, but gbrank is expecting {self.n_features} "
+                "features as input, as in fit."
+            )
         values = matrix.data if sp.issparse(matrix) else matrix
         if np.isinf(values).any():
             raise ValueError("X must not hold infinite values; use NaN for missing ones.")
@@ -227,8 +230,12 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
 
 
 def _refuse_empty(shape: tuple[int, ...]) -> None:
-    if 0 in shape:
-        raise ValueError(f"X must have at least one row and one column, got shape {shape}.")
+    n_rows, n_columns = shape
+    if n_rows == 0 or n_columns == 0:
+        raise ValueError(
+            f"X must have at least one row and one column, got {n_rows} row(s) and {n_columns} "
+            f"feature(s) (shape={shape}) while a minimum of 1 is required."
+        )
 
 
 def _as_matrix(X: Any) -> Features:
@@ -239,13 +246,22 @@ def _as_matrix(X: Any) -> Features:
         matrix = np.asarray(X)
         kind = matrix.dtype.kind
     if matrix.ndim != 2:
-        raise ValueError(f"X must have two dimensions, got shape {matrix.shape}.")
+        raise ValueError(
+            f"X must have two dimensions, got shape {matrix.shape}. Reshape your data: one "
+            "document is X.reshape(1, -1), one feature X.reshape(-1, 1)."
+        )
     _refuse_empty(matrix.shape)
     if kind == "O":
         try:
             return np.asarray(matrix.astype(np.float64))
-        except (TypeError, ValueError) as error:
+        except TypeError as error:
+            raise TypeError(f"X must hold numbers: {error}.") from None
+        except ValueError as error:
             raise ValueError(f"X must hold numbers: {error}.") from None
+    if kind == "c":
+        raise ValueError(
+            f"X must hold real numbers, got dtype {matrix.dtype}. Complex data not supported."
+        )
     if kind not in "biuf":
         raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.")
     wanted = matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64

@@ -15,14 +15,14 @@ from gbrank._checks import (
     check_vector,
 )
 from gbrank.boosters import Rows
-from gbrank.estimator import check_seed
+from gbrank.estimator import WEIGHTS, check_seed
 from gbrank.gains import gain_values
 from gbrank.kernels.driver import usable_threads
 from gbrank.linear_model import LinearModel, learn_numbers, whole_rows
 from gbrank.measures import Measure
 from gbrank.objectives import GainRegression, Objective, get_objective
 from gbrank.objectives.grades import has_grades
-from gbrank.rows import check_rows, check_valid
+from gbrank.rows import check_training, check_valid
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at
 from gbrank.solvers import (
     ConjugateGradient,
@@ -155,6 +155,13 @@ class LinearRanker(LinearModel):
     True
     """
 
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        **LinearModel.expected_failed_checks,
+        "check_sample_weights_not_overwritten": "solver='cg' minimises one loss per query, and "
+        "refuses weights that differ within one",
+    }
+    __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
+
     _saved: ClassVar[tuple[str, ...]] = (
         "coef_",
         "init_coef_",
@@ -229,8 +236,8 @@ class LinearRanker(LinearModel):
         sample_weight : array-like, shape (n_documents,), optional
             Document weights. Weights that differ within a query need "sgd", or the objective
             "regression": "cg" minimises one loss per query.
-        query_weight : array-like, shape (n_queries,), optional
-            Query weights, in the order in which queries first appear.
+        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
+            Query weights, in the order in which queries first appear or by query id.
         eval_set : list of (X, y), optional
             Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
         eval_qid, eval_group : list of array-like, optional
@@ -248,11 +255,9 @@ class LinearRanker(LinearModel):
         """
         settings = self._settings()
         measures = self._measures()
-        if qid is None and group is None:
-            raise ValueError("fit needs qid= (one query id per row) or group= (query sizes).")
         schema = learn_numbers(X)
-        rows = check_rows(
-            schema, X, y, qid, group, "", sample_weight=sample_weight, query_weight=query_weight
+        rows = check_training(
+            schema, X, y, qid, group, sample_weight=sample_weight, query_weight=query_weight
         )
         rows = whole_rows(rows)
         valid = [

@@ -11,7 +11,7 @@ from gbrank.features import Schema
 from gbrank.linear_model import LinearModel, learn_numbers, whole_rows
 from gbrank.measures import Measure, get_measure
 from gbrank.objectives import SLAM
-from gbrank.rows import check_rows, each_query
+from gbrank.rows import check_rows, check_training, each_query
 
 __all__ = ["SLAMPerceptron"]
 
@@ -69,6 +69,8 @@ class SLAMPerceptron(LinearModel):
     True
     """
 
+    __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"qid": True}
+
     _saved: ClassVar[tuple[str, ...]] = ("coef_", "cumulative_loss_")
 
     def __init__(
@@ -111,10 +113,8 @@ class SLAMPerceptron(LinearModel):
             If an argument is not usable; the message names it.
         """
         bound = self._bound()
-        if qid is None and group is None:
-            raise ValueError("fit needs qid= (one query id per row) or group= (query sizes).")
         schema = learn_numbers(X)
-        rows = whole_rows(check_rows(schema, X, y, qid, group, ""))
+        rows = whole_rows(check_training(schema, X, y, qid, group))
         self._begin(schema)
         for _ in range(self.max_iter):
             self._learn(rows, bound)

@@ -1,6 +1,6 @@
 """Which rows belong to which query. Nothing else in gbrank looks at query ids or group sizes."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -190,6 +190,36 @@ class Queries:
     def contiguous(self) -> bool:
         """Whether the rows already stand query by query."""
         return bool((np.diff(self.order) == 1).all())
+
+    def in_order(self, values: Any) -> Any:
+        """Return one value per query in the order of the queries.
+
+        Parameters
+        ----------
+        values : mapping of query id to value, or anything else
+            What is not a mapping comes back as it is.
+
+        Returns
+        -------
+        list, or `values`
+
+        Raises
+        ------
+        ValueError
+            If a query has no value.
+
+        Examples
+        --------
+        >>> Queries.from_qid(["b", "a", "b"]).in_order({"a": 1.0, "b": 2.0, "c": 3.0})
+        [2.0, 1.0]
+        """
+        if not isinstance(values, Mapping):
+            return values
+        ids = self.ids.tolist()
+        lacking = [query for query in ids if query not in values]
+        if lacking:
+            raise ValueError(f"query_weight must have an entry for query {lacking[0]!r}.")
+        return [values[query] for query in ids]
 
     def subset(self, keep: NDArray[np.bool_]) -> tuple["Queries", NDArray[np.int64]]:
         """Keep some queries only.

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,14 +22,14 @@ from gbrank.boosters.base import Derivatives
 from gbrank.calibration import Calibration, fit_calibration
 from gbrank.checkpoints import Checkpoint, fingerprint, fit_fingerprints
 from gbrank.collective import gather, largest
-from gbrank.estimator import BaseRanker, as_json, check_seed
+from gbrank.estimator import WEIGHTS, BaseRanker, as_json, check_seed
 from gbrank.features import Schema
 from gbrank.hooks.base import GradientHook
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures import Measure
 from gbrank.objectives import Objective
 from gbrank.position_bias import DebiasedTrainer
-from gbrank.rows import check_rows, check_valid, split_rows
+from gbrank.rows import check_training, check_valid, split_rows
 from gbrank.sampling import query_keys, sampled_queries
 from gbrank.schedules import Sigma
 from gbrank.start import START_NAMES, fit_start, from_start
@@ -137,6 +137,10 @@ class GBRanker(BaseRanker):
     True
     """
 
+    __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
+
+    _allows_missing: ClassVar[bool] = True
+
     def __init__(
         self,
         objective: str | Objective | Callable[..., Any] = "lambdarank",
@@ -215,8 +219,8 @@ class GBRanker(BaseRanker):
             Instead of qid: sizes of consecutive queries.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights.
-        query_weight : array-like, shape (n_queries,), optional
-            Query weights, in the order in which queries first appear.
+        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
+            Query weights, in the order in which queries first appear or by query id.
         eval_set : list of (X, y), optional
             Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
         eval_qid, eval_group : list of array-like, optional
@@ -258,11 +262,9 @@ class GBRanker(BaseRanker):
         """
         settings = replace(self._settings(), resumable=checkpoint is not None)
         measures = self._measures()
-        if qid is None and group is None:
-            raise ValueError("fit needs qid= (one query id per row) or group= (query sizes).")
         schema = Schema.union(gather(Schema.learn(X, categorical_feature)))
-        rows = check_rows(
-            schema, X, y, qid, group, "", init_score=init_score,
+        rows = check_training(
+            schema, X, y, qid, group, init_score=init_score,
             sample_weight=sample_weight, query_weight=query_weight, position=position,
         )  # fmt: skip
         if position is not None and settings.built_in is not None:

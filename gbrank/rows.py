@@ -1,5 +1,6 @@
 """Checked data: features, labels, queries, initial scores and weights that belong together."""
 
+import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -13,7 +14,7 @@ from gbrank.features import Schema
 from gbrank.queries import Queries
 from gbrank.sampling import query_keys, sampled_queries
 
-__all__ = ["check_rows", "check_valid", "each_query", "split_rows"]
+__all__ = ["check_rows", "check_training", "check_valid", "each_query", "split_rows"]
 
 Vector: TypeAlias = NDArray[np.float64]
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
@@ -58,7 +59,9 @@ def check_rows(
             queries,
             scores,
             check_weights(sample_weight, "sample_weight", n_documents, "document"),
-            check_weights(query_weight, "query_weight", queries.n_queries, "query"),
+            check_weights(
+                queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
+            ),
             _check_positions(position, n_documents),
         )
     except (ValueError, TypeError) as error:
@@ -78,6 +81,45 @@ def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:
             f"position must hold integers of at least 1, got {values[row]} in row {row}."
         )
     return values
+
+
+def check_training(
+    schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, **others: ArrayLike | None
+) -> Rows:
+    """Check the data to train on.
+
+    Parameters
+    ----------
+    schema : Schema
+        How the columns of X are read.
+    X, y, qid, group
+        As for `GBRanker.fit`.
+    **others
+        Initial scores, weights and positions, as for `check_rows`.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+    """
+    if y is None:
+        raise ValueError(
+            "y must hold one label per row: fit requires y to be passed, but the target y is None."
+        )
+    rows = check_rows(schema, X, y, qid, group, "", **others)
+    if len(rows.labels) == 1:
+        raise ValueError("X must hold at least two documents to rank, got 1 sample.")
+    if qid is None and group is None:
+        warnings.warn(
+            f"fit got neither qid= (one query id per row) nor group= (query sizes), so that all "
+            f"{len(rows.labels)} rows are one query.",
+            stacklevel=3,
+        )
+    return rows
 
 
 def check_valid(

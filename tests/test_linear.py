@@ -357,7 +357,6 @@ def test_bad_parameters(params: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"qid": None}, r"fit needs qid=.*group="),
         ({"qid": QID[1:]}, r"qid must have one entry per row"),
         ({"y": Y[1:]}, r"labels must have 360 entries, got 359"),
         ({"y": QID * 1.0}, r"nothing to learn.*labels differ"),

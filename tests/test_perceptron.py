@@ -253,7 +253,6 @@ def test_forms_of_data() -> None:
         ({"learning_rate": 0}, {}, r"learning_rate.*above 0, got 0"),
         ({"margin": -1}, {}, r"margin.*above 0, got -1"),
         ({"max_iter": 0}, {}, r"max_iter.*at least 1, got 0"),
-        ({}, {"qid": None}, r"fit needs qid="),
         ({}, {"y": -Y}, r"labels must be at least 0"),
         ({}, {"X": np.where(X > 0.99, np.nan, X)}, r"X must not hold NaN"),
     ],
@@ -271,5 +270,5 @@ def test_bad_input(params: dict[str, Any], changed: dict[str, Any], message: str
 def test_features_stay_the_same() -> None:
     """Of later queries too."""
     ranker = SLAMPerceptron().fit(X, Y, qid=QID)
-    with pytest.raises(ValueError, match="X has 3 features, expected 4"):
+    with pytest.raises(ValueError, match="X has 3 features.*expecting 4"):
         ranker.partial_fit(X[:8, :3], Y[:8])

@@ -202,8 +202,8 @@ class Measure(ABC):
             As for `per_query`.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights; a query weighs the mean of its documents' weights.
-        query_weight : array-like, shape (n_queries,), optional
-            Query weights, in the order in which queries first appear.
+        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
+            Query weights, in the order in which queries first appear or by query id.
 
         Returns
         -------
@@ -348,7 +348,9 @@ def query_weights(
     [2.0, 5.0]
     """
     per_document = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
-    weights = check_weights(query_weight, "query_weight", queries.n_queries, "query")
+    weights = check_weights(
+        queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
+    )
     if per_document is not None:
         means = np.add.reduceat(per_document[queries.order], queries.offsets[:-1]) / queries.sizes
         weights = means if weights is None else means * weights
