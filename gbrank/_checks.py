@@ -19,6 +19,7 @@ __all__ = [
     "check_number",
     "check_vector",
     "check_weights",
+    "queries_needed",
     "refuse_taken",
     "unknown_name",
 ]
@@ -142,6 +143,14 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     ):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
     return value
+
+
+def queries_needed(what: str, argument: str) -> ValueError:
+    """Build the error for a score without queries."""
+    return ValueError(
+        f"{what} needs {argument}. In scikit-learn's searches and cross-validation: "
+        'sklearn.set_config(enable_metadata_routing=True), and params={"qid": qid}.'
+    )
 
 
 def refuse_taken(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from gbrank._checks import check_number
+from gbrank._checks import check_number, queries_needed
 from gbrank.features import Schema
 from gbrank.measures import Measure, get_measure
 from gbrank.queries import Queries
@@ -124,11 +124,7 @@ class BaseRanker(ABC, BaseEstimator):
         """
         scores = self.predict(X)
         if qid is None and group is None:
-            raise ValueError(
-                "score needs qid= (one query id per row) or group= (query sizes). In "
-                "scikit-learn's searches and cross-validation: sklearn.set_config(enable_metadata_routing=True), "
-                'and params={"qid": qid}.'
-            )
+            raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
         return self._measures()[0](
             y,
             scores,

@@ -6,6 +6,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from gbrank._checks import queries_needed
 from gbrank.measures import Measure, get_measure
 
 __all__ = ["Scorer", "make_scorer"]
@@ -57,11 +58,7 @@ class Scorer:
             If there is no qid.
         """
         if qid is None:
-            raise ValueError(
-                f"scorer of {self.measure} needs qid= (one query id per row). In scikit-learn's "
-                "searches and cross-validation: sklearn.set_config(enable_metadata_routing=True), "
-                'and params={"qid": qid}.'
-            )
+            raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
         return self.measure(
             y,
             estimator.predict(X),
@@ -77,7 +74,7 @@ class Scorer:
         -------
         MetadataRequest
         """
-        request = MetadataRequest(owner=repr(self))
+        request = MetadataRequest(owner=self)
         for name in REQUESTED:
             request.score.add_request(param=name, alias=True)
         return request

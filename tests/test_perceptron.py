@@ -270,5 +270,5 @@ def test_bad_input(params: dict[str, Any], changed: dict[str, Any], message: str
 def test_features_stay_the_same() -> None:
     """Of later queries too."""
     ranker = SLAMPerceptron().fit(X, Y, qid=QID)
-    with pytest.raises(ValueError, match="X has 3 features.*expecting 4"):
+    with pytest.raises(ValueError, match=r"X has 3 features.*expecting 4"):
         ranker.partial_fit(X[:8, :3], Y[:8])
