@@ -1,18 +1,24 @@
 """Saved models of any class."""
 
 import os
+from typing import TypeAlias
 
 from gbrank.linear_ranker import LinearRanker
 from gbrank.perceptron import SLAMPerceptron
+from gbrank.pretrained import PretrainedRanker
 from gbrank.ranker import GBRanker
 from gbrank.storage import estimator_of
 
 __all__ = ["load_ranker"]
 
-RANKERS = {cls.__name__: cls for cls in (GBRanker, LinearRanker, SLAMPerceptron)}
+Ranker: TypeAlias = GBRanker | LinearRanker | SLAMPerceptron | PretrainedRanker
+
+RANKERS: dict[str, type[Ranker]] = {
+    cls.__name__: cls for cls in (GBRanker, LinearRanker, SLAMPerceptron, PretrainedRanker)
+}
 
 
-def load_ranker(path: str | os.PathLike[str]) -> GBRanker | LinearRanker | SLAMPerceptron:
+def load_ranker(path: str | os.PathLike[str]) -> Ranker:
     """Read a model of any class from the folder where its `save` wrote it.
 
     Parameters
@@ -22,7 +28,7 @@ def load_ranker(path: str | os.PathLike[str]) -> GBRanker | LinearRanker | SLAMP
 
     Returns
     -------
-    GBRanker, LinearRanker or SLAMPerceptron
+    GBRanker, LinearRanker, SLAMPerceptron or PretrainedRanker
 
     Raises
     ------

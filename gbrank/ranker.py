@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
@@ -77,12 +76,13 @@ class GBRanker(BaseRanker):
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (round, rounds) such as
         ``geometric(1.0, 0.1)``; the objective's own schedule by default.
-    init : {"regression", "zero"}, estimator, optional
+    init : {"regression", "zero"}, estimator, lightgbm.Booster or xgboost.Booster, optional
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
         tenth of `n_estimators`; a fitted estimator is used as it is, a ranker of gbrank that is
-        not fitted is fitted first; ``"zero"`` is nothing. By default it is "regression" for
-        objectives that need a start, such as "smooth:ndcg" (unless there is an init_score), and
-        nothing for others.
+        not fitted is fitted first; a model that LightGBM or XGBoost trained (a booster, or a
+        fitted LGBMRanker, XGBRanker, ...) gives its raw scores; ``"zero"`` is nothing.
+        By default it is "regression" for objectives that need a start, such as "smooth:ndcg"
+        (unless there is an init_score), and nothing for others.
     eval_metric : str, Measure, or sequence of them
         What is measured on validation data; the first decides early stopping and is `score`.
     early_stopping_rounds : int, optional
@@ -156,7 +156,7 @@ class GBRanker(BaseRanker):
         colsample: float = 1.0,
         reg_lambda: float = 0.0,
         sigma: Sigma | None = None,
-        init: str | BaseEstimator | None = None,
+        init: Any = None,
         eval_metric: str | Measure | Sequence[str | Measure] = "ndcg@10",
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
@@ -415,7 +415,7 @@ class GBRanker(BaseRanker):
         Raises
         ------
         TypeError
-            If `init` gave an estimator that is not of gbrank.
+            If `init` gave an estimator of another library than gbrank, LightGBM and XGBoost.
 
         Examples
         --------
@@ -434,8 +434,11 @@ class GBRanker(BaseRanker):
         if self.init_ is not None:
             if not isinstance(self.init_, BaseRanker):
                 raise TypeError(
-                    f"init must be a ranker of gbrank for the model to be saved, got {self.init_!r}"
+                    "init must be a ranker of gbrank for the model to be saved, or a model of "
+                    f"LightGBM or XGBoost, got {self.init_!r}."
                 )
+            if self.init not in START_NAMES:
+                params["init"] = type(self.init).__name__  # `load` puts the model in its place
             self.init_.save(Path(path) / START)
         write_model(
             path,

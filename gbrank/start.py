@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank._checks import check_finite, check_vector
 from gbrank.boosters import Rows
+from gbrank.estimator import BaseRanker
 from gbrank.objectives import get_objective
+from gbrank.pretrained import as_pretrained
 
 __all__ = ["START_NAMES", "fit_start", "from_start", "is_fitted"]
 
@@ -48,9 +50,12 @@ def fit_start(
     ValueError
         If there are initial scores besides `init`, or `init` is neither fitted nor a ranker.
     """
-    init = ranker.init
+    init = as_pretrained(ranker.init)
     if not (init is None or isinstance(init, BaseEstimator) or init in START_NAMES):
-        raise ValueError(f"init must be one of {START_NAMES} or an estimator, got {init!r}.")
+        raise ValueError(
+            f"init must be one of {START_NAMES}, an estimator, or a booster of LightGBM or "
+            f"XGBoost, got {init!r}."
+        )
     if init is None and not built_in and rows.init_score is None:
         init = "regression" if get_objective(ranker.objective).facts.needs_start else None
     if init is None or init == "zero":
@@ -94,10 +99,12 @@ def is_fitted(estimator: Any) -> bool:
 
 
 def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows]) -> Any:
-    if "eval_qid" not in signature(estimator.fit).parameters:
+    takes_queries = "eval_qid" in signature(estimator.fit).parameters
+    if not isinstance(estimator, BaseRanker) or not takes_queries:
         raise ValueError(
             f"init must be fitted, unless it is a ranker of gbrank, got {estimator!r}. (Cloning, "
-            "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator.)"
+            "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator, or "
+            "pass the booster that LightGBM or XGBoost trained.)"
         )
     more: dict[str, Any] = {}
     if rows.positions is not None:
