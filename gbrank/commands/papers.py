@@ -1,0 +1,86 @@
+"""`gbrank papers`."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from gbrank._checks import check_choice, check_number
+from gbrank.papers import EXPERIMENTS, Bench, rows_to_json, rows_to_markdown
+from gbrank.storage import replace_file
+
+__all__ = ["add_options", "run"]
+
+USAGE = "gbrank papers --data FOLDER [--json FILE] [options]"
+DETAILS = """\
+Computes the tables and figures of the papers whose methods gbrank has, and prints them in Markdown
+beside what the papers say, with 95% bootstrap intervals over queries. The folder holds LETOR's data
+sets in folders of their own: ohsumed (45 features), ohsumed25 (the older 25, unscaled) and mq2008,
+each with S1.txt, S2.txt, ... or Fold1, Fold2, ...; LambdaRank's data are made. With --results, the
+same command goes on where it was stopped."""
+EXAMPLES = """\
+  gbrank papers --data letor --json papers.json --pictures .
+  gbrank papers --data letor --only smoothrank-table-3 approxrank-6.4
+  gbrank papers --data letor --only lambdarank-6.3.1 --queries 5000"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank papers`."""
+    parser.add_argument("--data", required=True, metavar="FOLDER", help="where the data sets are")
+    parser.add_argument("--json", metavar="FILE", help="write the rows to this file")
+    parser.add_argument("--pictures", metavar="FOLDER", help="draw pictures to this folder")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help=f"which to compute (default: all of {', '.join(EXPERIMENTS)})",
+    )
+    parser.add_argument(
+        "--queries",
+        type=int,
+        default=25_000,
+        metavar="N",
+        help="artificial queries, of which two fifths train, one validates, two test "
+        "(default: 25000, as in the paper)",
+    )
+    parser.add_argument("--results", metavar="FOLDER", help="keep what is done in this folder")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run experiments, print their rows, and write JSON and pictures."""
+    names = arguments.only or list(EXPERIMENTS)
+    bench = _bench(arguments, names)
+    rows = []
+    for number, name in enumerate(names, 1):
+        print(f"{name} ({number} of {len(names)}) ...", file=sys.stderr, flush=True)
+        own = list(EXPERIMENTS[name].run(bench))
+        print(f"## {name}\n\n{rows_to_markdown(own)}\n", flush=True)
+        rows += own
+    if arguments.json is not None:
+        replace_file(Path(arguments.json), rows_to_json(rows).encode())
+
+
+def _bench(arguments: argparse.Namespace, names: list[str]) -> Bench:
+    """Return the settings, refusing faults before hours of work."""
+    folder = Path(arguments.data)
+    for name in names:
+        check_choice(name, "--only", EXPERIMENTS)
+        if names.count(name) > 1:
+            raise ValueError(f"--only must not hold {name!r} twice.")
+        for dataset in EXPERIMENTS[name].datasets:
+            if not (folder / dataset).is_dir():
+                raise ValueError(f"--data must hold a folder {dataset} for {name}, got {folder}.")
+    check_number(arguments.queries, "--queries", 5, integer=True)
+    if arguments.json is not None and not Path(arguments.json).absolute().parent.is_dir():
+        raise ValueError(f"--json must be in a folder that exists, got {arguments.json}.")
+    if arguments.pictures is not None and not Path(arguments.pictures).is_dir():
+        raise ValueError(f"--pictures must be a folder that exists, got {arguments.pictures}.")
+    return Bench(
+        folder,
+        queries=arguments.queries,
+        pictures=None if arguments.pictures is None else Path(arguments.pictures),
+        results=None if arguments.results is None else Path(arguments.results),
+        n_jobs=arguments.jobs,
+        progress=sys.stderr.isatty(),
+    )
