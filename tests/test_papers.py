@@ -1,12 +1,8 @@
 """The papers' tables: how rows come about, the command, and the figures that must be reached."""
 
 import json
-import os
 import re
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +16,10 @@ from gbrank import (
     compare_rankers,
     get_measure,
     make_cubic,
-    read_folds,
     write_letor,
 )
 from gbrank.cli import main
-from gbrank.papers import EXPERIMENTS, Bench, approxrank, cubic_queries, smoothrank
+from gbrank.papers import EXPERIMENTS, approxrank, cubic_queries, smoothrank
 from gbrank.papers.rows import Row, measured, rows_to_json, rows_to_markdown
 from gbrank.papers.scaling import scale_by_query
 from gbrank.papers.selection import best_on_validation, fits_of, values_by_fold
@@ -68,9 +63,7 @@ def test_what_is_best_on_validation_is_judged_on_test() -> None:
         rankers, [DATA], seeds=2, measures=["ndcg@3", "rr"], n_jobs=1, progress=False
     )
     chosen = best_on_validation(comparison, "ndcg@3")
-    for fold, fit, values in zip(
-        DATA.splits, chosen, values_by_fold(chosen, "rr"), strict=True
-    ):
+    for fold, fit, values in zip(DATA.splits, chosen, values_by_fold(chosen, "rr"), strict=True):
         train, valid, test = ((X[rows], Y[rows], QID[rows]) for rows in fold)
         fits = [ranker.fit(*train[:2], qid=train[2]) for ranker in rankers.values()]
         scores = [NDCG(k=3)(valid[1], ranker.predict(valid[0]), qid=valid[2]) for ranker in fits]
@@ -168,6 +161,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"gbrank.papers.{module}.PENALTIES", (1e-3, 1.0))
     monkeypatch.setattr("gbrank.papers.approxrank.SEARCHED", (10.0, 100.0))
     monkeypatch.setattr("gbrank.papers.tierank.SEEDS", 1)
+    monkeypatch.setattr("gbrank.papers.lambdarank.LEARNING_RATES", (1e-3,))
 
 
 @pytest.mark.usefixtures("quick")

@@ -39,7 +39,8 @@ EXPERIMENTS = {
     "smoothrank-figures": Experiment(("ohsumed",), smoothrank.figures),
     "approxrank-6.4": Experiment(("ohsumed25", "ohsumed"), approxrank.section_6_4),
     "approxrank-6.2": Experiment(("ohsumed25",), approxrank.section_6_2),
-    "lambdarank-6.3.1": Experiment((), lambdarank.section_6_3_1),
+    "lambdarank-6.3.1": Experiment((), lambdarank.linear_nets),
+    "lambdarank-trees": Experiment((), lambdarank.boosted_trees),
     "tierank": Experiment(("mq2008",), tierank.against_lambdamart_and_smoothrank),
     "lost": Experiment((), lost.figures_without_data),
 }

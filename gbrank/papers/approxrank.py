@@ -93,6 +93,7 @@ def approximation_errors(data: Dataset, alpha: float, n_iterations: int = N_ITER
     Returns
     -------
     ndarray, shape (n_iterations, n_queries)
+        NaN where a query has no relevant document.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def section_6_2(bench: Bench) -> Iterator[Row]:
     curves = {}
     for alpha in ALPHAS:
         errors = approximation_errors(data, alpha)
-        curves[alpha] = errors.mean(axis=1)
+        curves[alpha] = np.nanmean(errors, axis=1)
         worst = int(np.argmax(curves[alpha]))
         figure = f"largest approximation error in training, α = {alpha:g} (section 6.2)"
         note = f"in iteration {worst + 1}; {curves[alpha][-1]:.4f} in the last"

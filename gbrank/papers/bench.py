@@ -84,6 +84,7 @@ def _read(folder: Path) -> Dataset:
     return read_folds(folder)
 
 
+@cache
 def cubic_queries(n_queries: int) -> Dataset:
     """Return random cubic polynomials, two fifths to train on, one to validate, two to test.
 

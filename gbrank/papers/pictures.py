@@ -15,27 +15,28 @@ COLOURS = ("#0072B2", "#009E73", "#E69F00", "#D55E00")  # Okabe and Ito's
 
 
 def draw_line(steps: Vector, values: Mapping[float, Vector]) -> Figure:
-    """Draw the smooth NDCG along a line, by σ.
+    """Draw the smooth NDCG along a line, a panel for each σ.
 
     Parameters
     ----------
     steps : ndarray, shape (n_points,)
         Places on the line, the trained weights being at 0.
     values : mapping of float to ndarray, shape (n_points,)
-        By σ.
+        By σ, up to four.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    for (sigma, curve), colour in zip(values.items(), COLOURS, strict=False):
-        axes.plot(steps, curve, color=colour, label=f"σ = {sigma:g}", linewidth=1.3)
-    axes.set_title("A wide σ makes the objective smooth, and another one")
-    axes.set_xlabel("distance from the trained weights, in lengths of the weights")
-    axes.set_ylabel("smooth NDCG@50, mean over queries")
-    _finish(axes)
+    figure = Figure(figsize=(3 * len(values), 3), layout="constrained")
+    panels = figure.subplots(1, len(values), squeeze=False)[0]
+    for axes, (sigma, curve), colour in zip(panels, values.items(), COLOURS, strict=False):
+        axes.plot(steps, curve, color=colour, linewidth=1.3)
+        axes.set_title(rf"$\sigma = 2^{{{np.log2(sigma):g}}}$")
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("smooth NDCG@50")
+    figure.supxlabel("distance from the trained weights, in lengths of the weights")
     return figure
 
 

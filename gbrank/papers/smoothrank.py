@@ -51,7 +51,7 @@ TABLE_3 = {  # training truncation -> NDCG@1, @5, @10
 }
 
 
-SIGMAS = (64.0, 1.0, 1 / 16, 1 / 64)  # of figure 1
+SIGMAS = (2.0**6, 1.0, 2.0**-6, 2.0**-14)  # of figure 1
 
 
 def smooth_ndcg(k: int, reg_lambda: float) -> LinearRanker:
@@ -298,8 +298,8 @@ def figures(bench: Bench) -> Iterator[Row]:
     line = line_through_optimum(data, n_jobs=bench.n_jobs)
     bench.save(draw_line(line.steps, line.values), "smoothrank-figure-1")
     for sigma in line.values:
-        figure = f"local maxima along a random direction, σ = {sigma:g} (figure 1)"
-        said = "many" if sigma < 0.1 else "few"
+        figure = f"local maxima along a random direction, σ = 2^{np.log2(sigma):g} (figure 1)"
+        said = "many" if sigma == min(line.values) else "few"
         yield Row(PAPER, data.name, figure, line.n_maxima(sigma), said)
     path = anneal(data, n_jobs=bench.n_jobs)
     bench.save(draw_annealing(path.sigmas, path.train, path.test), "smoothrank-figure-2")
