@@ -18,9 +18,19 @@ sets in folders of their own: ohsumed (45 features), ohsumed25 (the older 25, un
 each with S1.txt, S2.txt, ... or Fold1, Fold2, ...; LambdaRank's data are made. With --results, the
 same command goes on where it was stopped."""
 EXAMPLES = """\
-  gbrank papers --data letor --json papers.json --pictures .
+  gbrank papers --data letor --json papers.json --pictures . > papers.md
   gbrank papers --data letor --only smoothrank-table-3 approxrank-6.4
   gbrank papers --data letor --only lambdarank-6.3.1 --queries 5000"""
+
+
+INTRODUCTION = """\
+# The papers' tables, computed anew
+
+    gbrank papers --data FOLDER --queries {queries} --only {names}
+
+Means over folds of means over queries, with 95% bootstrap intervals over queries, beside what the
+papers say. Parameters are chosen on the validation queries of each fold. OHSUMED has 106 queries, so
+an interval is wide: no difference to a paper in the second digit means much."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +61,12 @@ def run(arguments: argparse.Namespace) -> None:
     """Run experiments, print their rows, and write JSON and pictures."""
     names = arguments.only or list(EXPERIMENTS)
     bench = _bench(arguments, names)
+    print(INTRODUCTION.format(queries=bench.queries, names=" ".join(names)), flush=True)
     rows = []
     for number, name in enumerate(names, 1):
         print(f"{name} ({number} of {len(names)}) ...", file=sys.stderr, flush=True)
         own = list(EXPERIMENTS[name].run(bench))
-        print(f"## {name}\n\n{rows_to_markdown(own)}\n", flush=True)
+        print(f"\n## {name}\n\n{rows_to_markdown(own)}", flush=True)
         rows += own
     if arguments.json is not None:
         replace_file(Path(arguments.json), rows_to_json(rows).encode())

@@ -25,6 +25,7 @@ Matrix = NDArray[np.float64]
 
 PAPER = "ApproxRank"
 ALPHAS = (10.0, 50.0, 100.0)  # of section 6.2
+FIRST = 10  # the iteration where the paper's figure begins
 SEARCHED = (10.0, 20.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0)
 N_ITERATIONS, LEARNING_RATE = 200, 0.01
 MEASURE = NDCG(discount="letor")
@@ -133,12 +134,13 @@ def section_6_2(bench: Bench) -> Iterator[Row]:
     for alpha in ALPHAS:
         errors = approximation_errors(data, alpha)
         curves[alpha] = np.nanmean(errors, axis=1)
-        worst = int(np.argmax(curves[alpha]))
-        figure = f"largest approximation error in training, α = {alpha:g} (section 6.2)"
-        note = f"in iteration {worst + 1}; {curves[alpha][-1]:.4f} in the last"
-        yield measured(
-            PAPER, data.name, figure, [errors[worst]], "< 0.055, less for larger α", note
+        worst = FIRST - 1 + int(np.argmax(curves[alpha][FIRST - 1 :]))
+        figure = (
+            f"largest approximation error from iteration {FIRST} on, α = {alpha:g} (section 6.2)"
         )
+        note = f"in iteration {worst + 1}; {curves[alpha][-1]:.4f} in the last"
+        said = "< 0.055, less for larger α"
+        yield measured(PAPER, data.name, figure, [errors[worst]], said, note)
     bench.save(draw_errors(curves), "approxrank-figure-3")
 
 
