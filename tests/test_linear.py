@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import Nystroem
 from sklearn.model_selection import GridSearchCV, GroupKFold, PredefinedSplit
@@ -22,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from gbrank import (
     AP,
     NDCG,
+    ApproxRank,
     GBRanker,
     LinearRanker,
     Queries,
@@ -418,9 +420,39 @@ def test_penalty_by_grid_search() -> None:
     assert_array_equal(by_query.best_estimator_.coef_, best.coef_)
 
 
-def test_kernel_map() -> None:
+def test_alpha_and_beta_by_grid_search() -> None:
+    """ApproxRank's: α is 1/σ, β a parameter of the objective; the same on all splits by query."""
+    grid = {
+        "sigma": [1 / 10, 1 / 100],
+        "objective": [ApproxRank(AP(threshold=2, k=5), beta=beta) for beta in (1.0, 50.0)],
+    }
+    with config_context(enable_metadata_routing=True):
+        ranker = make("approx:ndcg", solver="sgd", n_steps=5, learning_rate=1.0)
+        ranker.set_fit_request(qid=True).set_score_request(qid=True)
+        search = GridSearchCV(ranker, grid, cv=GroupKFold(3), refit=False)
+        search.fit(X, Y, qid=QID, groups=QID)
+    expected = []
+    for params in search.cv_results_["params"]:
+        scores = []
+        for train, test in GroupKFold(3).split(X, Y, QID):
+            assert not set(QID[train]) & set(QID[test])
+            own = make(**params, solver="sgd", n_steps=5, learning_rate=1.0)
+            own.fit(X[train], Y[train], qid=QID[train])
+            scores.append(own.score(X[test], Y[test], QID[test]))
+        expected.append(np.mean(scores))
+    assert_allclose(search.cv_results_["mean_test_score"], expected)
+    assert len(set(expected)) == 4
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Nystroem(gamma=0.3, n_components=60, random_state=0),
+        KernelPCA(60, kernel="rbf", gamma=0.3),
+    ],
+)
+def test_kernel_map(kernel: Any) -> None:
     """Section 6: a map of the kernel's in front makes the ranker non-linear."""
-    kernel = Nystroem(gamma=0.3, n_components=60, random_state=0)
     ranker = make_pipeline(kernel, make("smooth:ndcg", reg_lambda=1e-3))
     ranker.fit(X, Y, linearranker__qid=QID)
     value = NDCG(k=10)(HELD_OUT[1], ranker.predict(HELD_OUT[0]), qid=HELD_OUT[2])

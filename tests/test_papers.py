@@ -1,7 +1,10 @@
 """The papers' tables: how rows come about, the command, and the figures that must be reached."""
 
 import json
+import os
 import re
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +22,7 @@ from gbrank import (
     write_letor,
 )
 from gbrank.cli import main
-from gbrank.papers import EXPERIMENTS, approxrank, cubic_queries, smoothrank
+from gbrank.papers import EXPERIMENTS, Bench, approxrank, cubic_queries, lambdarank, smoothrank
 from gbrank.papers.rows import Row, measured, rows_to_json, rows_to_markdown
 from gbrank.papers.scaling import scale_by_query
 from gbrank.papers.selection import best_on_validation, fits_of, values_by_fold
@@ -213,3 +216,64 @@ def test_data_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "--data must hold a folder ohsumed for smoothrank-table-3" in capsys.readouterr().err
     assert main(["papers", "--data", str(tmp_path), "--only", "lost"]) == 0
     assert "TD2003" in capsys.readouterr().out
+
+
+# --- What must be reached ---------------------------------------------------------------------
+
+needs_letor = pytest.mark.skipif(
+    "GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR does not name the folder of LETOR data"
+)
+
+
+def bench(queries: int = 5) -> Bench:
+    """Return LETOR's data, and one process."""
+    return Bench(Path(os.environ.get("GBRANK_LETOR", "")), queries=queries, n_jobs=1)
+
+
+def reached(rows: Iterable[Row]) -> list[float]:
+    """Return what was measured."""
+    return [row.ours for row in rows if row.ours is not None]
+
+
+@pytest.mark.letor
+@pytest.mark.slow
+@needs_letor
+def test_smooth_ndcg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 3, k = 50: NDCG@5 and @10 on OHSUMED, by LETOR's discount; of two λ only."""
+    monkeypatch.setattr(smoothrank, "PENALTIES", (1e-3, 1.0))
+    monkeypatch.setattr(smoothrank, "TABLE_3", {50: smoothrank.TABLE_3[50]})
+    _, at_5, at_10, _ = reached(smoothrank.table_3(bench()))
+    assert at_5 >= 0.470
+    assert at_10 >= 0.452
+
+
+@pytest.mark.letor
+@pytest.mark.slow
+@needs_letor
+def test_approx_ndcg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 6.4: NDCG of the whole list, of 25 features and of 45; of one α only."""
+    monkeypatch.setattr(approxrank, "SEARCHED", (200.0,))
+    of_25, of_45 = reached(approxrank.section_6_4(bench()))
+    assert of_25 >= 0.664
+    assert of_45 >= 0.667
+
+
+@pytest.mark.letor
+@needs_letor
+def test_approximation_error_falls_with_alpha(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 6.2: below 0.055 at any time, and smaller for larger α."""
+    twelve = partial(approxrank.approximation_errors, n_iterations=12)
+    monkeypatch.setattr(approxrank, "approximation_errors", twelve)
+    errors = reached(approxrank.section_6_2(bench()))
+    assert 0.055 > errors[0] > errors[1] > errors[2] > 0
+
+
+@pytest.mark.slow
+def test_lambdarank_is_above_ranknet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 6.3.1: at every truncation, by a paired test; the paper's linear nets."""
+    monkeypatch.setattr(lambdarank, "LEARNING_RATES", (1e-4,))
+    rows = list(lambdarank.linear_nets(bench(queries=5000)))
+    assert [row.figure.split()[0] for row in rows] == [f"NDCG@{k}" for k in range(1, 11)]
+    for row in rows:
+        assert (row.ci_low or 0) > 0
+        assert float(row.note.rpartition("p = ")[2]) < 0.05

@@ -29,8 +29,8 @@ INTRODUCTION = """\
     gbrank papers --data FOLDER --queries {queries} --only {names}
 
 Means over folds of means over queries, with 95% bootstrap intervals over queries, beside what the
-papers say. Parameters are chosen on the validation queries of each fold. OHSUMED has 106 queries, so
-an interval is wide: no difference to a paper in the second digit means much."""
+papers say. Parameters are chosen on the validation queries of each fold. OHSUMED has 106 queries:
+intervals are wide, and no difference from a paper in the second digit means much."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
