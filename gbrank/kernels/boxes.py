@@ -124,19 +124,19 @@ def add_by_boxes(
                 coming += 1
             ends[slot] = coming
         local[:] = 0.0
-        for slot in range(np.uintp(BOXES)):
-            if not abs(boxes[slot] - box) <= REACH:
+        for place in range(np.uintp(BOXES)):
+            if not abs(boxes[place] - box) <= REACH:
                 continue
-            if (ends[slot] - begins[slot]) * (stop - start) > few:
-                seen = table[np.int64(boxes[slot] - box) + REACH]
+            if (ends[place] - begins[place]) * (stop - start) > few:
+                seen = table[np.int64(boxes[place] - box) + REACH]
                 for c in range(np.uintp(streams)):
                     for q in range(np.uintp(TERMS)):
-                        moment = moments[slot, c, q]
+                        moment = moments[place, c, q]
                         for n in range(np.uintp(TERMS)):
                             local[c, n] += moment * seen[q, n]
                 continue
             for i in range(start, stop):
-                for j in range(begins[slot], ends[slot]):
+                for j in range(begins[place], ends[place]):
                     d = sources[j] - targets[i]
                     value = np.exp(-d * d) * (d if slope else 1.0)
                     for c in range(streams):
