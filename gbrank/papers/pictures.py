@@ -57,7 +57,7 @@ def draw_annealing(sigmas: Vector, train: Vector, test: Vector) -> Figure:
         axes.plot(sigmas, curve, "o-", color=colour, label=f"{name} queries", markersize=4)
     axes.set_xscale("log", base=2)
     axes.invert_xaxis()
-    axes.set_title("While σ falls, training improves; the test queries gain no more at the end")
+    axes.set_title("What the rankings are worth while σ falls")
     axes.set_xlabel("σ, halved from step to step")
     axes.set_ylabel("NDCG@10")
     _finish(axes)

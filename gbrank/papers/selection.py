@@ -52,6 +52,16 @@ def fits_of(comparison: Comparison, ranker: str) -> list[Outcome]:
     Returns
     -------
     list of Outcome
+
+    Examples
+    --------
+    >>> from gbrank import LinearRanker, cross_validate_rankers, make_cubic
+    >>> X, y, qid = make_cubic(9, n_documents=10, n_features=5, random_state=0)
+    >>> rankers = {f"{x}": LinearRanker("regression", ridge=x) for x in (1.0, 2.0)}
+    >>> options = {"folds": 3, "seeds": 2, "n_jobs": 1, "progress": False}
+    >>> fits = fits_of(cross_validate_rankers(rankers, X, y, qid, **options), "2.0")
+    >>> [(fit.unit.seed, fit.unit.fold) for fit in fits]
+    [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)]
     """
     return [fit for fit in comparison.outcomes if fit.unit.ranker == ranker]
 
@@ -68,6 +78,16 @@ def values_by_fold(fits: Sequence[Outcome], measure: str) -> list[NDArray[np.flo
     -------
     list of ndarray, shape (n_queries,)
         NaN where a query is skipped.
+
+    Examples
+    --------
+    >>> from gbrank import LinearRanker, cross_validate_rankers, make_cubic
+    >>> X, y, qid = make_cubic(9, n_documents=10, n_features=5, random_state=0)
+    >>> options = {"folds": 3, "seeds": 2, "n_jobs": 1, "progress": False}
+    >>> rankers = {"regression": LinearRanker("regression")}
+    >>> fits = fits_of(cross_validate_rankers(rankers, X, y, qid, **options), "regression")
+    >>> [values.shape for values in values_by_fold(fits, "ndcg@10")]
+    [(3,), (3,), (3,)]
     """
     return [np.mean([fit.test.values[measure] for fit in fold], axis=0) for fold in _by_fold(fits)]
 
