@@ -30,8 +30,8 @@ class SoftRank(Objective):
     Longer lists do without distributions of ranks, if the discount is a sum of exponentials of the
     rank to a millionth: as log2, LETOR's, reciprocal, geometric and linear ones and their mixtures
     are, but none that is cut at a rank k. Value and gradient are then accurate to 1e-6 of their
-    largest entry, the curvature to 1e-3; or to 0.03 where gains, too many to tell all of them
-    apart, differ by less than 1/64 of the largest.
+    largest entry (as measured, to 1e-8), the curvature to 5e-3: there, gains that differ by less
+    than 1/64 of the largest are not all told apart.
 
     Parameters
     ----------
