@@ -232,7 +232,8 @@ class LinearRanker(LinearModel):
         qid : array-like, shape (n_documents,)
             The query of each row, in any order, of any hashable type.
         group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries.
+            Instead of qid: sizes of consecutive queries. With neither, all rows are one query,
+            and a warning says so.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights. Weights that differ within a query need "sgd", or the objective
             "regression": "cg" minimises one loss per query.

@@ -100,7 +100,8 @@ class SLAMPerceptron(LinearModel):
         qid : array-like, shape (n_documents,)
             The query of each row, in any order, of any hashable type.
         group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries.
+            Instead of qid: sizes of consecutive queries. With neither, all rows are one query,
+            and a warning says so.
 
         Returns
         -------

@@ -216,7 +216,8 @@ class GBRanker(BaseRanker):
         qid : array-like, shape (n_documents,)
             The query of each row, in any order, of any hashable type.
         group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries.
+            Instead of qid: sizes of consecutive queries. With neither, all rows are one query,
+            and a warning says so.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights.
         query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
