@@ -25,7 +25,6 @@ from sklearn.utils.fixes import parse_version
 from gbrank import (
     NDCG,
     GBRanker,
-    LinearRanker,
     Queries,
     SLAMPerceptron,
     geometric,
