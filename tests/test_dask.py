@@ -146,7 +146,8 @@ def test_as_good_on_real_data(client: Any, objective: str, booster: str) -> None
     if "GBRANK_LETOR" not in os.environ:
         pytest.skip("GBRANK_LETOR is not set")
     data = read_folds(Path(os.environ["GBRANK_LETOR"]) / "mq2008")
-    x, y, qid = (np.asarray(part) for part in (data.X, data.y, data.qid))
+    # Rounded, for XGBoost to have the bins of one machine: other bins alone change a mean by 0.005.
+    x, y, qid = np.asarray(data.X).round(2), np.asarray(data.y), np.asarray(data.qid)
     differences = []
     for fold in data.folds:
         rows = np.concatenate([fold.train, fold.valid])

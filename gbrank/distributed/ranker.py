@@ -26,7 +26,7 @@ class DaskGBRanker(GBRanker):
     distributed algorithms grow one tree on all of them. Whatever depends on all queries (mean
     curvatures, widths, measures, the sampling of queries) is summed over the workers in every
     round, so that at equal scores all gradients are those of a fit on one machine, to the last
-    bit. The trees are not: each booster finds its histogram bins in another way.
+    bit. Trees may differ a little, as their histogram bins do.
 
     Its parameters and attributes are those of `GBRanker`, and so is what it does with data that
     are not Dask's, but for `fit`. `n_jobs` are threads of each worker, by default those that it
