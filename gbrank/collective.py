@@ -28,13 +28,10 @@ class Workers(Protocol):
 
     Attributes
     ----------
-    rank : int
-        Which of them this one is, from 0.
     size : int
         How many there are.
     """
 
-    rank: int
     size: int
 
     def total(self, values: Any) -> Any:

@@ -29,14 +29,11 @@ class RabitWorkers:
 
     Attributes
     ----------
-    rank : int
-        Which of them this one is, from 0.
     size : int
         How many there are.
     """
 
     def __init__(self) -> None:
-        self.rank: int = collective.get_rank()
         self.size: int = collective.get_world_size()
 
     def total(self, values: Any) -> Any:
