@@ -156,7 +156,7 @@ class GBRanker(BaseRanker):
         colsample: float = 1.0,
         reg_lambda: float = 0.0,
         sigma: Sigma | None = None,
-        init: Any = None,
+        init: str | Any = None,
         eval_metric: str | Measure | Sequence[str | Measure] = "ndcg@10",
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,

@@ -53,7 +53,7 @@ def assert_agreement(name: str, labels: Vector, scores: Vector, sigma: float) ->
     for actual, expected, unit in zip(
         boxed.gradients(scores, sigma, 0, np.empty(0)),
         direct.gradients(scores, sigma, 0, np.empty(0)),
-        (width, min(width**2, 1e290)),
+        (width, min(width * width, 1e290)),
         strict=True,
     ):
         assert np.isfinite(actual).all()
