@@ -1,6 +1,10 @@
 """The driver: threads, custom objectives, and what the boosters are given."""
 
+import copy
+import gc
+import pickle
 import threading
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +38,7 @@ from gbrank import (
 )
 from gbrank.hooks.base import GradientHook, rescale_to_unit_mean
 from gbrank.kernels import driver
+from gbrank.kernels.buffers import Buffers
 
 Vector = NDArray[np.float64]
 
@@ -118,6 +123,43 @@ def test_callers_on_several_threads() -> None:
     for gradient, curvature in results:
         assert_array_equal(gradient, expected[0])
         assert_array_equal(curvature, expected[1])
+
+
+def test_work_arrays_are_kept() -> None:
+    """From the second call on, only results are new memory; it all goes with the objective."""
+    m = 50_000
+    scores, queries = np.random.default_rng(0).normal(size=m), Queries.from_sizes([m])
+    bound = get_objective("listnet").bind(np.arange(m) % 5, queries, n_jobs=1)
+    tracemalloc.start()
+    try:
+        bound.gradients(scores)
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        bound.gradients(scores)
+        assert tracemalloc.get_traced_memory()[1] - held < 2.5 * scores.nbytes
+        assert held > 5 * scores.nbytes
+        del bound
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] < 0.1 * scores.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_borrowed_buffers() -> None:
+    """No two borrowers share arrays; what is given back, even by an error, is lent again."""
+    buffers = Buffers(3, 2, 10)
+    with buffers.borrow() as (reals, integers), buffers.borrow() as (other, _):
+        assert (reals.shape, integers.shape) == ((3, 10), (2, 10))
+        assert not np.shares_memory(reals, other)
+    lent = [reals, other]
+    with pytest.raises(ValueError, match="stop"), buffers.borrow():
+        raise ValueError("stop")
+    with buffers.borrow() as (one, _), buffers.borrow() as (two, _):
+        assert {id(one), id(two)} == {id(array) for array in lent}
+    with pickle.loads(pickle.dumps(buffers)).borrow() as (copied, _):
+        assert copied.shape == (3, 10)
+    with copy.deepcopy(buffers).borrow() as (copied, _):
+        assert not any(np.shares_memory(copied, array) for array in lent)
 
 
 def fail_at_three(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:

@@ -17,6 +17,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from gbrank.kernels.buffers import Buffers
 from gbrank.kernels.compiled import (
     FAST_MATH,
     KERNEL,
@@ -44,6 +45,8 @@ __all__ = [
 
 # Below this many pairs a second thread costs more than it saves.
 PAIRS_PER_THREAD = 200_000
+# Rows of work arrays that the loop itself needs.
+OWN_REALS, OWN_INTEGERS = 4, 4
 SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
 
 
@@ -120,6 +123,12 @@ class Runner:
         self._params = np.asarray(program.params, dtype=np.float64)
 
     @cached_property
+    def _buffers(self) -> Buffers:
+        """What each thread works in, for the longest query."""
+        reals = OWN_REALS + len(self._documents) + self.program.scratch
+        return Buffers(reals, OWN_INTEGERS, 1 + int(self.queries.sizes.max()))
+
+    @cached_property
     def _functions(self) -> tuple[Function, ...]:
         program = self.program
         prepare, row = program.rows
@@ -166,18 +175,19 @@ class Runner:
         gradient: Vector,
         curvature: Vector,
     ) -> None:
-        program, queries, bounds = self.program, self.queries, self._bounds
+        program, queries, bounds, buffers = self.program, self.queries, self._bounds, self._buffers
         loop = _compiled_loop()
         noise = query_noise(self._keys, program.seed, round)
         functions = self._functions  # compiled here, before threads ask for them
 
         def run(begin: int, end: int) -> int:
-            fault: int = loop(
-                *functions, begin, end, queries.offsets, self._order,
-                scores, self._documents, program.queries, program.table, self._params, sigma,
-                noise, program.scratch, program.tied, program.query_norm, weights,
-                values, gradient, curvature,
-            )  # fmt: skip
+            with buffers.borrow() as (reals, integers):
+                fault: int = loop(
+                    *functions, begin, end, queries.offsets, self._order,
+                    scores, self._documents, program.queries, program.table, self._params, sigma,
+                    noise, reals, integers, program.tied, program.query_norm, weights,
+                    values, gradient, curvature,
+                )  # fmt: skip
             return fault
 
         if len(bounds) == 2:
@@ -239,24 +249,15 @@ def usable_threads(n_jobs: int | None) -> int:
 def _loop(
     kernel: Any, prepare: Any, row: Any, begin: int, end: int, offsets: Any, order: Any,
     scores: Any, documents: Any, queries: Any, table: Any, params: Any, sigma: float,
-    noise: Any, scratch: int, tied: bool, query_norm: bool, weights: Any,
+    noise: Any, reals: Any, integers: Any, tied: bool, query_norm: bool, weights: Any,
     values: Any, gradient: Any, curvature: Any,
 ) -> int:  # fmt: skip
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
-    longest = 0
-    for q in range(begin, end):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    s = np.empty(longest)
-    spare = np.empty(longest)
-    ranking = np.empty(longest, np.int64)
-    rows = np.empty(longest, np.int64)
-    first = np.empty(longest, np.int64)
-    last = np.empty(longest, np.int64)
-    sorted_documents = np.empty((documents.shape[0], longest))
-    work = np.empty((scratch, longest + 1))
+    s, spare, g_buffer, h_buffer = reals[0], reals[1], reals[2], reals[3]
+    sorted_documents = reals[OWN_REALS : OWN_REALS + documents.shape[0]]
+    work = reals[OWN_REALS + documents.shape[0] :]
+    ranking, rows, first, last = integers[0], integers[1], integers[2], integers[3]
     with_gradient = gradient.size > 0
-    g_buffer = np.empty(longest if with_gradient else 0)
-    h_buffer = np.empty(longest if with_gradient else 0)
 
     for q in range(begin, end):
         start = offsets[q]
@@ -335,7 +336,7 @@ def _compiled_loop() -> Function:
     signature = types.int64(
         KERNEL, ROW, ROW, types.int64, types.int64, positions, positions,
         vector, matrix, matrix, vector, vector, types.float64,
-        types.uint64[::1], types.int64, types.boolean, types.boolean, vector,
+        types.uint64[::1], matrix, types.int64[:, ::1], types.boolean, types.boolean, vector,
         vector, vector, vector,
     )  # fmt: skip
     compiled: Function = numba.njit(
