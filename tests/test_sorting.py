@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from gbrank.kernels.compiled import FAST_MATH
-from gbrank.kernels.sorting import LONG, rank
+from gbrank.kernels.sorting import LONG, MOVES, rank, rank_again
 
 EDGES = [0.0, -0.0, 5e-324, -5e-324, 1.0, -1.0, 1.5, np.nextafter(1.5, 2), 1e300, -1e300, -1e-300]
 
@@ -16,6 +16,11 @@ EDGES = [0.0, -0.0, 5e-324, -5e-324, 1.0, -1.0, 1.5, np.nextafter(1.5, 2), 1e300
 @numba.njit(error_model="numpy", fastmath=FAST_MATH)  # as the driver is compiled
 def ranked(s, ranking, spare, spare_ranking):  # type: ignore[no-untyped-def]
     rank(s, ranking, spare, spare_ranking)
+
+
+@numba.njit(error_model="numpy", fastmath=FAST_MATH)
+def ranked_again(s, ranking):  # type: ignore[no-untyped-def]
+    return rank_again(s, ranking)
 
 
 @pytest.mark.parametrize("m", [1, 2, 50, LONG - 1, LONG, 3 * LONG])
@@ -38,3 +43,22 @@ def test_rank(m: int, seed: int, kind: str) -> None:
     ranked(found, ranking, np.empty(m), np.empty(m, np.int64))
     assert_array_equal(ranking, expected)
     assert_array_equal(found, scores[expected])
+
+
+@given(st.integers(0, 99), st.integers(1, LONG), st.sampled_from([0.0, 0.01, 0.1, 10.0]))
+@settings(deadline=None)
+def test_rank_again(seed: int, m: int, change: float) -> None:
+    """From any earlier order to that of a stable sort, unless it takes many moves."""
+    rng = np.random.default_rng(seed)
+    earlier = np.round(rng.normal(size=m), 1)
+    earlier[earlier == 0] = -0.0
+    scores = np.round(earlier + change * rng.normal(size=m), 1) + 0.0
+    ranking = np.argsort(-earlier, kind="stable")
+    found = scores[ranking]
+    if ranked_again(found, ranking):
+        expected = np.argsort(-scores, kind="stable")
+        assert_array_equal(ranking, expected)
+        assert_array_equal(found, scores[expected])
+    else:
+        assert change > 0
+        assert m > 2 * MOVES

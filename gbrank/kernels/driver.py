@@ -9,7 +9,7 @@ constants, and documents that agree in both get the same bits.
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numba
@@ -17,19 +17,20 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from gbrank.kernels.buffers import Buffers
 from gbrank.kernels.compiled import (
     FAST_MATH,
     KERNEL,
     NO_ROWS,
     ROW,
     Function,
+    Matrix,
     Vector,
     compile_kernel,
     compile_row,
     inline,
 )
-from gbrank.kernels.sorting import rank
+from gbrank.kernels.pools import Pool
+from gbrank.kernels.sorting import LONG, rank, rank_again
 from gbrank.queries import Queries
 from gbrank.sampling import query_keys, query_noise
 
@@ -121,12 +122,10 @@ class Runner:
         self._order = _sorted_rows(program, queries)
         self._documents = np.ascontiguousarray(program.documents[:, self._order])
         self._params = np.asarray(program.params, dtype=np.float64)
-
-    @cached_property
-    def _buffers(self) -> Buffers:
-        """What each thread works in, for the longest query."""
-        reals = OWN_REALS + len(self._documents) + self.program.scratch
-        return Buffers(reals, OWN_INTEGERS, 1 + int(self.queries.sizes.max()))
+        # New memory costs long lists more than what is done with it.
+        rows = OWN_REALS + len(program.documents) + program.scratch
+        self._work = Pool(partial(_work_arrays, rows, 1 + int(queries.sizes.max())))
+        self._rankings = Pool(partial(np.full, queries.n_documents, -1, np.int16))
 
     @cached_property
     def _functions(self) -> tuple[Function, ...]:
@@ -175,26 +174,27 @@ class Runner:
         gradient: Vector,
         curvature: Vector,
     ) -> None:
-        program, queries, bounds, buffers = self.program, self.queries, self._bounds, self._buffers
+        program, queries, bounds = self.program, self.queries, self._bounds
         loop = _compiled_loop()
         noise = query_noise(self._keys, program.seed, round)
         functions = self._functions  # compiled here, before threads ask for them
 
-        def run(begin: int, end: int) -> int:
-            with buffers.borrow() as (reals, integers):
+        def run(ranked: NDArray[np.int16], begin: int, end: int) -> int:
+            with self._work.borrow() as (reals, integers):
                 fault: int = loop(
                     *functions, begin, end, queries.offsets, self._order,
                     scores, self._documents, program.queries, program.table, self._params, sigma,
-                    noise, reals, integers, program.tied, program.query_norm, weights,
+                    noise, reals, integers, ranked, program.tied, program.query_norm, weights,
                     values, gradient, curvature,
                 )  # fmt: skip
             return fault
 
-        if len(bounds) == 2:
-            faults = [run(*bounds)]
-        else:
-            with ThreadPoolExecutor(len(bounds) - 1) as pool:
-                faults = list(pool.map(run, bounds[:-1], bounds[1:]))
+        with self._rankings.borrow() as ranked:
+            if len(bounds) == 2:
+                faults = [run(ranked, *bounds)]
+            else:
+                with ThreadPoolExecutor(len(bounds) - 1) as pool:
+                    faults = list(pool.map(partial(run, ranked), bounds[:-1], bounds[1:]))
         if max(faults) >= 0:
             raise self.fault(min(fault for fault in faults if fault >= 0), scores, sigma)
 
@@ -211,6 +211,10 @@ class Runner:
             "loss, gradient or curvature that is not finite, or a negative curvature, "
             f"at sigma={sigma!r}"
         )
+
+
+def _work_arrays(rows: int, width: int) -> tuple[Matrix, NDArray[np.int64]]:
+    return np.empty((rows, width)), np.empty((OWN_INTEGERS, width), np.int64)
 
 
 def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.int64]:
@@ -249,7 +253,7 @@ def usable_threads(n_jobs: int | None) -> int:
 def _loop(
     kernel: Any, prepare: Any, row: Any, begin: int, end: int, offsets: Any, order: Any,
     scores: Any, documents: Any, queries: Any, table: Any, params: Any, sigma: float,
-    noise: Any, reals: Any, integers: Any, tied: bool, query_norm: bool, weights: Any,
+    noise: Any, reals: Any, integers: Any, ranked: Any, tied: bool, query_norm: bool, weights: Any,
     values: Any, gradient: Any, curvature: Any,
 ) -> int:  # fmt: skip
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
@@ -262,9 +266,20 @@ def _loop(
     for q in range(begin, end):
         start = offsets[q]
         m = offsets[q + 1] - start
-        for i in range(m):
-            s[i] = scores[order[start + i]]
-        rank(s[:m], ranking[:m], spare[:m], rows[:m])
+        before = ranked[start : start + m]
+        sorted_again = m < LONG and before[0] >= 0
+        if sorted_again:
+            for i in range(m):
+                ranking[i] = before[i]
+                s[i] = scores[order[start + ranking[i]]]
+            sorted_again = rank_again(s[:m], ranking[:m])
+        if not sorted_again:
+            for i in range(m):
+                s[i] = scores[order[start + i]]
+            rank(s[:m], ranking[:m], spare[:m], rows[:m])
+        if m < LONG:
+            for i in range(m):
+                before[i] = ranking[i]
         for i in range(m):
             position = start + ranking[i]
             rows[i] = order[position]
@@ -336,8 +351,8 @@ def _compiled_loop() -> Function:
     signature = types.int64(
         KERNEL, ROW, ROW, types.int64, types.int64, positions, positions,
         vector, matrix, matrix, vector, vector, types.float64,
-        types.uint64[::1], matrix, types.int64[:, ::1], types.boolean, types.boolean, vector,
-        vector, vector, vector,
+        types.uint64[::1], matrix, types.int64[:, ::1], types.int16[::1], types.boolean,
+        types.boolean, vector, vector, vector, vector,
     )  # fmt: skip
     compiled: Function = numba.njit(
         signature, nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH

@@ -4,10 +4,12 @@ import numpy as np
 
 from gbrank.kernels.compiled import Positions, Vector, inline
 
-__all__ = ["rank"]
+__all__ = ["LONG", "rank", "rank_again"]
 
 # From so many documents on, sorting by digits is faster than by comparison: measured.
 LONG = 300
+# How many moves by insertion, for each document, cost what sorting anew does.
+MOVES = 6
 DIGITS, BITS = 6, 11
 SIGN = np.uint64(1 << 63)
 
@@ -28,6 +30,30 @@ def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions)
     _to_keys(keys)
     _sort_by_digits(keys, ranking, spare.view(np.uint64), spare_ranking)
     _from_keys(keys)
+
+
+@inline
+def rank_again(s: Vector, ranking: Positions) -> bool:
+    """Sort scores by insertion, best first, in place, as `rank` does.
+
+    They come in the order of an earlier ranking, which stands in `ranking`: from one round of
+    boosting to the next, a short list changes little. Return whether few moves were enough.
+    """
+    left = MOVES * s.size
+    for i in range(1, s.size):
+        score = s[i]
+        place = ranking[i]
+        j = i
+        while j > 0 and (s[j - 1] < score or (s[j - 1] == score and ranking[j - 1] > place)):
+            s[j] = s[j - 1]
+            ranking[j] = ranking[j - 1]
+            j -= 1
+        s[j] = score
+        ranking[j] = place
+        left -= i - j
+        if left < 0:
+            return False
+    return True
 
 
 @inline
