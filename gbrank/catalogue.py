@@ -117,6 +117,7 @@ def _objective(item: ObjectiveFacts) -> Iterator[str]:
         [
             *_common(facts.source, facts.labels, item.cls),
             f"- Cost of a query: {facts.cost}.",
+            *([f"- Cost of a long one: {facts.fast}."] if facts.fast != "none" else []),
             f"- σ {unit}; where none is given it is {facts.sigma}.",
             *answers,
         ]

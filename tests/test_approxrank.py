@@ -117,6 +117,43 @@ def test_gradient(name: str, sigma: float) -> None:
     assert (curvature > 0).all()
 
 
+def logistic(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """Return 1/(1 + exp(−z)), short of overflow."""
+    return 1 / (1 + np.exp(-(np.clip(z.real, -300, 300) + 1j * z.imag)))
+
+
+def cascade(x: Vector, scores: NDArray[Any], sigma: float, beta: float) -> complex:
+    """Σ x_i/r̂_i Π_{j ≠ i} (1 − x_j σ(β(r̂_i − r̂_j))), every factor of every product."""
+    above = logistic((scores[None, :] - scores[:, None]) / sigma + 0j)
+    np.fill_diagonal(above, 0)
+    ranks = 1 + above.sum(axis=1)
+    left = 1 - x * logistic(beta * (ranks[:, None] - ranks[None, :]))
+    np.fill_diagonal(left, 1)
+    return complex((x / ranks * left.prod(axis=1)).sum())
+
+
+@pytest.mark.parametrize("name", ["rr", "err"])
+@pytest.mark.parametrize("order", ["random", "best first", "worst first", "best in the middle"])
+@pytest.mark.parametrize("sigma", [0.003, 0.1])
+def test_long_cascades(name: str, order: str, sigma: float) -> None:
+    """What a user hardly reaches is left out; with it, loss and slopes (complex steps) agree."""
+    rng, m = np.random.default_rng(4), 400
+    labels = rng.choice(5, m, p=[0.5, 0.3, 0.1, 0.06, 0.04]).astype(float)
+    key = {"best first": -labels, "worst first": labels, "best in the middle": labels % 4}
+    by_place = np.argsort(key.get(order, rng.random(m)), kind="stable")
+    scores = np.empty(m)
+    scores[by_place] = np.sort(rng.normal(size=m))[::-1]
+    x = (labels >= 1).astype(float) if name == "rr" else (2**labels - 1) / 16
+    bound = ApproxRank(name).bind(labels, Queries.from_sizes([m]))
+    gradient, _ = bound.gradients(scores, sigma)
+    assert -bound.loss(scores, sigma)[0] == pytest.approx(cascade(x, scores, sigma, 10.0).real)
+    tolerance = 1e-9 * np.abs(gradient).max() + 1e-18  # what is left out
+    for i in np.concatenate([by_place[:10], by_place[10::40]]):
+        moved = scores + 1e-30j * (np.arange(m) == i)
+        slope = -cascade(x, moved, sigma, 10.0).imag / 1e-30
+        assert gradient[i] == pytest.approx(slope, rel=1e-6, abs=tolerance)
+
+
 def test_curvature_majorises_pairs() -> None:
     """Two documents, written out: |d_1 − d_2| p (1 − p)² / σ², p the chance of the wrong order."""
     sigma, gap = 0.5, 0.3

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import gbrank
 from gbrank import DCG, NDCG, LambdaRank, Queries, get_objective
+from gbrank.kernels import approx, hinges, pairs
 from gbrank.kernels.driver import Runner
-from gbrank.kernels.sweeps import LONGEST_DIRECT
 from reference import assert_same_bits
 
 Vector = NDArray[np.float64]
@@ -23,6 +23,9 @@ PAIRS = [
     "lambda(truncation=7):ndcg", "lambda(truncation=3):ap", "lambda(ties='order'):ndcg",
     "lambda(normalize='query'):ndcg",
 ]  # fmt: skip
+BLOCKS = ["lambda:err", "lambda:err@5", "lambda(truncation=7):err"]
+HINGES = ["ranksvm", "gbrank"]
+SOME = ["ranknet", "lambda:ndcg", "lambda:ap", "lambda:err", "approx:ndcg@5"]
 RANKS = [
     "approx:ndcg", "approx:ndcg@5", "approx:dcg(discount=linear)", "approx:precision@3",
     "approx:ap", "approx:ap@4", "approx:kendall", "approx:rr", "approx:err", "approx:rbp",
@@ -84,13 +87,15 @@ lists = st.tuples(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PAIRS + RANKS)
+@pytest.mark.parametrize("name", PAIRS + RANKS + BLOCKS + HINGES)
 @given(lists)
 @settings(max_examples=25, deadline=None)
 def test_agreement(name: str, case: Any) -> None:
     """Gradient, curvature and loss, for any labels, scores and width."""
     label_kind, score_kind, m, exponent, seed = case
     rng = np.random.default_rng(seed)
+    if name in BLOCKS and label_kind == "continuous":
+        m = min(m, 130)  # every two documents of a block have a delta of their own
     labels = make_labels(label_kind, m, rng)
     scores = make_scores(score_kind, labels, rng)
     swept, direct = (runner(name, labels, way) for way in (False, True))
@@ -107,7 +112,7 @@ def test_agreement(name: str, case: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["ranknet", "lambda:ndcg", "lambda:ap", "approx:ndcg@5"])
+@pytest.mark.parametrize("name", SOME)
 @pytest.mark.parametrize("sigma", [1e-300, 1.0, 1e300])
 def test_extreme_scores(name: str, sigma: float) -> None:
     """Gaps and widths at the ends of what floats hold."""
@@ -129,7 +134,7 @@ def test_large_weights() -> None:
         assert_close(actual, expected)
 
 
-@pytest.mark.parametrize("name", ["ranknet", "lambda:ndcg", "lambda:bpref", "approx:ap"])
+@pytest.mark.parametrize("name", ["lambda:bpref", "approx:ap", *SOME, *HINGES])
 @given(st.integers(0, 9), st.sampled_from(["graded", "continuous"]), st.booleans())
 @settings(max_examples=10, deadline=None)
 def test_row_order(name: str, seed: int, labels: str, tied: bool) -> None:
@@ -144,7 +149,7 @@ def test_row_order(name: str, seed: int, labels: str, tied: bool) -> None:
         assert_same_bits(one[order], other)
 
 
-@pytest.mark.parametrize("name", ["ranknet", "lambda:ndcg", "approx:ndcg", "approx:kendall"])
+@pytest.mark.parametrize("name", ["approx:kendall", *SOME, *HINGES])
 def test_sum_of_gradients(name: str) -> None:
     """A constant on all scores changes nothing."""
     rng = np.random.default_rng(1)
@@ -168,17 +173,25 @@ def test_slope_of_the_loss(name: str) -> None:
         assert gradient[i] == pytest.approx(slope / 2 / step, abs=1e-5 * largest)
 
 
-@pytest.mark.parametrize("name", ["lambda:ndcg", "approx:ndcg"])
-@pytest.mark.parametrize("m", [LONGEST_DIRECT, LONGEST_DIRECT + 1])
-def test_which_lists_are_swept(name: str, m: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "grades", "longest"),
+    [
+        ("lambda:ndcg", "graded", pairs.LONGEST_DIRECT),
+        ("lambda:ndcg", "continuous", pairs.LONGEST_DIVIDED),
+        ("approx:ndcg", "graded", approx.LONGEST_DIRECT),
+        ("gbrank", "graded", hinges.LONGEST_DIRECT),
+    ],
+)
+@pytest.mark.parametrize("more", [0, 1])
+def test_which_lists_are_swept(name: str, grades: str, longest: int, more: int) -> None:
     """Those longer than the switch-over, in data that have both."""
-    rng = np.random.default_rng(3)
-    labels, scores = rng.integers(0, 5, m).astype(float), rng.normal(size=m)
+    rng, m = np.random.default_rng(3), longest + more
+    labels, scores = make_labels(grades, m, rng), rng.normal(size=m)
     both = Queries.from_sizes([m, 2])
     bound = get_objective(name).bind(np.append(labels, [0, 1]), both)
     gradient = bound.gradients(np.append(scores, [0, 0]), 0.3)[0][:m]
-    expected = gradients(name, labels, scores, 0.3, direct=m == LONGEST_DIRECT)[0]
-    other = gradients(name, labels, scores, 0.3, direct=m != LONGEST_DIRECT)[0]
+    expected = gradients(name, labels, scores, 0.3, direct=more == 0)[0]
+    other = gradients(name, labels, scores, 0.3, direct=more == 1)[0]
     assert_same_bits(gradient, expected)
     assert (gradient != other).any()
 
@@ -187,17 +200,56 @@ def test_which_lists_are_swept(name: str, m: int) -> None:
     ("objective", "swept"),
     [
         (LambdaRank(NDCG()), True),
-        (LambdaRank(NDCG(), truncation=LONGEST_DIRECT), True),
+        (LambdaRank(NDCG(), truncation=pairs.LONGEST_DIRECT), True),
         (LambdaRank(NDCG(), truncation=30), False),  # so few rows are summed faster one by one
         (LambdaRank(NDCG(), normalize="lightgbm"), False),  # weights depend on the score gap
         (LambdaRank(NDCG(gain=(0, 3, 1))), False),  # a gain that falls
-        (LambdaRank("err"), False),
+        (LambdaRank("err"), True),
+        (LambdaRank("err", normalize="lightgbm"), False),
+        (LambdaRank("kendall"), False),
     ],
 )
 def test_what_can_be_swept(objective: Any, swept: bool) -> None:
     """The rest goes pair by pair, whatever the length."""
     program = objective.program(np.array([0.0, 1.0, 2.0]), Queries.from_sizes([3]))
-    assert program.params[-1] == (LONGEST_DIRECT if swept else np.inf)
+    assert program.params[-1] == (pairs.LONGEST_DIRECT if swept else np.inf)
+
+
+@pytest.mark.parametrize("name", HINGES)
+@given(st.sampled_from([0.5, 1.0, 1.5, 7.0]), st.sampled_from(LABELS), st.integers(0, 9))
+@settings(max_examples=20, deadline=None)
+def test_kinks(name: str, sigma: float, grades: str, seed: int) -> None:
+    """Many pairs exactly at the margin count half, however they are summed."""
+    rng = np.random.default_rng(seed)
+    labels, scores = make_labels(grades, 300, rng), rng.integers(0, 20, 300) / 2
+    swept, direct = (gradients(name, labels, scores, sigma, way) for way in (False, True))
+    for actual, expected in zip(swept, direct, strict=True):
+        assert_allclose(actual, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", HINGES)
+@pytest.mark.parametrize("sigma", [1e-300, 1.0, 1e300])
+def test_extreme_hinges(name: str, sigma: float) -> None:
+    """Finite, and up for the best label, whose documents come last."""
+    rng = np.random.default_rng(0)
+    labels = make_labels("graded", 300, rng)
+    scores = -labels * 1e300 / 4 + rng.choice([0.0, 5e-324, 1.0, 1e100], 300)
+    gradient, curvature = gradients(name, labels, scores, sigma, direct=False)
+    assert np.isfinite([gradient, curvature]).all()
+    assert (gradient[labels == labels.max()] < 0).all()
+    assert (gradient[labels == 0] > 0).all()
+
+
+@pytest.mark.parametrize(("share", "pairwise"), [(0.02, True), (0.5, False)])
+def test_which_relevant_documents_are_swept(share: float, pairwise: bool) -> None:
+    """Average precision of soft ranks goes pair by pair where few documents are relevant."""
+    rng = np.random.default_rng(7)
+    labels, scores = (rng.random(2000) < share).astype(float), rng.normal(size=2000)
+    assert approx.LONGEST_DIRECT > 2000
+    actual = get_objective("approx:ap").bind(labels, Queries.from_sizes([2000])).gradients(scores)
+    direct = runner("approx:ap", labels, direct=True).gradients(scores, 1.0, 0, np.empty(0))
+    assert (actual[0] == direct[0]).all() == pairwise
+    assert_close(actual[0], direct[0])
 
 
 def test_truncation_of_long_lists() -> None:
@@ -215,7 +267,7 @@ def test_truncation_of_long_lists() -> None:
 def test_threads(name: str) -> None:
     """The same bits for any number of threads."""
     rng = np.random.default_rng(5)
-    sizes = [1500, 30, 1200, 1, 2000]
+    sizes = [1500, 30, 2600, 1, 3000]
     labels, scores = rng.integers(0, 5, sum(sizes)).astype(float), rng.normal(size=sum(sizes))
     one, four = (
         get_objective(name).bind(labels, Queries.from_sizes(sizes), n_jobs=jobs).gradients(scores)

@@ -10,8 +10,11 @@ from gbrank.kernels.ranks import RANKS, SLOPES, SPARE, all_alike
 from gbrank.kernels.sweeps import LOGISTIC, RANK_FORCES, add_sums, sweep_pairs
 from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
 
-__all__ = ["SCRATCH", "approximate_measure", "pair_force"]
+__all__ = ["LONGEST_DIRECT", "SCRATCH", "approximate_measure", "pair_force"]
 
+# Up to so many documents, pairs are summed one by one: where the times meet, as measured, between
+# 1,800 (five grades) and 4,000 (a continuous label).
+LONGEST_DIRECT = 2500
 SCRATCH = 11
 
 
@@ -22,8 +25,8 @@ def approximate_measure(
 ) -> float:  # fmt: skip
     """Return minus the measure at the soft ranks r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ)).
 
-    `prepare` is the measure's `by_rank`; ``params[0]`` is β, ``params[1]`` up to how many
-    documents to go pair by pair. With d = ∂M/∂r̂ the gradient of the
+    `prepare` is the measure's `by_rank`; ``params[0]`` is β, ``params[1]`` a factor on
+    the sizes up to which to go pair by pair. With d = ∂M/∂r̂ the gradient of the
     loss is Σ_j (d_i − d_j) p (1 − p)/σ, p the probability that the pair is in the wrong order.
     Each pair is majorised by a logistic loss of the same slope, whose curvature is
     |d_i − d_j| p (1 − p)²/σ².
@@ -31,7 +34,7 @@ def approximate_measure(
     m = s.size
     if all_alike(documents[0, :m]):
         return 0.0
-    swept = m > params[1]
+    swept = m > params[1] * LONGEST_DIRECT
     ranks = work[RANKS]
     slopes = work[2]
     up = work[SCRATCH - 2]

@@ -9,8 +9,8 @@ import numpy as np
 
 from gbrank.kernels.boxes import FEW, GAUSSIAN, add_by_boxes
 from gbrank.kernels.compiled import Matrix, Vector, inline
+from gbrank.kernels.division import WAITING, middle_split, partition
 from gbrank.kernels.sorting import rank
-from gbrank.kernels.sweeps import WAITING, middle_split, partition
 
 __all__ = ["add_distances"]
 

@@ -1,10 +1,10 @@
 """What measures need as functions of real ranks, or of the mean x at each position.
 
 A measure's `by_rank` finds the soft ranks in ``state[RANKS]``, the steepness β of truncations in
-``state[SLOPES, 0]``, in ``state[SLOPES, 1]`` up to how many documents to go pair by pair, and
-scratch from ``state[SPARE]`` on; its `by_place` finds the mean x of each position in
-``state[RANKS]``. Both write the derivatives of the measure to `out` and its value to
-``state[SLOPES, 0]``.
+``state[SLOPES, 0]``, in ``state[SLOPES, 1]`` a factor on the size up to which to go pair by pair
+(1, or to have it one way 0 or infinity), and scratch from ``state[SPARE]`` on; its `by_place` finds
+the mean x of each position in ``state[RANKS]``. Both write the derivatives of the measure to `out`
+and its value to ``state[SLOPES, 0]``.
 """
 
 import numpy as np

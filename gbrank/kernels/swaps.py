@@ -5,6 +5,9 @@ two swap ranks is |x_a − x_b| (U_a + P_a V_b), with a above b; inside a block 
 |x_a − x_b| C_a. Such a measure declares ``swaps = (prepare, SEPARABLE)``, and its `prepare` fills
 the rows UPPER, SHARE, LOWER and INSIDE of `state` with U, P, V and C. Kernels then need no call
 per row, and can sum such weights faster than pair by pair.
+
+A measure of which this holds between blocks only has a row function, and declares
+``separable_between = True``; long lists then take from its rows the pairs inside blocks.
 """
 
 import numpy as np

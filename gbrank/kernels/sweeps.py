@@ -7,8 +7,7 @@ the sum of every document follows. Factors are relative to an anchor that moves 
 nothing overflows; sums of what is far behind fade away.
 
 Where the sign or the size of a pair's weight depends on which document has the larger x, the list
-is split at a value of x: sweeps sum the pairs of one document from either half, and both halves
-are treated likewise, until all x of a part are equal.
+is divided by x.
 """
 
 from collections.abc import Callable
@@ -17,37 +16,28 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
-from gbrank.kernels.sorting import rank
 from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
 
 __all__ = [
     "LOGISTIC",
     "LOGISTIC_SLOPE",
-    "LONGEST_DIRECT",
     "PAIR_CHANCES",
     "PAIR_FORCES",
     "PAIR_LOSSES",
     "RANK_FORCES",
     "TERMS",
-    "WAITING",
     "add_sums",
     "fill_powers",
-    "middle_split",
-    "partition",
     "sweep_pairs",
 ]
 
 TERMS = 16
-# Up to so many documents, what calls this sums all pairs one by one: where the times meet, as
-# measured, between 800 and 1,500 with few grades.
-LONGEST_DIRECT = 1000
 # In units of σ: from an anchor to the documents that it serves, so that no power grows large.
 FARTHEST = 1.0
 # Parts of a list with fewer documents are summed pair by pair.
-SMALL = 128
-# More than a stack of parts can hold, if the larger one waits.
-WAITING = 128
+SMALL = 64
 
 
 def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
@@ -147,14 +137,10 @@ def sweep_pairs(
     sums = np.empty((8 if separable else 4, TERMS))
     reaches = np.empty(sums.shape[0])
     powers = np.empty(TERMS)
-    small = np.empty((8, SMALL))
+    small = np.empty((13, SMALL))
     parts = np.empty((WAITING, 2), np.int64)
+    order_by(x, ordered, members, factors, spare)
     for p in range(m):
-        ordered[p] = -x[p]
-    rank(ordered, spare, factors, members)
-    for p in range(m):
-        members[p] = p
-        ordered[p] = -ordered[p]
         anchors[p] = anchors[p - 1] if p > 0 else s[0]
         if (anchors[p] - s[p]) / sigma > FARTHEST:
             anchors[p] = s[p]
@@ -184,40 +170,8 @@ def sweep_pairs(
                 state, terms, anchors, factors, sums, reaches, powers, gradient, curvature,
             )  # fmt: skip
         partition(members[begin:end], x, cut, spare)
-        smaller = middle - begin < end - middle
-        for part in range(2):
-            low = part == smaller
-            parts[waiting, 0] = begin if low else middle
-            parts[waiting, 1] = middle if low else end
-            waiting += 1
+        waiting = wait(parts, waiting, begin, middle, end)
     return total
-
-
-@inline
-def middle_split(ordered: Vector) -> int:
-    """Return where a new value begins, as near to the middle as possible."""
-    half = ordered.size // 2
-    before = np.searchsorted(ordered, ordered[half])
-    after = np.searchsorted(ordered, ordered[half], side="right")
-    nearer = half - before <= after - half or after == ordered.size
-    return before if nearer and before > 0 else after
-
-
-@inline
-def partition(members: Positions, x: Vector, cut: float, spare: Positions) -> int:
-    """Move documents of x ≥ cut behind the others, else keeping the order; return where to."""
-    kept = 0
-    moved = 0
-    for t in range(members.size):
-        p = members[t]
-        spare[moved] = p
-        members[kept] = p
-        if x[p] >= cut:
-            moved += 1
-        else:
-            kept += 1
-    members[kept:] = spare[:moved]
-    return kept
 
 
 @inline
@@ -226,7 +180,7 @@ def _sum_small(
     separable: bool, state: Matrix, terms: Matrix, small: Matrix,
     gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
-    """Add the pairs of a few documents, pair by pair."""
+    """Add the pairs of a few documents, pair by pair, by the same polynomials."""
     size = members.size
     losses = separable and gradient.size == 0
     scores = small[0, :size]
@@ -237,6 +191,11 @@ def _sum_small(
     lower = small[5, :size]
     forces = small[6, :size]
     bends = small[7, :size]
+    powers = small[8, :size]
+    rights = small[9, :size]
+    weights = small[10, :size]
+    force = small[11, :size]
+    bend = small[12, :size]
     for t in range(size):
         p = members[t]
         scores[t] = s[p]
@@ -259,37 +218,32 @@ def _sum_small(
         upper = state[UPPER, p] if separable else 1.0
         share = state[SHARE, p] if separable else 0.0
         inside = state[INSIDE, p] if separable else 1.0
-        push = 0.0
-        bend = 0.0
-        # Unsigned indices need no wrap-around check, so that the loop vectorises.
+        # Unsigned indices need no wrap-around check, so that the loops vectorise.
         for j in range(np.uintp(i + 1), np.uintp(size)):
             difference = value - values[j]
-            sign = 1.0 if difference > 0 else (-1.0 if difference < 0 else 0.0)
-            weight = (abs(sign) if unit else abs(difference)) * (
+            rights[j] = 1.0 if difference > 0 else 0.0
+            weights[j] = (1.0 if unit and difference != 0 else abs(difference)) * (
                 inside if heads[j] == head else upper + share * lower[j]
             )
-            u = up[j] * scale
-            force_right = 0.0
-            force_wrong = 0.0
-            bend_right = 0.0
-            bend_wrong = 0.0
-            for c in range(TERMS):
-                n = TERMS - 1 - c
-                force_right = force_right * u + terms[0, n]
-                force_wrong = force_wrong * u + terms[1, n]
-                bend_right = bend_right * u + terms[2, n]
-                bend_wrong = bend_wrong * u + terms[3, n]
-            force = weight * (force_right if sign > 0 else force_wrong)
-            bent = weight * (bend_right if sign > 0 else bend_wrong)
-            forces[j] += sign * force
-            push += sign * force
-            bends[j] += bent
-            bend += bent
+            powers[j] = up[j] * scale
+            force[j] = 0.0
+            bend[j] = 0.0
+        for c in range(TERMS):
+            right, wrong, right_bend, wrong_bend = terms[:, TERMS - 1 - c]
+            for j in range(np.uintp(i + 1), np.uintp(size)):
+                in_order = rights[j] > 0
+                force[j] = force[j] * powers[j] + (right if in_order else wrong)
+                bend[j] = bend[j] * powers[j] + (right_bend if in_order else wrong_bend)
+        for j in range(np.uintp(i + 1), np.uintp(size)):
+            push = weights[j] * force[j]
             if losses:
                 gap = (scores[i] - scores[j]) / sigma
-                total += force + (weight * gap if sign < 0 else 0.0)
-        forces[i] -= push
-        bends[i] += bend
+                total += push + (0.0 if rights[j] > 0 else weights[j] * gap)
+            signed = push if rights[j] > 0 else -push
+            forces[i] -= signed
+            forces[j] += signed
+            bends[i] += weights[j] * bend[j]
+            bends[j] += weights[j] * bend[j]
     if not losses:
         for t in range(size):
             gradient[members[t]] += forces[t]

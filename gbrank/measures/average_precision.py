@@ -14,6 +14,10 @@ from gbrank.queries import Queries
 
 __all__ = ["AP"]
 
+# Up to so many pairs of relevant documents per document of the list, ApproxRank goes pair by pair:
+# where the times meet, as measured, between 20 (a tenth relevant) and 40 (three quarters).
+DIRECT_PAIRS = 25
+
 
 def ap_value(
     i: int, top: int, first: Positions, last: Positions,
@@ -117,15 +121,17 @@ def ap_by_rank(
     counts = state[SPARE]
     slopes = state[SPARE + 1]
     shares = state[SPARE + 2]
+    relevant = 0.0
     out[:m] = 0.0  # first, what comes from the counts of others
     for a in range(m):
         counts[a] = 1.0
         slopes[a] = 0.0
         shares[a] = 0.0
         if x[a] > 0:
+            relevant += 1.0
             rank = state[RANKS, a]
             shares[a] = truncation(rank, query[1], beta)[0] / rank
-    swept = m > state[SLOPES, 1]
+    swept = 0.5 * relevant * relevant > state[SLOPES, 1] * DIRECT_PAIRS * m
     if swept:
         from_last = state[SPARE + 3, :m]
         for a in range(m):

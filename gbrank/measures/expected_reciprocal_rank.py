@@ -8,13 +8,16 @@ from gbrank._checks import check_number
 from gbrank.gains import discount_values
 from gbrank.kernels.cascade import cascade_by_place, cascade_by_rank
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.swaps import LOWER, SHARE, UPPER
+from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
 from gbrank.measures.base import Measure, Terms, per_query_sum
 from gbrank.queries import Queries
 
 __all__ = ["ERR"]
 
 BEFORE, MEANS = 4, 5  # rows of state
+
+# Chances to go on that are smaller are lost in rounding.
+LEAST_LOG = np.log(1e-22)
 
 
 @inline
@@ -44,12 +47,20 @@ def survival_means(
 
 
 @inline
-def depth_of(table: Vector, m: int) -> int:
-    """Return how many positions count."""
-    depth = 0
-    while depth < m and table[depth] > 0:
-        depth += 1
-    return depth
+def depth_of(start: int, end: int, x: Vector, query: Vector) -> int:
+    """Return up to which position a tied block counts.
+
+    The mean of Π (1 − x) over t documents is at most the t-th power of the mean of 1 − x
+    (Maclaurin's inequality).
+    """
+    total = 0.0
+    for p in range(start, end):
+        total += x[p]
+    going_on = np.log1p(-total / (end - start))
+    depth = float(end)
+    if going_on < 0:
+        depth = min(depth, start + 1 + LEAST_LOG / going_on)
+    return int(min(depth, query[1]))
 
 
 @inline
@@ -64,15 +75,15 @@ def err_value(
 ) -> None:  # fmt: skip
     """Write Σ w(r) (Q(r − 1) − Q(r)), Q(r) the expected Π (1 − x) over the first r documents."""
     m = x.size
-    depth = depth_of(table, m)
     means = state[MEANS]
     total = 0.0
     before = 1.0
     start = 0
-    while start < depth:
+    while start < min(m, query[1]):
         end = last[start]
+        depth = depth_of(start, end, x, query)
         survival_means(start, end, -1, -1, depth, x, means)
-        for p in range(start, min(end, depth)):
+        for p in range(start, depth):
             total += table[p] * before * (means[p - start] - means[p - start + 1])
         for p in range(start, end):
             before *= 1 - x[p]
@@ -91,7 +102,6 @@ def prepare_err_swaps(
     upper block, the blocks between, and the lower block up to b.
     """
     m = x.size
-    depth = depth_of(table, m)
     means = state[MEANS]
     before = 1.0
     passed = 0.0  # Σ (w(r) − w(r + 1)) Q(r) over earlier blocks
@@ -101,6 +111,7 @@ def prepare_err_swaps(
         n = end - start
         reach = min(end, max(top, start)) - start
         own = 0.0
+        depth = depth_of(start, end, x, query)
         if start < depth:
             survival_means(start, end, -1, -1, depth, x, means)
             for t in range(1, min(n, depth - start) + 1):
@@ -139,17 +150,20 @@ def err_row(
     end = last[i]
     n = end - start
     reach = min(end, max(top, start)) - start
+    new = i == start or x[i] != x[i - 1]  # equal x stand side by side
+    depth = depth_of(start, end, x, query) if new else 0
     inside = 0.0
     for j in range(i + 1, end):
-        if x[j] != x[j - 1]:  # equal x stand side by side
-            depth = depth_of(table, m)
+        if new and x[j] != x[j - 1]:
             inside = 0.0
             if start < depth:
                 survival_means(start, end, i, j, depth, x, state[MEANS])
                 for t in range(1, min(n - 1, depth - start) + 1):
                     chance = 2.0 * min(t, reach) * (n - t) / (n * (n - 1.0))
                     inside += drop(table, start + t - 1, m) * chance * state[MEANS, t - 1]
-        out[j] = abs(x[i] - x[j]) * inside * state[BEFORE, i]
+        if new:
+            state[INSIDE, j] = inside
+        out[j] = abs(x[i] - x[j]) * state[INSIDE, j] * state[BEFORE, i]
     upper = state[UPPER, i]
     share = state[SHARE, i]
     for j in range(end, m):
@@ -160,8 +174,8 @@ def err_row(
 class ERR(Measure):
     """Expected reciprocal rank, Σ_{r ≤ k} 1/r R_r Π_{q < r} (1 − R_q), R = (2^y − 1)/2^max_grade.
 
-    The mean over tied orders, and the swap deltas of LambdaRank, cost O(n² g) and O(n² g²) for n
-    tied documents of g distinct labels (min(n, k) n in place of n²).
+    The mean over tied orders costs O(n t), and the swap deltas of LambdaRank O(n t g²), for n tied
+    documents of g distinct labels, and t of them, at most k, after which nobody goes on.
 
     Parameters
     ----------
@@ -187,6 +201,7 @@ class ERR(Measure):
     labels = "floats from 0 to `max_grade`"
     value = err_value
     swaps = (prepare_err_swaps, err_row)
+    separable_between = True
     by_rank = cascade_by_rank
     by_place = cascade_by_place
 

@@ -13,6 +13,9 @@ from gbrank.queries import Queries
 
 __all__ = ["KendallTau", "PairwiseCorrect"]
 
+# Up to so many documents, ApproxRank's pairs are summed one by one: where the times meet, as
+# measured, between 130 (five grades) and 350 (a tenth relevant).
+LONGEST_DIRECT = 200
 ALONE, OUTER, INNER_ONE, INNER_BETWEEN, COUNTS = 0, 1, 2, 3, 4  # rows of state
 
 
@@ -150,7 +153,7 @@ def pairwise_by_rank(
     beta = state[SLOPES, 0]
     total = 0.0
     out[:m] = 0.0
-    swept = m > state[SLOPES, 1]
+    swept = m > state[SLOPES, 1] * LONGEST_DIRECT
     if swept:
         from_last = state[RANKS, :m]
         chances = state[SPARE + 5, :m]

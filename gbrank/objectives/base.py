@@ -42,6 +42,9 @@ class Facts:
         Which labels it takes.
     cost : str
         Operations for a query of m documents.
+    fast : str
+        Operations where long lists are summed in another way, and from which length on, or
+        "none".
     sigma_unit : str
         What sigma is measured in: "score", "squared score", or "none" if it plays no part.
     sigma : str
@@ -63,6 +66,7 @@ class Facts:
     annealed: bool = False
     labels: str = "floats ≥ 0"
     cost: str = "O(m²)"
+    fast: str = "none"
     sigma_unit: str = "score"
     sigma: str = "1"
     needs_start: bool = False

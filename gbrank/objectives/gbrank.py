@@ -8,7 +8,7 @@ import numpy as np
 from gbrank._checks import check_choice
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.hinges import SQUARED, hinge_pairs
+from gbrank.kernels.hinges import LONGEST_DIRECT, SCRATCH, SQUARED, hinge_pairs
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
 
@@ -41,6 +41,7 @@ class GBRank(Objective):
         formula="Σ_{y_i > y_j} ½ max(0, 1 − (s_i − s_j)/σ)²",
         source="Zheng et al. 2007, section 3.1",
         convex=True,
+        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents",
     )
 
     normalize: Literal["query"] | None = None
@@ -54,6 +55,7 @@ class GBRank(Objective):
             kernel=hinge_pairs,
             documents=labels[None, :],
             queries=np.ones((queries.n_queries, 1)),
-            params=np.array([SQUARED, 1.0]),
+            params=np.array([SQUARED, LONGEST_DIRECT]),
+            scratch=SCRATCH,
             query_norm=self.normalize == "query",
         )

@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 from gbrank._checks import check_choice, check_number
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.pairs import pair_program
+from gbrank.kernels.pairs import LONGEST, pair_program
 from gbrank.measures import NDCG, BPref, Measure, get_measure
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
@@ -60,8 +60,11 @@ class LambdaRank(Objective):
         source="Burges, Ragno & Le 2006, eq. 9",
         differentiable=False,
         takes_measure=True,
-        cost="O(m²) up to 1,000 documents, O(m log m) above; always O(m²): ERR, pair-wise correct, "
-        "Kendall's τ, a gain that falls somewhere, the normalisation of a booster",
+        cost="O(m²), with a truncation O(m truncation), with pair-wise correct and Kendall's τ "
+        "O(m² log g) for g distinct labels",
+        fast=f"O(m log m) {LONGEST}, with ERR + O(n t g²) for n tied documents of g labels, t of "
+        "which a user is likely to go through; not with pair-wise correct, Kendall's τ, a gain "
+        "that falls somewhere or the normalisation of a booster",
     )
 
     measure: Measure | str = field(default_factory=NDCG)
@@ -102,6 +105,7 @@ class LambdaRank(Objective):
             labels,
             queries,
             swaps=type(self.measure).swaps,
+            separable_between=type(self.measure).separable_between,
             x=terms.x,
             columns=columns,
             table=terms.table,

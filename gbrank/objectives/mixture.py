@@ -83,6 +83,7 @@ class Mixture(Objective):
             annealed=scheduled or a.annealed or b.annealed,
             labels=f"{a.labels}; {b.labels}",
             cost=f"{a.cost} + {b.cost}",
+            fast=f"{_long_cost(a)} + {_long_cost(b)}",
             sigma_unit=a.sigma_unit if a.sigma_unit != "none" else b.sigma_unit,
             needs_start=(any if scheduled else all)([a.needs_start, b.needs_start]),
         )
@@ -101,6 +102,10 @@ class Mixture(Objective):
     ) -> Runner:
         """Return what runs both objectives."""
         return MixtureRunner(self, labels, queries, n_jobs, rounds)
+
+
+def _long_cost(facts: Facts) -> str:
+    return facts.cost if facts.fast == "none" else facts.fast
 
 
 class MixtureRunner(Runner):

@@ -6,7 +6,7 @@ from typing import Literal
 from gbrank._checks import check_choice
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.pairs import pair_program
+from gbrank.kernels.pairs import LONGEST, pair_program
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
 
@@ -39,7 +39,7 @@ class RankNet(Objective):
         formula="Σ_{y_i > y_j} log(1 + exp(−(s_i − s_j)/σ))",
         source="Burges, Ragno & Le 2006, eq. 8",
         convex=True,
-        cost="O(m²) up to 1,000 documents, O(m log m) above",
+        fast=f"O(m log m) {LONGEST}",
     )
 
     normalize: Literal["query"] | None = None

@@ -8,7 +8,7 @@ import numpy as np
 from gbrank._checks import check_choice
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.hinges import HINGE, hinge_pairs
+from gbrank.kernels.hinges import HINGE, LONGEST_DIRECT, SCRATCH, hinge_pairs
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
 
@@ -43,6 +43,7 @@ class RankSVM(Objective):
         formula="Σ_{y_i > y_j} max(0, 1 − (s_i − s_j)/σ)",
         source="Joachims 2002, section 4.2",
         convex=True,
+        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents",
     )
 
     normalize: Literal["query"] | None = None
@@ -56,6 +57,7 @@ class RankSVM(Objective):
             kernel=hinge_pairs,
             documents=labels[None, :],
             queries=np.ones((queries.n_queries, 1)),
-            params=np.array([HINGE, 1.0]),
+            params=np.array([HINGE, LONGEST_DIRECT]),
+            scratch=SCRATCH,
             query_norm=self.normalize == "query",
         )
