@@ -13,6 +13,7 @@ from gbrank.kernels.boxes import FEW, GAUSSIAN, GAUSSIAN_SLOPE, add_by_boxes, la
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.distances import add_distances
 from gbrank.kernels.ranks import RANKS, SLOPES, all_alike
+from gbrank.kernels.units import multiply
 
 __all__ = ["MOST_NEIGHBOURS", "SCRATCH", "smooth_measure"]
 
@@ -171,8 +172,5 @@ def neighbour(a: float, b: float, sigma: float) -> float:
 @inline
 def rescale(floor: float, sigma: float, gradient: Vector, curvature: Vector) -> None:
     """Multiply by 2/σ, and add a share of the mean curvature."""
-    factor = min(2 / sigma, 1e300)
-    mean = floor * curvature.sum() / curvature.size
-    for i in range(gradient.size):
-        gradient[i] *= factor
-        curvature[i] = (curvature[i] + mean) * factor
+    curvature += floor * curvature.sum() / curvature.size
+    multiply(2 / sigma, 2 / sigma, gradient, curvature)

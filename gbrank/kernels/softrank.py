@@ -23,6 +23,7 @@ from gbrank.kernels.boxes import BOXES
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.softsums import sum_exponentials
 from gbrank.kernels.sweeps import TERMS
+from gbrank.kernels.units import bound_steps, multiply
 
 __all__ = ["LONGEST_DIRECT", "SCRATCH", "soft_rank"]
 
@@ -86,10 +87,8 @@ def soft_rank(
             value += integrate(start, end, step, table, work, gradient, curvature)
         start = end
     scale = most * query[0]
-    second_order = scale * min(max(1.0 / sigma / sigma, 1e-290), 1e290)
-    for i in range(gradient.size):
-        curvature[i] = max(curvature[i], abs(gradient[i])) * second_order  # steps of σ at most
-        gradient[i] *= scale / sigma
+    bound_steps(1.0, gradient, curvature)
+    multiply(scale / sigma, scale / sigma / sigma, gradient, curvature)
     return -scale * value
 
 

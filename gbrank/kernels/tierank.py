@@ -29,6 +29,7 @@ import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.noise import uniform
+from gbrank.kernels.units import multiply
 
 __all__ = [
     "GAIN",
@@ -208,12 +209,11 @@ def write_derivatives(
         mean += abs(rows[TOTAL, i]) / n
     if not teaches:
         return
-    first_order = scale / sigma
-    second_order = scale * min(max(1.0 / (sigma * sigma), 1e-290), 1e290)
     for i in range(n):
         place = np.int64(rows[PLACE, i])
-        gradient[place] = -rows[TOTAL, i] * first_order
-        curvature[place] = (abs(rows[TOTAL, i]) + share * mean) * second_order
+        gradient[place] = -rows[TOTAL, i]
+        curvature[place] = abs(rows[TOTAL, i]) + share * mean
+    multiply(scale / sigma, scale / sigma / sigma, gradient, curvature)
 
 
 @inline

@@ -2,7 +2,7 @@
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["LONGEST_STEP", "bound_steps", "to_score_units"]
+__all__ = ["LONGEST_STEP", "bound_steps", "multiply", "to_score_units"]
 
 SMALLEST, LARGEST = 1e-300, 1e300
 
@@ -25,7 +25,20 @@ def bound_steps(longest: float, gradient: Vector, curvature: Vector) -> None:
 def to_score_units(sigma: float, gradient: Vector, curvature: Vector) -> None:
     """Divide the gradient by σ and the curvature by σ², in place, short of overflow."""
     slope = 1.0 / sigma
-    bend = min(max(slope * slope, SMALLEST), LARGEST)
+    multiply(slope, slope * slope, gradient, curvature)
+
+
+@inline
+def multiply(slope: float, bend: float, gradient: Vector, curvature: Vector) -> None:
+    """Multiply the gradient by `slope` and the curvature by `bend`, in place, short of overflow.
+
+    Where one gradient would overflow all become smaller, so that they still sum to zero.
+    """
+    longest = 1.0
     for i in range(gradient.size):
-        gradient[i] = min(max(gradient[i] * slope, -LARGEST), LARGEST)
+        longest = max(longest, abs(gradient[i]))
+    slope = min(slope, LARGEST / longest)
+    bend = min(max(bend, SMALLEST), LARGEST)
+    for i in range(gradient.size):
+        gradient[i] *= slope
         curvature[i] = min(curvature[i] * bend, LARGEST)

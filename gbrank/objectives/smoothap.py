@@ -56,7 +56,7 @@ class SmoothAP(Objective):
         formula="−1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, "
         "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
         source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
-        cost="O(m²) up to 1,000 documents, O(m log m) above",
+        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents",
     )
 
     threshold: float = 1.0

@@ -60,7 +60,8 @@ class SmoothRank(Objective):
         sigma="constant(3, unit='spread')",
         needs_start=True,
         takes_measure=True,
-        cost="O(m n) for n neighbours within 8√σ of a document; O(m log m) where n is above 250",
+        cost="O(m n) for n neighbours within 8√σ of a document",
+        fast="O(m log m) where n is above 250",
     )
 
     measure: Measure | str = field(default_factory=NDCG)

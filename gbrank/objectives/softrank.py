@@ -58,7 +58,8 @@ class SoftRank(Objective):
         formula="−Z⁻¹ Σ_i G_i Σ_r P(rank of i = r) D(r), scores with noise N(0, σ²)",
         source="Taylor, Guiver, Robertson & Minka 2008, eq. 8, with exact distributions of ranks",
         cost="O(n²) for every n documents within 15 σ of each other, each at √n points of "
-        "integration; above 150 documents O(m log m), if the measure has no k",
+        "integration",
+        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents, if the measure has no k",
         takes_measure=True,
     )
 
