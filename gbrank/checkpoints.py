@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -143,21 +144,36 @@ class Checkpoint:
         if digest != _digest(rest):
             raise ValueError(f"checkpoint is damaged: delete {self._file} to begin anew.")
         head, _, body = rest.partition(b"\n")
-        description = json.loads(head)
-        if description["format"] != FORMAT:
+        try:
+            description = json.loads(head)
+            written = description["format"]
+            if written == FORMAT:
+                self._take_over(description, body)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise ValueError(
-                f"checkpoint {self._file} has format {description['format']!r}; this gbrank reads "
+                f"checkpoint is damaged: delete {self._file} to begin anew: {error!r}."
+            ) from None
+        if written != FORMAT:
+            raise ValueError(
+                f"checkpoint {self._file} has format {written!r}; this gbrank reads "
                 f"format {FORMAT}. Delete it to begin anew."
             )
+
+    def _take_over(self, description: dict[str, Any], body: bytes) -> None:
         history = History(**description["history"])
+        sizes: dict[str, int] = description["sizes"]
+        if min(sizes.values(), default=0) < 0 or sum(sizes.values()) != len(body):
+            raise ValueError(f"sizes add up to {sum(sizes.values())}, not {len(body)}")
         if history.done == 0:
             return
         self._history = history
-        self._known = description["fingerprints"]
+        self._known = dict(description["fingerprints"])
         self._sigmas = dict(description["sigmas"])
-        self.state = {}
-        for name, size in description["sizes"].items():
-            self.state[name], body = body[:size], body[size:]
+        ends = accumulate(sizes.values())
+        self.state = {
+            name: body[end - size : end]
+            for (name, size), end in zip(sizes.items(), ends, strict=True)
+        }
 
 
 def _digest(content: bytes) -> bytes:

@@ -98,6 +98,8 @@ class mix:
         return f"mix({self.first!r}, {self.second!r}, {self.share!r})"
 
 
+LARGEST_GAIN = 1e300  # sums of gains, and their slopes, stay finite
+
 GAINS: dict[str, Callable[[Vector], Vector]] = {
     "exp2": lambda labels: np.exp2(labels) - 1,
     "linear": lambda labels: labels.copy(),
@@ -153,7 +155,7 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
     Raises
     ------
     ValueError
-        If a gain overflows or is negative, or a label has no entry in the table.
+        If a gain is above 1e300 or negative, or a label has no entry in the table.
 
     Examples
     --------
@@ -169,11 +171,11 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
             gains = np.ascontiguousarray(gain(labels), dtype=np.float64)
     if gains.shape != labels.shape:
         raise ValueError(f"gain must keep the shape {labels.shape}, returned {gains.shape}.")
-    bad = ~(np.isfinite(gains) & (gains >= 0))
+    bad = ~((gains >= 0) & (gains <= LARGEST_GAIN))
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"gain {gain!r} must give finite gains of at least 0; label {labels[row]} in row {row} "
+            f"gain {gain!r} must give gains from 0 to {LARGEST_GAIN}; label {labels[row]} in row {row} "
             f"gives {gains[row]}. Use smaller labels, or another gain such as gain='linear'."
         )
     return gains

@@ -330,7 +330,9 @@ class GBRanker(BaseRanker):
         self.evals_result_ = history.results
         self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
         self.position_bias_ = None if debiased is None else debiased.bias(history.best_round)
-        self.calibration_ = self._calibrate(trainer, rows, valid, jobs)
+        judged = self._judged_scores(trainer, rows, valid, jobs)
+        del trainer, derivatives  # calibration needs their memory
+        self.calibration_ = self._calibrate(judged, rows, valid)
         self._publish()
         return self
 
@@ -615,17 +617,19 @@ class GBRanker(BaseRanker):
 
         return in_round, hook.sigmas
 
-    def _calibrate(
+    def _judged_scores(
         self, trainer: Trainer, rows: Rows, valid: Sequence[Rows], n_jobs: int
-    ) -> Calibration:
+    ) -> Vector:
         judged = valid[0] if valid else rows
         initial = 0.0 if judged.init_score is None else judged.init_score
         if valid:
             scores = self._model.predict(judged.X, self._schema, n_jobs) + initial
         else:
             scores = trainer.train_scores()
-        if self.init_ is None:
-            scores = scores - initial  # they are not part of the model
+        return scores if self.init_ is not None else scores - initial  # not part of the model
+
+    def _calibrate(self, scores: Vector, rows: Rows, valid: Sequence[Rows]) -> Calibration:
+        judged = valid[0] if valid else rows
         top = largest(max(float(part.labels.max()) for part in (rows, *valid)))
         return fit_calibration(scores, judged.labels, judged.weights, top)
 

@@ -165,12 +165,13 @@ def read_model(folder: str | os.PathLike[str], estimator: str) -> tuple[Model, d
     if description["model_file"] != f"model{MODELS[description['booster']].suffix}":
         raise ValueError(f"{path} is damaged: unexpected model_file.")
     file = Path(folder) / description["model_file"]
-    content = file.read_bytes()
-    if len(content) != description["model_bytes"]:
+    size = file.stat().st_size
+    if size != description["model_bytes"]:
         raise ValueError(
-            f"{file} is damaged: it has {len(content)} bytes, expected "
-            f"{description['model_bytes']}. Save the model again."
+            f"{file} is damaged: it has {size} bytes, expected {description['model_bytes']}. "
+            "Save the model again."
         )
+    content = file.read_bytes()
     if hashlib.sha256(content).hexdigest() != description["model_sha256"]:
         raise ValueError(f"{file} is damaged: its content has changed. Save the model again.")
     try:
@@ -253,7 +254,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise FileNotFoundError(f"no model in {path.parent}: it must hold {DESCRIPTION}.")
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}.") from None
     if not isinstance(description, dict):
         raise ValueError(f"{path} is damaged: it must hold an object.")

@@ -16,6 +16,7 @@ __all__ = ["Derivatives", "Model", "Rows", "Settings", "State", "Steps", "Traine
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Single = NDArray[np.float32]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
 State: TypeAlias = dict[str, bytes]
 
@@ -182,6 +183,27 @@ class Trainer(Steps, Protocol):
 
 
 TrainerFactory: TypeAlias = Callable[[Rows, list[Rows], Schema, Settings, State | None], Trainer]
+
+
+def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single]:
+    """Return derivatives as boosters keep them, so that the others are gone while a tree grows.
+
+    Parameters
+    ----------
+    derivatives : tuple of ndarray
+        Gradient and curvature.
+
+    Returns
+    -------
+    tuple of ndarray of float32
+
+    Examples
+    --------
+    >>> single_precision((np.array([0.1]), np.array([1.0])))
+    (array([0.1], dtype=float32), array([1.], dtype=float32))
+    """
+    gradient, curvature = derivatives
+    return gradient.astype(np.float32), curvature.astype(np.float32)
 
 
 def safe_names(schema: Schema) -> list[str] | None:

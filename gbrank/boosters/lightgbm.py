@@ -23,6 +23,7 @@ from gbrank.boosters.base import (
     refuse_cutting,
     refuse_resuming,
     safe_names,
+    single_precision,
 )
 from gbrank.boosters.lightgbm_trees import lightgbm_trees
 from gbrank.collective import gather, n_workers, total
@@ -170,7 +171,7 @@ class LightGBMTrainer:
         if derivatives is None:
             self._booster.update()
         else:
-            self._booster.update(fobj=lambda scores, _: derivatives(scores))
+            self._booster.update(fobj=lambda scores, _: single_precision(derivatives(scores)))
         self._trees.append(self._booster.current_iteration())
 
     def train_scores(self) -> Vector:

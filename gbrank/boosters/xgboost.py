@@ -18,6 +18,7 @@ from gbrank.boosters.base import (
     refuse_cutting,
     refuse_resuming,
     safe_names,
+    single_precision,
 )
 from gbrank.boosters.xgboost_trees import xgboost_trees
 from gbrank.features import Features, Schema
@@ -155,7 +156,9 @@ class XGBoostTrainer:
         if derivatives is None:
             self._booster.update(self._train, rounds)
         else:
-            self._booster.update(self._train, rounds, lambda scores, _: derivatives(scores))
+            self._booster.update(
+                self._train, rounds, lambda scores, _: single_precision(derivatives(scores))
+            )
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""

@@ -4,6 +4,7 @@ import gzip
 import os
 import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
@@ -33,6 +34,7 @@ Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 _MAX_FEATURES = 2**31 - 1  # LightGBM, XGBoost and scikit-learn's trees count columns in 32 bits
 _DENSE_CELLS = 2**27  # 1 GiB of float64
 _DENSE_CELLS_PER_ENTRY = 50
+_QUERY_CHARACTERS = 2**28  # 1 GiB, at 4 bytes each
 
 
 @overload
@@ -101,7 +103,7 @@ def read_letor(
         column counted from 1. Among others: an infinite value, an infinite or NaN label,
         an index that repeats, no documents at all; and an index so large that X would take both
         more than 1 GiB and more than 50 cells for each entry of the file, which ``sparse=True``
-        does not mind.
+        does not mind; and a query so long that qid would take more than 1 GiB.
 
     See Also
     --------
@@ -240,8 +242,9 @@ def _new_table(n_lines: int, n_colons: int) -> Table:
 def _round_inexact(source: _Source, table: Table) -> None:
     """Let Python round the numbers that the parser could not round exactly."""
     slots, starts, ends = table.inexact[: table.counts[INEXACT]].T
-    spans = zip(starts.tolist(), ends.tolist(), strict=True)
-    numbers = np.array([float(source.data[start:end]) for start, end in spans])
+    spans = zip(starts, ends, strict=True)  # no lists: they would be larger than the file
+    texts = (source.data[start:end] for start, end in spans)
+    numbers = np.fromiter(map(float, texts), np.float64, len(slots))
     overflows = np.flatnonzero(np.isinf(numbers))
     if overflows.size:
         raise source.fault(int(starts[overflows[0]]), "a number within the range of float64")
@@ -280,12 +283,20 @@ _INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
 
 
 def _query_ids(source: _Source, table: Table) -> Ids:
-    firsts, starts, ends = table.queries.T.tolist()
-    names = [source.text(start, end) for start, end in zip(starts, ends, strict=True)]
+    firsts, starts, ends = table.queries.T
     sizes = np.diff(firsts, append=len(table.labels))
-    if all(map(_is_int64, names)):
-        return np.repeat(np.array([int(name) for name in names], dtype=np.int64), sizes)
-    return np.repeat(np.array(names, dtype=np.str_), sizes)
+
+    def names() -> Iterator[str]:
+        return map(source.text, starts, ends)
+
+    if all(map(_is_int64, names())):
+        return np.repeat(np.fromiter(map(int, names()), np.int64, len(firsts)), sizes)
+    width = max(map(len, names()))
+    most = _QUERY_CHARACTERS // len(table.labels)
+    if width > most:
+        longest = int(np.argmax(ends - starts))
+        raise source.fault(starts[longest], f"a query of at most {most} characters", ends[longest])
+    return np.repeat(np.fromiter(names(), f"U{width}", len(firsts)), sizes)
 
 
 def _is_int64(name: str) -> bool:

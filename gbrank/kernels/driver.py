@@ -8,7 +8,7 @@ constants, and documents that agree in both get the same bits.
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -116,11 +116,12 @@ class Runner:
                 f"table must have one entry per document, {queries.n_documents}, or none, "
                 f"got {program.table.size}."
             )
-        self.program = program
         self.queries = queries
         self.n_jobs = n_jobs
         self._order = _sorted_rows(program, queries)
         self._documents = np.ascontiguousarray(program.documents[:, self._order])
+        # What was in input order is not needed again.
+        self.program = replace(program, documents=program.documents[:, :0].copy())
         self._params = np.asarray(program.params, dtype=np.float64)
         # New memory costs long lists more than what is done with it.
         rows = OWN_REALS + len(program.documents) + program.scratch
@@ -223,7 +224,8 @@ def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.int64]:
         return queries.order
     key = program.documents[0]
     key = key if program.order == "ascending" else -key
-    return np.lexsort((key, queries.index)).astype(np.int64, copy=False)
+    numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    return queries.order[np.lexsort((key[queries.order], numbers))]
 
 
 def usable_threads(n_jobs: int | None) -> int:

@@ -215,9 +215,10 @@ class NDCG(DCG):
         ideal: Vector = np.add.reduceat(gains[best_first] * table, queries.offsets[:-1])
         if not np.isfinite(ideal).all():
             query = int(np.argmin(np.isfinite(ideal)))
+            (name,) = queries.ids[query : query + 1].tolist()
             raise ValueError(
                 f"gain {self.gain!r} must keep the ideal DCG finite; it overflows in query "
-                f"{queries.ids[query]!r}. Use smaller labels, or gain='linear'."
+                f"{name!r}. Use smaller labels, or gain='linear'."
             )
         return ideal
 

@@ -180,7 +180,7 @@ class PerturbedRunner(Runner):
         queries: Queries,
         n_jobs: int | None,
     ) -> None:
-        super().__init__(inner.program, queries, n_jobs)
+        super().__init__(perturbed.program(labels, queries), queries, n_jobs)
         self._perturbed = perturbed
         self._labels = labels
         self._inner = inner

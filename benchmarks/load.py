@@ -1,0 +1,204 @@
+"""Memory of large trainings and predictions, by phase, beside the booster alone.
+
+Three loads: training on 5,000,000 documents of 50 features in single precision, in queries of
+100, by each booster with its own lambdarank and by gbrank's "lambda:ndcg" on it; prediction of
+10,000,000 documents in chunks; training on one query of 1,000,000 documents. Each runs in a process
+of its own, and the memory is the most that the process had in the phase, which Linux counts.
+gbrank's share is what its process had at most, less what the booster's own had, in bytes for each
+document.
+
+python benchmarks/load.py
+python benchmarks/load.py --scale 0.1   # a tenth of everything
+"""
+
+import argparse
+import functools
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import xgboost as xgb
+
+from gbrank import GBRanker
+from gbrank.boosters import TRAINERS
+from gbrank.objectives import Objective
+
+DOCUMENTS, FEATURES, LENGTH = 5_000_000, 50, 100
+PREDICTED, CHUNK = 10_000_000, 100_000
+LONGEST = 1_000_000
+ROUNDS, LEAVES, THREADS = 5, 31, 2
+GIB = 2**30
+LIMIT_GIB, LIMIT_SHARE = 12, 64
+
+Phases = list[tuple[str, float, int]]
+
+
+class Watch:
+    """The most memory that this process had in each phase."""
+
+    def __init__(self) -> None:
+        self.phases: Phases = []
+        self._name = "start"
+        self._begin()
+
+    def _begin(self) -> None:
+        Path("/proc/self/clear_refs").write_text("5")
+        self._start = time.perf_counter()
+
+    def enter(self, name: str) -> None:
+        """End a phase and begin another."""
+        status = Path("/proc/self/status").read_text()
+        (peak,) = (int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line)
+        self.phases.append((self._name, time.perf_counter() - self._start, peak * 1024))
+        self._name = name
+        self._begin()
+
+    def before(self, owner: Any, name: str, phase: str) -> None:
+        """Enter a phase whenever a method is called."""
+        method = getattr(owner, name)
+
+        @functools.wraps(method)
+        def entering(*args: Any, **kwargs: Any) -> Any:
+            if self._name != phase:
+                self.enter(phase)
+            return method(*args, **kwargs)
+
+        setattr(owner, name, entering)
+
+
+def make_rows(n: int, seed: int) -> np.ndarray:
+    """Return normal features, made in chunks, since generators begin with double precision."""
+    rng, X = np.random.default_rng(seed), np.empty((n, FEATURES), np.float32)
+    for start in range(0, n, CHUNK):
+        X[start : start + CHUNK] = rng.standard_normal(X[start : start + CHUNK].shape, np.float32)
+    return X
+
+
+def make_labels(X: np.ndarray) -> np.ndarray:
+    """Return grades 0 to 4 of a noisy sum of features."""
+    noise = np.random.default_rng(1).standard_normal(len(X), np.float32)
+    return np.digitize(X[:, :3].sum(axis=1) + noise, [0, 1.5, 2.5, 3.5]).astype(np.float32)
+
+
+def lightgbm_alone(watch: Watch, scale: float) -> int:
+    """Train with LightGBM's own lambdarank."""
+    watch.enter("data")
+    X = make_rows(int(DOCUMENTS * scale), 0)
+    y = make_labels(X)
+    watch.enter("the booster's data")
+    params = {"objective": "lambdarank", "num_leaves": LEAVES, "num_threads": THREADS,
+              "deterministic": True, "force_col_wise": True, "verbosity": -1}  # fmt: skip
+    data = lgb.Dataset(X, y, group=[LENGTH] * (len(y) // LENGTH), params=params).construct()
+    watch.enter("rounds")
+    lgb.train(params, data, ROUNDS)
+    return len(y)
+
+
+def xgboost_alone(watch: Watch, scale: float) -> int:
+    """Train with XGBoost's own rank:ndcg."""
+    watch.enter("data")
+    X = make_rows(int(DOCUMENTS * scale), 0)
+    y = make_labels(X)
+    watch.enter("the booster's data")
+    params = {"objective": "rank:ndcg", "max_leaves": LEAVES, "max_depth": 0, "nthread": THREADS,
+              "grow_policy": "lossguide", "tree_method": "hist"}  # fmt: skip
+    data = xgb.DMatrix(X, y, group=[LENGTH] * (len(y) // LENGTH), nthread=THREADS)
+    watch.enter("rounds")
+    xgb.train(params, data, ROUNDS)
+    return len(y)
+
+
+def ours(booster: str, watch: Watch, scale: float, length: int = LENGTH) -> int:
+    """Train with gbrank."""
+    watch.enter("data")
+    X = make_rows(int(scale * (DOCUMENTS if length == LENGTH else length)), 0)
+    y = make_labels(X)
+    length = min(length, len(y))
+    kind = TRAINERS[booster]
+    watch.before(kind, "__init__", "the booster's data")
+    watch.before(Objective, "bind", "gbrank's labels")
+    watch.before(kind, "step", "rounds")
+    watch.before(kind, "finish", "the model")
+    watch.enter("checks")
+    ranker = GBRanker(
+        "lambda:ndcg", booster=booster, n_estimators=ROUNDS, num_leaves=LEAVES, n_jobs=THREADS,
+        random_state=0,
+    )  # fmt: skip
+    ranker.fit(X, y, group=[length] * (len(y) // length))
+    return len(y)
+
+
+def prediction(booster: str, watch: Watch, scale: float) -> int:
+    """Predict many documents, a chunk at a time."""
+    watch.enter("training")
+    X = make_rows(10_000, 0)
+    ranker = GBRanker(booster=booster, n_estimators=100, n_jobs=THREADS, random_state=0)
+    ranker.fit(X, make_labels(X), group=[LENGTH] * (len(X) // LENGTH))
+    count = int(PREDICTED * scale)
+    watch.enter("prediction")
+    for start in range(0, count, CHUNK):
+        scores = ranker.predict(make_rows(min(CHUNK, count - start), start))
+        assert np.isfinite(scores).all()
+    return count
+
+
+TASKS: dict[str, Callable[[Watch, float], int]] = {
+    "LightGBM alone": lightgbm_alone,
+    "gbrank on LightGBM": functools.partial(ours, "lightgbm"),
+    "XGBoost alone": xgboost_alone,
+    "gbrank on XGBoost": functools.partial(ours, "xgboost"),
+    "prediction by LightGBM": functools.partial(prediction, "lightgbm"),
+    "prediction by XGBoost": functools.partial(prediction, "xgboost"),
+    "one long query on LightGBM": functools.partial(ours, "lightgbm", length=LONGEST),
+    "one long query on XGBoost": functools.partial(ours, "xgboost", length=LONGEST),
+}
+
+
+def run(task: str, scale: float) -> dict[str, Any]:
+    """Run a task in a process of its own."""
+    command = [sys.executable, __file__, "--task", task, "--scale", str(scale)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def measure(task: str, scale: float) -> None:
+    """Run a task in this process, and print its phases."""
+    watch = Watch()
+    documents = TASKS[task](watch, scale)
+    watch.enter("end")
+    print(json.dumps({"documents": documents, "phases": watch.phases}))
+
+
+def main() -> None:
+    """Run all tasks, and print tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the documents")
+    parser.add_argument("--task", choices=TASKS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.task:
+        measure(options.task, options.scale)
+        return
+    most: dict[str, int] = {}
+    print("| load | phase | seconds | GiB at most |\n|---|---|---:|---:|")
+    for task in TASKS:
+        result = run(task, options.scale)
+        for phase, seconds, peak in result["phases"][1:]:
+            print(f"| {task} | {phase} | {seconds:.1f} | {peak / GIB:.2f} |", flush=True)
+        most[task] = max(peak for _, _, peak in result["phases"])
+        assert most[task] < LIMIT_GIB * GIB, task
+    print()
+    for booster in ("LightGBM", "XGBoost"):
+        more = most[f"gbrank on {booster}"] - most[f"{booster} alone"]
+        share = more / (DOCUMENTS * options.scale)
+        print(f"gbrank on {booster}: {share:.0f} bytes a document more than {booster} alone")
+        assert share <= LIMIT_SHARE, booster
+
+
+if __name__ == "__main__":
+    main()

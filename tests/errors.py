@@ -1,0 +1,365 @@
+"""Every error: what was given, as code that is run, and the argument that the message names.
+
+    python tests/errors.py > docs/errors.md
+
+writes the page; test_errors.py runs the same list.
+"""
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import xgboost as xgb
+from sklearn.linear_model import Ridge
+
+import gbrank
+from gbrank import GBRanker, LinearRanker, make_cubic
+
+# Arguments, and the code that goes wrong; X, y and qid are good.
+SECTIONS: dict[str, list[tuple[str, str]]] = {
+    "Labels, scores and weights": [
+        ("labels", "NDCG()([[1, 0], [0, 1]], [0, 1])"),
+        ("labels", "NDCG()(['good', 'bad'], [0, 1])"),
+        ("labels", "NDCG()([1, None, 'bad'], [0, 1, 2])"),
+        ("labels", "NDCG()([1, np.nan], [0, 1])"),
+        ("labels", "NDCG()([1, -1], [0, 1])"),
+        ("labels", "GBRanker().fit(X, y[1:], qid=qid)"),
+        ("scores", "NDCG()([1, 0], [0, 1, 2])"),
+        ("scores", "RankNet().bind([1, 0], Queries.from_sizes([2])).gradients([0, np.inf])"),
+        ("sigma", "RankNet().bind([1, 0], Queries.from_sizes([2])).gradients([0, 1], sigma=0)"),
+        ("gain", "NDCG()([2000, 0], [0, 1])"),
+        ("gain", "NDCG().bind([1023.9, 1023.9], Queries.from_sizes([2]))"),
+        ("threshold", "NDCG()([0, 0], [0, 1])"),
+        ("sample_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=[1, 2])"),
+        ("sample_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=-y)"),
+        ("sample_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=y + np.inf)"),
+        ("query_weight", "GBRanker().fit(X, y, qid=qid, query_weight=y)"),
+        ("query_weight", "GBRanker().fit(X, y, qid=qid, query_weight=np.zeros(10))"),
+        ("init_score", "GBRanker().fit(X, y, qid=qid, init_score=[0])"),
+        ("labels", "GBRanker(n_jobs=1).fit(X, 0 * y, qid=qid)"),
+    ],
+    "Queries": [
+        ("qid", "GBRanker().fit(X, y)"),
+        ("qid", "GBRanker().fit(X, y, qid=qid, group=[100])"),
+        ("qid", "GBRanker().fit(X, y, qid=qid[1:])"),
+        ("qid", "GBRanker().fit(X, y, qid=[qid])"),
+        ("qid", "Queries.from_qid([])"),
+        ("qid", "Queries.from_qid(['a', None])"),
+        ("group", "GBRanker().fit(X, y, group=[50, 40])"),
+        ("group", "Queries.from_sizes(3)"),
+        ("group", "Queries.from_sizes([1.5, 2])"),
+        ("group", "Queries.from_sizes([3, 0])"),
+        ("qid", "trained.score(X, y)"),
+    ],
+    "Features": [
+        ("X", "GBRanker().fit(X[0], y, qid=qid)"),
+        ("X", "GBRanker().fit(X[:0], y[:0], qid=qid[:0])"),
+        ("X", "GBRanker().fit(X + np.inf, y, qid=qid)"),
+        ("X", "GBRanker().fit(X + 1j, y, qid=qid)"),
+        ("X", "GBRanker().fit([['red'] * 3] * 100, y, qid=qid)"),
+        ("X", "GBRanker().fit(np.full((100, 3), 'red', object), y, qid=qid)"),
+        ("X", "GBRanker(n_jobs=1).fit(np.ones((100, 3)), y, qid=qid)"),
+        ("X", "GBRanker().fit(pd.DataFrame({'colour': ['red'] * 100}), y, qid=qid)"),
+        ("X", "GBRanker().fit(pd.DataFrame({'when': pd.Categorical([(1, 2)] * 100)}), y, qid=qid)"),
+        ("categorical_feature", "GBRanker().fit(X, y, qid=qid, categorical_feature='colour')"),
+        ("categorical_feature", "GBRanker().fit(X, y, qid=qid, categorical_feature=['colour'])"),
+        ("categorical_feature", "GBRanker().fit(X, y, qid=qid, categorical_feature=[3])"),
+        ("categorical", "GBRanker().fit(-abs(X), y, qid=qid, categorical_feature=[0])"),
+        ("X", "trained.predict(X[:, :2])"),
+        ("X", "on_frame.predict(frame[['colour', 'size'][::-1]])"),
+        ("X", "on_frame.predict(frame.assign(size='large'))"),
+        ("X", "on_frame.predict(X[:, :2])"),
+    ],
+    "Parameters of GBRanker": [
+        ("booster", "GBRanker(booster='catboost').fit(X, y, qid=qid)"),
+        ("n_estimators", "GBRanker(n_estimators=0).fit(X, y, qid=qid)"),
+        ("n_estimators", "GBRanker(n_estimators=10.0).fit(X, y, qid=qid)"),
+        ("learning_rate", "GBRanker(learning_rate=0).fit(X, y, qid=qid)"),
+        ("num_leaves", "GBRanker(num_leaves=1).fit(X, y, qid=qid)"),
+        ("max_depth", "GBRanker(max_depth=-1).fit(X, y, qid=qid)"),
+        ("subsample", "GBRanker(subsample=1.5).fit(X, y, qid=qid)"),
+        ("subsample_by", "GBRanker(subsample_by='row').fit(X, y, qid=qid)"),
+        ("n_jobs", "GBRanker(n_jobs=0).fit(X, y, qid=qid)"),
+        ("random_state", "GBRanker(random_state='seven').fit(X, y, qid=qid)"),
+        ("eval_metric", "GBRanker(eval_metric=[]).fit(X, y, qid=qid)"),
+        ("early_stopping_rounds", "GBRanker(early_stopping_rounds=5).fit(X, y, qid=qid)"),
+        ("validation_fraction", "GBRanker(validation_fraction=1).fit(X, y, qid=qid)"),
+        ("validation_fraction", "GBRanker(validation_fraction=0.99).fit(X, y, qid=qid)"),
+        ("init", "GBRanker(init='random').fit(X, y, qid=qid)"),
+        ("init", "GBRanker(init=Ridge()).fit(X, y, qid=qid)"),
+        ("init", "GBRanker(init='regression').fit(X, y, qid=qid, init_score=y)"),
+        ("booster_params", "GBRanker(booster_params=['max_bin']).fit(X, y, qid=qid)"),
+        ("booster_params", "GBRanker(booster_params={'eta': 0.1}).fit(X, y, qid=qid)"),
+        ("max_bin", "GBRanker(booster_params={'max_bins': 9, 'max_bin': 9}).fit(X, y, qid=qid)"),
+        ("max_binn", "GBRanker(booster_params={'max_binn': 9}).fit(X, y, qid=qid)"),
+        ("booster_params", "GBRanker(booster_params={'boosting': 'rf'}).fit(X, y, qid=qid)"),
+        ("parameters", "GBRanker(booster_params={'max_bin': 'many'}).fit(X, y, qid=qid)"),
+        ("booster_params",
+         "GBRanker(booster='xgboost', booster_params={'booster': 'gblinear'}).fit(X, y, qid=qid)"),
+        ("early_stopping_rounds",
+         "GBRanker(booster_params={'boosting': 'dart'}, early_stopping_rounds=5,\n"
+         "         validation_fraction=0.2).fit(X, y, qid=qid)"),
+        ("booster", "GBRanker('xgboost:rank:ndcg').fit(X, y, qid=qid)"),
+        ("subsample_by",
+         "GBRanker('lightgbm:lambdarank', subsample=0.5, subsample_by='query').fit(X, y, qid=qid)"),
+        ("sample_weight",
+         "GBRanker('xgboost:rank:ndcg', booster='xgboost').fit(X, y, qid=qid, sample_weight=y)"),
+        ("output", "trained.predict(X, output='rank')"),
+    ],
+    "Validation data": [
+        ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=(X, y), eval_qid=[qid])"),
+        ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=[(X, y)])"),
+        ("eval_qid", "GBRanker().fit(X, y, qid=qid, eval_qid=[qid])"),
+        ("eval_qid", "GBRanker().fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid, qid])"),
+        ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=[(X, y[1:])], eval_qid=[qid])"),
+    ],
+    "Measures": [
+        ("measure", "get_measure('ndgc')"),
+        ("measure", "get_measure(10)"),
+        ("measure", "get_measure('ndcg(depth=10)')"),
+        ("gain", "get_measure('ndcg(linear)')"),
+        ("gain", "get_measure('ndcg(gain=print(1))')"),
+        ("k", "NDCG(k=0)"),
+        ("ties", "NDCG(ties='random')"),
+        ("threshold", "AP(threshold=0)"),
+        ("gain", "NDCG(gain='exp')"),
+        ("gain", "NDCG(gain=2)"),
+        ("gain", "NDCG(gain=lambda y: y[:1])([1, 0], [0, 1])"),
+        ("gain", "NDCG(gain=(0, 1, 3))([4, 0], [0, 1])"),
+        ("discount", "NDCG(discount='log')"),
+        ("discount", "NDCG(discount=2)"),
+        ("discount", "NDCG(discount=lambda r: r)([1, 0], [0, 1])"),
+        ("discount", "NDCG(discount=lambda r: -r)([1, 0], [0, 1])"),
+        ("p", "geometric_discount(1)"),
+        ("max_grade", "ERR()([9, 0], [0, 1])"),
+        ("name", "register_measure(type('Mine', (NDCG,), {'name': 'ndcg'}))"),
+    ],
+    "Objectives": [
+        ("objective", "get_objective('lamdarank')"),
+        ("objective", "get_objective(10)"),
+        ("objective", "get_objective('lambda(sigma=2):ndcg')"),
+        ("objective", "get_objective('ranknet:ndcg')"),
+        ("measure", "get_objective('approx:err(k=3)') and ApproxRank(WTA())"),
+        ("discount", "ApproxRank(NDCG(discount=lambda r: 1 / r)).bind([1, 0], Queries.from_sizes([2]))"),
+        ("measure", "get_objective('slam:err')"),
+        ("measure", "get_objective('smooth:rr')"),
+        ("measure", "get_objective('soft:ap')"),
+        ("measure", "get_objective('tie:kendall')"),
+        ("truncation", "get_objective('lambda(truncation=3):bpref')"),
+        ("second", "Mixture(RankNet(), RankNet() + ListNet())"),
+        ("first", "Mixture('ranknet', RankNet())"),
+        ("share", "Mixture(RankNet(), ListNet(), share=1)"),
+        ("share", "Mixture(RankNet(), ListNet(), share=linear(0, 1, unit='spread'))"),
+        ("objective", "Perturbed('ranknet')"),
+        ("normalize", "Perturbed(RankNet(), normalize='query')"),
+        ("function", "custom_objective(3, name='mine')"),
+        ("loss", "GBRanker(lambda scores, labels, sigma: 0.0, n_jobs=1).fit(X, y, qid=qid)"),
+        ("gradient",
+         "GBRanker(lambda scores, labels, sigma: (0.0, [1.0], scores), n_jobs=1).fit(X, y, qid=qid)"),
+        ("curvature",
+         "GBRanker(lambda scores, labels, sigma: (0.0, labels, 0 * labels), n_jobs=1)\n"
+         "    .fit(X, y, qid=qid)"),
+        ("curvature",
+         "GBRanker(lambda scores, labels, sigma: (0.0, labels, -labels), n_jobs=1)\n"
+         "    .fit(X, y, qid=qid)"),
+    ],
+    "Schedules": [
+        ("sigma", "GBRanker(sigma='geometrical(1, 0.1)').fit(X, y, qid=qid)"),
+        ("sigma", "GBRanker(sigma='wide').fit(X, y, qid=qid)"),
+        ("sigma", "GBRanker(sigma=-1).fit(X, y, qid=qid)"),
+        ("start", "geometric(0, 1)"),
+        ("boundaries", "join([constant(1), constant(2)], [])"),
+        ("boundaries", "join([constant(1), constant(2), constant(3)], [5, 5])"),
+        ("unit", "join([constant(1), constant(2, unit='spread')], [5])"),
+        ("rounds", "lightgbm_fobj('lambdarank', geometric(1, 0.1))"),
+    ],
+    "Hooks": [
+        ("group", "lgb.train({'objective': lightgbm_fobj(), 'verbose': -1}, lgb.Dataset(X, y), 1)"),
+        ("bagging_by_query",
+         "lgb.train({'objective': lightgbm_fobj(), 'bagging_by_query': True, 'verbose': -1},\n"
+         "          lgb.Dataset(X, y, group=[10] * 10), 1)"),
+        ("qid", "xgb.train({}, xgb.DMatrix(X, y), 1, obj=xgboost_obj())"),
+        ("round", "xgboost_obj(sigma=geometric(1, 0.1), rounds=5)(y, xgb.DMatrix(X, y, qid=qid))"),
+    ],
+    "Files of data": [
+        ("line 1", "read_letor(written('good qid:1 1:0.5'))"),
+        ("line 1", "read_letor(written('1 1:0.5'))"),
+        ("line 1", "read_letor(written('1 qid:1 0:0.5'))"),
+        ("line 1", "read_letor(written('1 qid:1 2:0.5 1:0.5'))"),
+        ("line 1", "read_letor(written('1 qid:1 1:half'))"),
+        ("line 1", "read_letor(written('1 qid:1 1:1e999'))"),
+        ("line 1", r"read_letor(written('1 qid:1 1:1 \0'))"),
+        ("line 1", "read_letor(written('# nothing'))"),
+        ("line 1", "read_letor(written('1 qid:1 1000000000:1'))"),
+        ("n_features", "read_letor(written('1 qid:1 1:1'), n_features=10**9)"),
+        ("line 1", "read_letor(written(b'1 qid:\\xff 1:1'))"),
+        ("gzip", "read_letor(written(b'\\x1f\\x8b'))"),
+        ("X", "write_letor(path, X[0], y, qid)"),
+        ("X", "write_letor(path, X / 0, y, qid)"),
+        ("qid", "write_letor(path, X, y, qid[1:])"),
+        ("qid", "write_letor(path, X, y, qid / 2)"),
+        ("qid", "write_letor(path, X, y, ['the first'] * 100)"),
+        ("comments", "write_letor(path, X, y, qid, comments=['alone'])"),
+        ("comments", r"write_letor(path, X, y, qid, comments=['a\nb'] * 100)"),
+        ("comments", "write_letor(path, X, y, qid, comments=[1] * 100)"),
+        ("distribution", "make_cubic(10, distribution=[0.5, 0.6])"),
+        ("S1.txt", "read_folds(folder)"),
+    ],
+    "Saved models": [
+        ("no model", "load_ranker(folder)"),
+        ("damaged", "load_ranker(saved('gbrank.json', lambda text: text[:100]))"),
+        ("damaged", "load_ranker(saved('gbrank.json', lambda text: '[]'))"),
+        ("damaged", "load_ranker(saved('gbrank.json', lambda text: text.replace('0.1', '0.2')))"),
+        ("format", "load_ranker(saved('gbrank.json', lambda text: text.replace('1', '2', 1)))"),
+        ("model.txt", "load_ranker(saved('model.txt', lambda text: text[:100]))"),
+        ("model.txt", "load_ranker(saved('model.txt', lambda text: text.replace('5', '6')))"),
+        ("GBRanker", "LinearRanker.load(saved('model.txt', lambda text: text))"),
+        ("init", "GBRanker(n_estimators=1, init=Ridge().fit(X, y), n_jobs=1).fit(X, y, qid=qid)\\\n"
+                 "    .save(folder)"),
+        ("not fitted", "GBRanker().predict(X)"),
+    ],
+    "Checkpoints": [
+        ("checkpoint", "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint=1)"),
+        ("random_state", "GBRanker().fit(X, y, qid=qid, checkpoint=folder)"),
+        ("checkpoint_rounds",
+         "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint=folder, checkpoint_rounds=0)"),
+        ("checkpoint",
+         "GBRanker(random_state=0, booster_params={'boosting': 'dart'}, n_jobs=1)\n"
+         "    .fit(X, y, qid=qid, checkpoint=folder)"),
+        ("n_estimators",
+         "GBRanker(n_estimators=3, random_state=0).fit(X, y, qid=qid, checkpoint=begun())"),
+        ("checkpoint",
+         "GBRanker(n_estimators=2, random_state=0)\n"
+         "    .fit(X, y, qid=qid, checkpoint=begun(lambda content: content[:-1]))"),
+    ],
+    "Linear rankers": [
+        ("qid", "LinearRanker().fit(X, y)"),
+        ("qid", "SLAMPerceptron().fit(X, y)"),
+        ("X", "LinearRanker().fit(np.where(X > 2, np.nan, X), y, qid=qid)"),
+        ("X", "LinearRanker().fit(frame, y, qid=qid)"),
+        ("solver", "LinearRanker('lambdarank', solver='cg').fit(X, y, qid=qid)"),
+        ("solver", "LinearRanker(solver='newton').fit(X, y, qid=qid)"),
+        ("sample_weight", "LinearRanker(solver='cg').fit(X, y, qid=qid, sample_weight=1 + y)"),
+        ("early_stopping_rounds", "LinearRanker(early_stopping_rounds=2).fit(X, y, qid=qid)"),
+        ("labels", "LinearRanker().fit(X, 0 * y, qid=qid)"),
+        ("init", "LinearRanker(init='zero').fit(X, y, qid=qid)"),
+    ],
+    "Comparisons": [
+        ("rankers", "cross_validate_rankers({}, X, y, qid)"),
+        ("rankers", "cross_validate_rankers({'mine': 3}, X, y, qid)"),
+        ("folds", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, folds=11)"),
+        ("measures", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, measures=[])"),
+        ("seeds", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, seeds=[])"),
+        ("seeds", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, seeds=[1, 1])"),
+        ("datasets", "compare_rankers({'a': GBRanker()}, [])"),
+        ("datasets", "compare_rankers({'a': GBRanker()}, [X])"),
+        ("ranker", "ranker_from_name(3)"),
+    ],
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """What was given, and what came of it."""
+
+    argument: str
+    code: str
+    error: Exception | None
+    text: str
+
+
+def names(folder: Path) -> dict[str, Any]:
+    """Return what the code of the cases may use."""
+    X, y, qid = make_cubic(10, n_documents=10, n_features=3, random_state=0)
+    small = {"n_estimators": 2, "min_child_samples": 3, "random_state": 0, "n_jobs": 1}
+    trained = GBRanker(**small).fit(X, y, qid=qid)
+    frame = pd.DataFrame({"size": X[:, 0], "colour": pd.Categorical(["red", "blue"] * 50)})
+    made = iter(range(1000))
+
+    def new(name: str) -> Path:
+        path = folder / str(next(made)) / name
+        path.parent.mkdir()
+        return path
+
+    def written(content: str | bytes) -> Path:
+        path = new("train.txt")
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def saved(name: str, change: Any) -> Path:
+        path = new("model")
+        trained.save(path)
+        (path / name).write_text(change((path / name).read_text()))
+        return path
+
+    def begun(change: Any = None) -> Path:
+        path = new("checkpoint")
+        GBRanker(**{**small, "min_child_samples": 20}).fit(X, y, qid=qid, checkpoint=path)
+        if change is not None:
+            file = path / "checkpoint.gbrank"
+            file.write_bytes(change(file.read_bytes()))
+        return path
+
+    on_frame = GBRanker(**small).fit(frame, y, qid=qid)
+    own = {name: value for name, value in locals().items() if name not in ("made", "new", "small")}
+    own |= {"np": np, "pd": pd, "lgb": lgb, "xgb": xgb, "Ridge": Ridge, "path": new("train.txt")}
+    return {**vars(gbrank), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
+
+
+def told(error: Exception, folder: Path) -> str:
+    """Return a message without what is of this machine, or of another library."""
+    text = re.sub(re.escape(str(folder)) + r"/\d+/", "", str(error))
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)
+    text = re.sub(
+        r"(Known: |refuses the parameters or data: |takes \[)(?s:.{20}).*", r"\1...", text
+    )
+    return re.sub(r"\s+", " ", text)
+
+
+def cases() -> dict[str, list[Case]]:
+    """Run all of them."""
+    found: dict[str, list[Case]] = {}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        known = names(folder)
+        for section, items in SECTIONS.items():
+            found[section] = []
+            for argument, code in items:
+                error = None
+                with np.errstate(all="ignore"):
+                    try:
+                        exec(code, dict(known))
+                    except Exception as caught:
+                        error = caught
+                text = "" if error is None else told(error, folder)
+                found[section].append(Case(argument, code, error, text))
+    return found
+
+
+def page(found: dict[str, list[Case]]) -> str:
+    """Return docs/errors.md."""
+    lines = [
+        "# Errors",
+        "",
+        "What was given, and what the message says: which argument it is about, what it was, and",
+        "what it should be. All are ValueErrors, TypeErrors or RuntimeErrors, or kinds of them, as",
+        "in scikit-learn; files that cannot be read or written give OSErrors. `X`, `y` and `qid` are",
+        "good here. Nothing has been trained, and no file changed, when an error comes, unless it",
+        "says so. This page is written by `python tests/errors.py > docs/errors.md`.",
+    ]
+    for section, items in found.items():
+        lines += ["", f"## {section}", "", "| given | error | message |", "|---|---|---|"]
+        for case in items:
+            cells = [re.sub(r"\\?\n\s*", "", case.code), type(case.error).__name__, case.text]
+            code, kind, text = (cell.replace("|", "\\|") for cell in cells)
+            lines.append(f"| `{code}` | {kind} | {text.replace('*', chr(92) + '*')} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(cases()), end="")

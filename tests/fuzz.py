@@ -1,0 +1,149 @@
+"""Feeds damaged bytes to all that reads files; what it once found is in corpus/.
+
+    python fuzz.py TARGET SECONDS [FOLDER]
+
+needs atheris (`pip install atheris`). It mutates the files of corpus/TARGET, and of FOLDER, where
+it keeps what reaches new code; compiled code it cannot see into. A target fails where a reader
+crashes, or rejects without naming the file. A new reader needs an entry in TARGETS and a folder in
+corpus/; test_fuzz.py replays them.
+"""
+
+import functools
+import hashlib
+import inspect
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from gbrank import (
+    GBRanker,
+    checkpoints,
+    load_ranker,
+    loading,
+    make_cubic,
+    ranker,
+    read_letor,
+    storage,
+)
+from gbrank.checkpoints import Checkpoint
+from gbrank.datasets import reading
+
+CORPUS = Path(__file__).with_name("corpus")
+
+
+FOLDER = tempfile.TemporaryDirectory()
+
+
+@functools.cache
+def model() -> Path:
+    """Return the folder of a saved model."""
+    folder = Path(FOLDER.name, "model")
+    X, y, qid = make_cubic(10, n_documents=10, n_features=3, random_state=0)
+    small = GBRanker(n_estimators=2, min_child_samples=3, random_state=0, n_jobs=1)
+    small.fit(X, y, qid=qid).save(folder)
+    return folder
+
+
+def rejected(read: Callable[[], object], path: Path) -> bool:
+    """Say whether a reader rejects its file, which the message must name."""
+    try:
+        read()
+    except (ValueError, OSError) as error:
+        assert str(path) in str(error), error  # noqa: PT017
+        return True
+    return False
+
+
+def letor(data: bytes) -> None:
+    """Read it sparse, and dense where that is small; both agree, and have rows of finite labels."""
+    path = Path(FOLDER.name, "data.txt")
+    path.write_bytes(data)
+    if rejected(lambda: read_letor(path, sparse=True, comments=True), path):
+        return
+    X, y, qid, comments = read_letor(path, sparse=True, comments=True)
+    assert len(y) == len(qid) == len(comments) == X.shape[0] > 0
+    assert np.isfinite(y).all()
+    assert not np.isinf(X.data).any()
+    if X.shape[0] * X.shape[1] < 2**16:
+        np.testing.assert_array_equal(read_letor(path)[0], X.toarray())
+
+
+def signed(data: bytes) -> bytes:
+    """Return a description with the checksum that it should have, if it is a description at all."""
+    try:
+        description = json.loads(data)
+        description.pop("sha256", None)
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return data
+    content = json.dumps(description, sort_keys=True).encode()
+    return json.dumps({**description, "sha256": hashlib.sha256(content).hexdigest()}).encode()
+
+
+def description(data: bytes) -> None:
+    """Load a model whose description was written by someone else, its checksum included."""
+    folder = model()
+    whole = (folder / "gbrank.json").read_bytes()
+    (folder / "gbrank.json").write_bytes(signed(data))
+    try:
+        if not rejected(lambda: load_ranker(folder), folder):
+            assert isinstance(load_ranker(folder), GBRanker)
+    finally:
+        (folder / "gbrank.json").write_bytes(whole)
+
+
+def trees(data: bytes) -> None:
+    """Load a model whose booster's file is another: only the very same bytes are taken."""
+    folder = model()
+    file = folder / "model.txt"
+    whole = file.read_bytes()
+    file.write_bytes(data)
+    try:
+        assert rejected(lambda: load_ranker(folder), file) == (data != whole)
+    finally:
+        file.write_bytes(whole)
+
+
+def checkpoint(data: bytes) -> None:
+    """Open a checkpoint that was written by someone else, its checksum included."""
+    folder = Path(FOLDER.name, "checkpoint")
+    folder.mkdir(exist_ok=True)
+    path = folder / "checkpoint.gbrank"
+    for content in (data, hashlib.sha256(data).hexdigest().encode() + b"\n" + data):
+        path.write_bytes(content)
+        if not rejected(lambda: Checkpoint(folder, 1), path):
+            state = Checkpoint(folder, 1).state or {}
+            assert sum(map(len, state.values())) <= len(data)
+
+
+TARGETS = {target.__name__: target for target in (letor, description, trees, checkpoint)}
+
+
+def main(name: str, seconds: str, folder: str | None = None) -> None:
+    """Run one target under atheris."""
+    import atheris
+
+    corpus = folder or tempfile.mkdtemp()
+    for module in (checkpoints, loading, ranker, reading, storage):
+        for owner in (module, *filter(inspect.isclass, vars(module).values())):
+            for function in filter(inspect.isfunction, vars(owner).values()):
+                if function.__module__ == module.__name__:
+                    atheris.instrument_func(function)
+    for path in (CORPUS / name).iterdir():
+        TARGETS[name](path.read_bytes())  # compiled before the clock of -timeout runs
+    options = [
+        f"-max_total_time={seconds}",
+        "-timeout=10",
+        "-rss_limit_mb=2048",
+        "-max_len=4096",
+        f"-artifact_prefix={corpus}/",
+    ]
+    atheris.Setup([sys.argv[0], *options, corpus, str(CORPUS / name)], TARGETS[name])
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
