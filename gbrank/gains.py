@@ -175,8 +175,8 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"gain {gain!r} must give gains from 0 to {LARGEST_GAIN}; label {labels[row]} in row {row} "
-            f"gives {gains[row]}. Use smaller labels, or another gain such as gain='linear'."
+            f"gain {gain!r} must give gains from 0 to {LARGEST_GAIN}; label {labels[row]} in row "
+            f"{row} gives {gains[row]}. Use smaller labels, or another gain such as gain='linear'."
         )
     return gains
 

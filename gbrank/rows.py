@@ -212,8 +212,8 @@ def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
     held_out = sampled_queries(query_keys(rows.queries.ids), fraction, seed, 0)
     if held_out.all():
         raise ValueError(
-            f"validation_fraction={fraction} of {rows.queries.n_queries} queries leaves none to "
-            "train on."
+            f"validation_fraction must leave queries to train on: {fraction} of "
+            f"{rows.queries.n_queries} queries leaves none."
         )
     return _take(rows, ~held_out), _take(rows, held_out)
 

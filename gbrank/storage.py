@@ -255,7 +255,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is damaged: {error}.") from None
+        raise ValueError(f"{path} is damaged: {error}. Save the model again.") from None
     if not isinstance(description, dict):
         raise ValueError(f"{path} is damaged: it must hold an object.")
     known = description.get("format")

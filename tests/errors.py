@@ -63,7 +63,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "GBRanker().fit(X + 1j, y, qid=qid)"),
         ("X", "GBRanker().fit([['red'] * 3] * 100, y, qid=qid)"),
         ("X", "GBRanker().fit(np.full((100, 3), 'red', object), y, qid=qid)"),
-        ("X", "GBRanker(n_jobs=1).fit(np.ones((100, 3)), y, qid=qid)"),
         ("X", "GBRanker().fit(pd.DataFrame({'colour': ['red'] * 100}), y, qid=qid)"),
         ("X", "GBRanker().fit(pd.DataFrame({'when': pd.Categorical([(1, 2)] * 100)}), y, qid=qid)"),
         ("categorical_feature", "GBRanker().fit(X, y, qid=qid, categorical_feature='colour')"),
@@ -71,7 +70,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("categorical_feature", "GBRanker().fit(X, y, qid=qid, categorical_feature=[3])"),
         ("categorical", "GBRanker().fit(-abs(X), y, qid=qid, categorical_feature=[0])"),
         ("X", "trained.predict(X[:, :2])"),
-        ("X", "on_frame.predict(frame[['colour', 'size'][::-1]])"),
+        ("X", "on_frame.predict(frame[['colour', 'size']])"),
         ("X", "on_frame.predict(frame.assign(size='large'))"),
         ("X", "on_frame.predict(X[:, :2])"),
     ],
@@ -98,7 +97,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("max_bin", "GBRanker(booster_params={'max_bins': 9, 'max_bin': 9}).fit(X, y, qid=qid)"),
         ("max_binn", "GBRanker(booster_params={'max_binn': 9}).fit(X, y, qid=qid)"),
         ("booster_params", "GBRanker(booster_params={'boosting': 'rf'}).fit(X, y, qid=qid)"),
-        ("parameters", "GBRanker(booster_params={'max_bin': 'many'}).fit(X, y, qid=qid)"),
         ("booster_params",
          "GBRanker(booster='xgboost', booster_params={'booster': 'gblinear'}).fit(X, y, qid=qid)"),
         ("early_stopping_rounds",
@@ -144,10 +142,11 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("objective", "get_objective(10)"),
         ("objective", "get_objective('lambda(sigma=2):ndcg')"),
         ("objective", "get_objective('ranknet:ndcg')"),
-        ("measure", "get_objective('approx:err(k=3)') and ApproxRank(WTA())"),
-        ("discount", "ApproxRank(NDCG(discount=lambda r: 1 / r)).bind([1, 0], Queries.from_sizes([2]))"),
+        ("measure", "get_objective('approx:bpref')"),
+        ("discount",
+         "ApproxRank(NDCG(discount=lambda r: 1 / r)).bind([1, 0], Queries.from_sizes([2]))"),
         ("measure", "get_objective('slam:err')"),
-        ("measure", "get_objective('smooth:rr')"),
+        ("measure", "get_objective('smooth:bpref')"),
         ("measure", "get_objective('soft:ap')"),
         ("measure", "get_objective('tie:kendall')"),
         ("truncation", "get_objective('lambda(truncation=3):bpref')"),
@@ -158,18 +157,16 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("objective", "Perturbed('ranknet')"),
         ("normalize", "Perturbed(RankNet(), normalize='query')"),
         ("function", "custom_objective(3, name='mine')"),
-        ("loss", "GBRanker(lambda scores, labels, sigma: 0.0, n_jobs=1).fit(X, y, qid=qid)"),
+        ("loss", "GBRanker(lambda scores, labels, sigma: 0.0).fit(X, y, qid=qid)"),
         ("gradient",
-         "GBRanker(lambda scores, labels, sigma: (0.0, [1.0], scores), n_jobs=1).fit(X, y, qid=qid)"),
+         "GBRanker(lambda scores, labels, sigma: (0.0, [1.0], scores)).fit(X, y, qid=qid)"),
         ("curvature",
-         "GBRanker(lambda scores, labels, sigma: (0.0, labels, 0 * labels), n_jobs=1)\n"
-         "    .fit(X, y, qid=qid)"),
+         "GBRanker(lambda scores, labels, sigma: (0.0, labels, 0 * labels)).fit(X, y, qid=qid)"),
         ("curvature",
-         "GBRanker(lambda scores, labels, sigma: (0.0, labels, -labels), n_jobs=1)\n"
-         "    .fit(X, y, qid=qid)"),
+         "GBRanker(lambda scores, labels, sigma: (0.0, labels, -labels)).fit(X, y, qid=qid)"),
     ],
     "Schedules": [
-        ("sigma", "GBRanker(sigma='geometrical(1, 0.1)').fit(X, y, qid=qid)"),
+        ("schedule", "GBRanker(sigma='geometrical(1, 0.1)').fit(X, y, qid=qid)"),
         ("sigma", "GBRanker(sigma='wide').fit(X, y, qid=qid)"),
         ("sigma", "GBRanker(sigma=-1).fit(X, y, qid=qid)"),
         ("start", "geometric(0, 1)"),
@@ -208,7 +205,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("comments", r"write_letor(path, X, y, qid, comments=['a\nb'] * 100)"),
         ("comments", "write_letor(path, X, y, qid, comments=[1] * 100)"),
         ("distribution", "make_cubic(10, distribution=[0.5, 0.6])"),
-        ("S1.txt", "read_folds(folder)"),
+        ("S1.txt", "read_folds(path.parent)"),
     ],
     "Saved models": [
         ("no model", "load_ranker(folder)"),
@@ -219,8 +216,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("model.txt", "load_ranker(saved('model.txt', lambda text: text[:100]))"),
         ("model.txt", "load_ranker(saved('model.txt', lambda text: text.replace('5', '6')))"),
         ("GBRanker", "LinearRanker.load(saved('model.txt', lambda text: text))"),
-        ("init", "GBRanker(n_estimators=1, init=Ridge().fit(X, y), n_jobs=1).fit(X, y, qid=qid)\\\n"
-                 "    .save(folder)"),
+        ("init",
+         "GBRanker(n_estimators=1, init=Ridge().fit(X, y)).fit(X, y, qid=qid).save(folder)"),
         ("not fitted", "GBRanker().predict(X)"),
     ],
     "Checkpoints": [
@@ -229,24 +226,24 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("checkpoint_rounds",
          "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint=folder, checkpoint_rounds=0)"),
         ("checkpoint",
-         "GBRanker(random_state=0, booster_params={'boosting': 'dart'}, n_jobs=1)\n"
-         "    .fit(X, y, qid=qid, checkpoint=folder)"),
+         "GBRanker(random_state=0, booster_params={'boosting': 'dart'}).fit(\n"
+         "X, y, qid=qid, checkpoint=folder)"),
         ("n_estimators",
          "GBRanker(n_estimators=3, random_state=0).fit(X, y, qid=qid, checkpoint=begun())"),
         ("checkpoint",
-         "GBRanker(n_estimators=2, random_state=0)\n"
-         "    .fit(X, y, qid=qid, checkpoint=begun(lambda content: content[:-1]))"),
+         "GBRanker(n_estimators=2, random_state=0).fit(\n"
+         "X, y, qid=qid, checkpoint=begun(lambda content: content[:-1]))"),
     ],
     "Linear rankers": [
         ("qid", "LinearRanker().fit(X, y)"),
         ("qid", "SLAMPerceptron().fit(X, y)"),
-        ("X", "LinearRanker().fit(np.where(X > 2, np.nan, X), y, qid=qid)"),
+        ("X", "LinearRanker().fit(np.where(X > 0, np.nan, X), y, qid=qid)"),
         ("X", "LinearRanker().fit(frame, y, qid=qid)"),
         ("solver", "LinearRanker('lambdarank', solver='cg').fit(X, y, qid=qid)"),
         ("solver", "LinearRanker(solver='newton').fit(X, y, qid=qid)"),
         ("sample_weight", "LinearRanker(solver='cg').fit(X, y, qid=qid, sample_weight=1 + y)"),
         ("early_stopping_rounds", "LinearRanker(early_stopping_rounds=2).fit(X, y, qid=qid)"),
-        ("labels", "LinearRanker().fit(X, 0 * y, qid=qid)"),
+        ("threshold", "LinearRanker().fit(X, 0 * y, qid=qid)"),
         ("init", "LinearRanker(init='zero').fit(X, y, qid=qid)"),
     ],
     "Comparisons": [
@@ -257,7 +254,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("seeds", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, seeds=[])"),
         ("seeds", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, seeds=[1, 1])"),
         ("datasets", "compare_rankers({'a': GBRanker()}, [])"),
-        ("datasets", "compare_rankers({'a': GBRanker()}, [X])"),
+        ("datasets", "compare_rankers({'a': GBRanker()}, ['mq2008'])"),
         ("ranker", "ranker_from_name(3)"),
     ],
 }  # fmt: skip
@@ -313,11 +310,9 @@ def names(folder: Path) -> dict[str, Any]:
 
 def told(error: Exception, folder: Path) -> str:
     """Return a message without what is of this machine, or of another library."""
-    text = re.sub(re.escape(str(folder)) + r"/\d+/", "", str(error))
+    text = re.sub(re.escape(str(folder)) + r"/\d+/?", "", str(error))
     text = re.sub(r" at 0x[0-9a-f]+", "", text)
-    text = re.sub(
-        r"(Known: |refuses the parameters or data: |takes \[)(?s:.{20}).*", r"\1...", text
-    )
+    text = re.sub(r"(Known: |takes \[)(?s:.{20}).*", r"\1...", text)
     return re.sub(r"\s+", " ", text)
 
 
@@ -348,9 +343,9 @@ def page(found: dict[str, list[Case]]) -> str:
         "",
         "What was given, and what the message says: which argument it is about, what it was, and",
         "what it should be. All are ValueErrors, TypeErrors or RuntimeErrors, or kinds of them, as",
-        "in scikit-learn; files that cannot be read or written give OSErrors. `X`, `y` and `qid` are",
-        "good here. Nothing has been trained, and no file changed, when an error comes, unless it",
-        "says so. This page is written by `python tests/errors.py > docs/errors.md`.",
+        "in scikit-learn; a file that cannot be read or written gives an OSError. `X`, `y` and",
+        "`qid` are good here. This page is written by `python tests/errors.py > docs/errors.md`,",
+        "which runs each line; the tests run them too.",
     ]
     for section, items in found.items():
         lines += ["", f"## {section}", "", "| given | error | message |", "|---|---|---|"]

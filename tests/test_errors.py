@@ -14,8 +14,8 @@ import gbrank
 DOCS = Path(__file__).parents[1] / "docs" / "errors.md"
 SOURCE = Path(inspect.getfile(gbrank)).parent
 REMEDY = re.compile(
-    r"must|needs?\b|expected|[Uu]se|takes|Known|has format|load it by|Call 'fit'|Delete|delete|Set|set"
-    r"|Do labels differ|not both|Save|pass"
+    r"must|needs?\b|expected|[Uu]se|takes|Known|reads format|load it by|Call 'fit'|[Dd]elete"
+    r"|[Ss]et\b|Do labels differ|not both|Save|pass|choose"
 )
 # Whose errors others' tests raise: they need commands, processes, or other libraries.
 ELSEWHERE = {"commands", "evaluation", "kernels"}

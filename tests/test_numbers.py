@@ -134,8 +134,8 @@ def test_what_is_not_finite_is_refused(
                 call(np.where(np.arange(len(labels)) == row, value, scores))
             with pytest.raises(ValueError, match=r"^sigma must be a number above 0"):
                 call(scores, value)
+        wrong = np.where(np.arange(len(labels)) == row, value, labels)
         with pytest.raises(ValueError, match=f"^labels {place}"):
-            wrong = np.where(np.arange(len(labels)) == row, value, labels)
             objective.bind(wrong, Queries.from_sizes([len(labels)]))
 
 

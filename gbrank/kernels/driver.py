@@ -210,7 +210,7 @@ class Runner:
         return RuntimeError(
             f"query {name!r} ({self.queries.sizes[query]} documents) has a "
             "loss, gradient or curvature that is not finite, or a negative curvature, "
-            f"at sigma={sigma!r}"
+            f"at sigma={sigma!r}: all must be finite, and no curvature below 0"
         )
 
 
