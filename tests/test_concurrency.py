@@ -126,7 +126,7 @@ def state():
         "hooks": (sys.excepthook, sys.displayhook, threading.excepthook, sys.getrecursionlimit()),
         "processes": multiprocessing.get_start_method(allow_none=True),
         "scikit-learn": sklearn.get_config(),
-        "matplotlib": (matplotlib.get_backend(auto_select=False), dict(matplotlib.rcParams)),
+        "matplotlib": dict(matplotlib.rcParams),
         "xgboost": xgboost.get_config(),
     }
 

@@ -211,7 +211,9 @@ class NDCG(DCG):
 
     def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
         """Return the ideal DCG of each query."""
-        best_first = np.lexsort((-gains, queries.index))
+        gains = gains[queries.order]
+        numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
+        best_first = np.lexsort((-gains, numbers))
         ideal: Vector = np.add.reduceat(gains[best_first] * table, queries.offsets[:-1])
         if not np.isfinite(ideal).all():
             query = int(np.argmin(np.isfinite(ideal)))
