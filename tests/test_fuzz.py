@@ -1,9 +1,11 @@
 """Damaged bytes, replayed: see fuzz.py."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +29,32 @@ def test_replay(path: Path) -> None:
     for place in range(0, len(data), step):
         target(data[:place])
         target(data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :])
+
+
+VALUES = [None, True, -1, 10**30, 1e308, "", "../..", [], [[]], {}, {"": None}]
+
+
+def places(value: Any) -> list[list[Any]]:
+    """Return the way to every value inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    found: list[list[Any]] = []
+    for key, item in inside:
+        found.append([key])
+        if isinstance(item, dict | list):
+            found += [[key, *rest] for rest in places(item)]
+    return found
+
+
+def test_descriptions_with_one_other_value() -> None:
+    """Signed, so that only what the values are can tell."""
+    text = (CORPUS / "description" / "whole.json").read_text(encoding="utf-8")
+    for way in places(json.loads(text)):
+        for value in VALUES:
+            changed = part = json.loads(text)
+            for key in way[:-1]:
+                part = part[key]
+            part[way[-1]] = value
+            TARGETS["description"](json.dumps(changed).encode())
 
 
 SHAPES = {
