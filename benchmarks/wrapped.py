@@ -14,9 +14,9 @@ class Wrapper(Runner):
     """A runner that passes on what another one computes; subclasses change it."""
 
     def __init__(self, objective: "Wrapped", inner: Runner) -> None:
-        super().__init__(inner.program, inner.queries, inner.n_jobs)
         self.objective = objective
         self.inner = inner
+        self.queries = inner.queries
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the inner objective's loss of each query."""
