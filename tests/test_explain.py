@@ -130,5 +130,5 @@ def test_bad_input() -> None:
     """As for predict."""
     with pytest.raises(NotFittedError):
         GBRanker().explain(X)
-    with pytest.raises(ValueError, match="X has 3 features, but .* expecting 4"):
+    with pytest.raises(ValueError, match=r"X has 3 features, but .* expecting 4"):
         fitted(n_estimators=1).explain(X[:, :3])
