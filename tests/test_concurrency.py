@@ -141,7 +141,9 @@ import gbrank
 assert_unchanged("importing")
 X, y, qid = gbrank.make_cubic(10, n_documents=10, n_features=3, random_state=0)
 for booster in ("lightgbm", "xgboost"):
-    ranker = gbrank.GBRanker(booster=booster, n_estimators=2, n_jobs=1, subsample=0.5, verbose=1)
+    ranker = gbrank.GBRanker(
+        booster=booster, n_estimators=2, n_jobs=1, subsample=0.5, random_state=0
+    )
     ranker.fit(X, y, qid=qid).predict(X)
     assert_unchanged(f"fitting with {booster}")
 """
