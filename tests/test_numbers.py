@@ -90,7 +90,9 @@ def test_gradients_are_finite(name: str, query: tuple[Vector, Vector], sigma: fl
         assert np.isfinite(curvature).all(), text
         assert (curvature > 0).all(), text
         if objective.facts.shift_invariant:
-            unit = np.exp2(labels.max()) if ":dcg" in text else 1.0  # the others are normalised
+            unit = (
+                float(np.exp2(labels.max())) if ":dcg" in text else 1.0
+            )  # the others are normalised
             rounding = 1e-12 * np.abs(gradient).max() + 1e-15 * unit / sigma
             assert abs(gradient.sum()) <= rounding * len(gradient) + 1e-320, text
 
