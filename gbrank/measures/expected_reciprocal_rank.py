@@ -16,8 +16,8 @@ __all__ = ["ERR"]
 
 BEFORE, MEANS = 4, 5  # rows of state
 
-# Chances to go on that are smaller are lost in rounding.
-LEAST_LOG = np.log(1e-22)
+# Chances to go on that are smaller are lost in rounding; short blocks are gone through whole.
+LEAST_LOG, SHORT = np.log(1e-22), 32
 
 
 @inline
@@ -47,20 +47,17 @@ def survival_means(
 
 
 @inline
-def depth_of(start: int, end: int, x: Vector, query: Vector) -> int:
-    """Return up to which position a tied block counts.
+def depth_of(start: int, end: int, total: float, last_rank: float) -> int:
+    """Return up to which position a tied block counts, given the sum of its x.
 
     The mean of Π (1 − x) over t documents is at most the t-th power of the mean of 1 − x
     (Maclaurin's inequality).
     """
-    total = 0.0
-    for p in range(start, end):
-        total += x[p]
-    going_on = np.log1p(-total / (end - start))
-    depth = float(end)
-    if going_on < 0:
-        depth = min(depth, start + 1 + LEAST_LOG / going_on)
-    return int(min(depth, query[1]))
+    depth = end if end <= last_rank else int(last_rank)
+    if end - start > SHORT and total > 0:
+        going_on = np.log1p(-total / (end - start))
+        depth = int(min(depth, start + 1 + LEAST_LOG / going_on))
+    return depth
 
 
 @inline
@@ -81,7 +78,10 @@ def err_value(
     start = 0
     while start < min(m, query[1]):
         end = last[start]
-        depth = depth_of(start, end, x, query)
+        stops = 0.0
+        for p in range(start, end):
+            stops += x[p]
+        depth = depth_of(start, end, stops, query[1])
         survival_means(start, end, -1, -1, depth, x, means)
         for p in range(start, depth):
             total += table[p] * before * (means[p - start] - means[p - start + 1])
@@ -111,7 +111,10 @@ def prepare_err_swaps(
         n = end - start
         reach = min(end, max(top, start)) - start
         own = 0.0
-        depth = depth_of(start, end, x, query)
+        stops = 0.0
+        for p in range(start, end):
+            stops += x[p]
+        depth = depth_of(start, end, stops, query[1])
         if start < depth:
             survival_means(start, end, -1, -1, depth, x, means)
             for t in range(1, min(n, depth - start) + 1):
@@ -150,8 +153,11 @@ def err_row(
     end = last[i]
     n = end - start
     reach = min(end, max(top, start)) - start
-    new = i == start or x[i] != x[i - 1]  # equal x stand side by side
-    depth = depth_of(start, end, x, query) if new else 0
+    new = n > 1 and (i == start or x[i] != x[i - 1])  # equal x stand side by side
+    stops = 0.0
+    for p in range(start, end if new else start):
+        stops += x[p]
+    depth = depth_of(start, end, stops, query[1])
     inside = 0.0
     for j in range(i + 1, end):
         if new and x[j] != x[j - 1]:
