@@ -55,7 +55,7 @@ def _sum_pairs(
             difference = label - labels[j]
             sign = 1.0 if difference > 0 else (-1.0 if difference < 0 else 0.0)
             gap = sigma - sign * (s[i] - s[j])
-            short = min(gap / sigma, WIDEST)
+            short = min(max(gap / sigma, 0.0), WIDEST)
             active = abs(sign) * (1.0 if gap > 0 else (0.5 if gap == 0 else 0.0))
             slope = active * short if squared else active
             loss += active * short * (0.5 * short if squared else 1.0)
@@ -141,7 +141,7 @@ def _sweep(
                     kinks += 0.5 if other else 0.0
                 else:
                     reached = ahead + 1
-                    short = min(gap / sigma, WIDEST)
+                    short = min(max(gap / sigma, 0.0), WIDEST)
                     count += 1.0 if other else 0.0
                     lack += short if other else 0.0
                     squares += 0.5 * short * short if other else 0.0

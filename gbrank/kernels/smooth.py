@@ -45,9 +45,9 @@ def smooth_measure(
     slopes = work[1]
     state = work[2:]
     means = state[RANKS]
+    width = np.sqrt(sigma)
     boxed = m > params[1] and count_neighbours(s, sigma) > params[1] * m
     if boxed:
-        width = np.sqrt(sigma)
         lay_out(s, width, work[4])
         average_in_boxes(x, work)
     else:
@@ -60,10 +60,10 @@ def smooth_measure(
         slopes[i] /= total[i]
         curvature[i] += abs(slopes[i] * (x[i] - means[i]))
     if boxed:
-        push_in_boxes(x, width, work, gradient, curvature)
+        push_in_boxes(x, work, gradient, curvature)
     else:
-        push(s, x, sigma, means, slopes, gradient, curvature)
-    rescale(params[0], sigma, gradient, curvature)
+        push(s, x, sigma, width, means, slopes, gradient, curvature)
+    rescale(params[0], width, gradient, curvature)
     return loss
 
 
@@ -88,10 +88,10 @@ def average(s: Vector, x: Vector, sigma: float, total: Vector, means: Vector) ->
 
 @inline
 def push(
-    s: Vector, x: Vector, sigma: float, means: Vector, slopes: Vector,
+    s: Vector, x: Vector, sigma: float, width: float, means: Vector, slopes: Vector,
     gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
-    """Add all pairs of neighbours."""
+    """Add all pairs of neighbours, in units of √σ, the width."""
     m = s.size
     for i in range(m - 1):
         for j in range(i + 1, m):
@@ -100,7 +100,7 @@ def push(
                 break
             here = weight * slopes[i] * (x[j] - means[i])  # document j at position i
             there = weight * slopes[j] * (x[i] - means[j])
-            force = (s[i] - s[j]) * (there + here)
+            force = (s[i] - s[j]) / width * (there + here)
             gradient[i] += force
             gradient[j] -= force
             bend = abs(here) + abs(there)
@@ -124,9 +124,7 @@ def average_in_boxes(x: Vector, work: Matrix) -> None:
 
 
 @inline
-def push_in_boxes(
-    x: Vector, width: float, work: Matrix, gradient: Vector, curvature: Vector
-) -> None:
+def push_in_boxes(x: Vector, work: Matrix, gradient: Vector, curvature: Vector) -> None:
     """Do as `push`, from places in the fifth row."""
     m = x.size
     slopes = work[1]
@@ -143,7 +141,7 @@ def push_in_boxes(
     for i in range(m):
         there = x[i] * sums[2, i] - sums[3, i]
         here = slopes[i] * (sums[1, i] - means[i] * sums[0, i])
-        gradient[i] += width * (there + here)
+        gradient[i] += there + here
         slopes[i] = abs(slopes[i])
         curvature[i] *= -1.0  # what comes twice
     add_distances(work[4, :m], x, means, slopes, work[5:], curvature)
@@ -170,7 +168,7 @@ def neighbour(a: float, b: float, sigma: float) -> float:
 
 
 @inline
-def rescale(floor: float, sigma: float, gradient: Vector, curvature: Vector) -> None:
-    """Multiply by 2/σ, and add a share of the mean curvature."""
+def rescale(floor: float, width: float, gradient: Vector, curvature: Vector) -> None:
+    """Go from derivatives in units of √σ, the width; add a share of the mean curvature."""
     curvature += floor * curvature.sum() / curvature.size
-    multiply(2 / sigma, 2 / sigma, gradient, curvature)
+    multiply(2 / width, 2 / width / width, gradient, curvature)
