@@ -54,7 +54,7 @@ def assert_agreement(name: str, labels: Vector, scores: Vector, sigma: float) ->
     for actual, expected, unit in zip(
         boxed.gradients(scores, sigma, 0, np.empty(0)),
         direct.gradients(scores, sigma, 0, np.empty(0)),
-        (width, min(width * width, 1e290)),
+        (width, min(max(width * width, 1e-290), 1e290)),
         strict=True,
     ):
         assert np.isfinite(actual).all()

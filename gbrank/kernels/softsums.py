@@ -159,7 +159,7 @@ def sum_exponentials(
             size = np.searchsorted(points, places[int(faded) - start]) if faded > start else 0
         near = np.searchsorted(places, points[size - 1] + BOX_REACH + 1) if size > 0 else 0
         fields[0, :size] = 0.0
-        add_by_boxes(tables[r, 0], 0, False, places[:near], weights, points[:size], fields[:1])
+        add_by_boxes(tables[r, 0], 0, False, places[:near], weights[:1], points[:size], fields[:1])
         above = 0
         for a in range(size):
             while above < n and np.floor(places[above]) < np.floor(points[a]) - BOX_REACH:

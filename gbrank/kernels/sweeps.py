@@ -139,7 +139,7 @@ def sweep_pairs(
     powers = np.empty(TERMS)
     small = np.empty((13, SMALL))
     parts = np.empty((WAITING, 2), np.int64)
-    order_by(x, ordered, members, factors, spare)
+    order_by(x[:m], ordered, members, factors, spare)
     for p in range(m):
         anchors[p] = anchors[p - 1] if p > 0 else s[0]
         if (anchors[p] - s[p]) / sigma > FARTHEST:
