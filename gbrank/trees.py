@@ -1,5 +1,6 @@
 """Trees of any booster in one form, from which other formats are written."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -34,7 +35,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(ABC):
     """What splits of any kind have in common.
 
     Parameters
@@ -52,9 +53,9 @@ class Split:
     right: "Tree"
 
     @property
+    @abstractmethod
     def zero_left(self) -> bool:
         """Whether zeros go left."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
