@@ -23,6 +23,7 @@ PAIRS = [
     "lambda(truncation=7):ndcg", "lambda(truncation=3):ap", "lambda(ties='order'):ndcg",
     "lambda(normalize='query'):ndcg",
 ]  # fmt: skip
+GRADES = ["lambda:pairwise", "lambda:kendall"]
 BLOCKS = ["lambda:err", "lambda:err@5", "lambda(truncation=7):err"]
 HINGES = ["ranksvm", "gbrank"]
 SOME = ["ranknet", "lambda:ndcg", "lambda:ap", "lambda:err", "approx:ndcg@5"]
@@ -89,7 +90,7 @@ lists = st.tuples(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PAIRS + RANKS + BLOCKS + HINGES)
+@pytest.mark.parametrize("name", PAIRS + RANKS + BLOCKS + GRADES + HINGES)
 @given(lists)
 @settings(max_examples=25, deadline=None)
 def test_agreement(name: str, case: Any) -> None:
@@ -98,6 +99,8 @@ def test_agreement(name: str, case: Any) -> None:
     rng = np.random.default_rng(seed)
     if name in BLOCKS and label_kind == "continuous":
         m = min(m, 130)  # every two documents of a block have a delta of their own
+    if name in GRADES and label_kind == "continuous":
+        label_kind = "graded"  # many labels are not swept
     labels = make_labels(label_kind, m, rng)
     scores = make_scores(score_kind, labels, rng)
     swept, direct = (runner(name, labels, way) for way in (False, True))
@@ -152,7 +155,7 @@ def test_row_order(name: str, seed: int, labels: str, tied: bool) -> None:
         assert_same_bits(one[order], other)
 
 
-@pytest.mark.parametrize("name", ["approx:kendall", *SOME, *HINGES, *BOXED])
+@pytest.mark.parametrize("name", ["approx:kendall", "lambda:kendall", *SOME, *HINGES, *BOXED])
 def test_sum_of_gradients(name: str) -> None:
     """A constant on all scores changes nothing."""
     rng = np.random.default_rng(1)
@@ -209,13 +212,22 @@ def test_which_lists_are_swept(name: str, grades: str, longest: int, more: int) 
         (LambdaRank(NDCG(gain=(0, 3, 1))), False),  # a gain that falls
         (LambdaRank("err"), True),
         (LambdaRank("err", normalize="lightgbm"), False),
-        (LambdaRank("kendall"), False),
+        (LambdaRank("kendall", truncation=2), False),
     ],
 )
 def test_what_can_be_swept(objective: Any, swept: bool) -> None:
     """The rest goes pair by pair, whatever the length."""
     program = objective.program(np.array([0.0, 1.0, 2.0]), Queries.from_sizes([3]))
     assert program.params[-1] == (pairs.LONGEST_DIRECT if swept else np.inf)
+
+
+def test_lists_of_many_grades_are_divided_later() -> None:
+    """Every two grades are a sweep."""
+    longest = [
+        LambdaRank("kendall").program(np.arange(n, dtype=float), Queries.from_sizes([n])).params[-1]
+        for n in (2, 5, 32, 33)
+    ]
+    assert longest == [200, 275, 950, np.inf]
 
 
 @pytest.mark.parametrize("name", HINGES)

@@ -18,11 +18,14 @@ from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, sweep_pairs
 from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.queries import Queries
 
-__all__ = ["LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "logistic_pairs", "pair_program"]
+__all__ = [
+    "FEW_LABELS", "LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "logistic_pairs", "pair_program",
+]  # fmt: skip
 
 # Up to so many documents, pairs are summed one by one. The times meet, as measured with five
 # grades, between 400 (AP) and 900 (RankNet). Lists are divided by label, more often the more
-# labels there are: with a continuous one the times meet at 3,500.
+# labels there are: with a continuous one the times meet at 3,500. Deltas that are separable by
+# grades cost much more one by one: the times meet at 150 (two grades) to 900 (32).
 LONGEST_DIRECT, LONGEST_DIVIDED = 750, 3500
 FEW_LABELS = 32
 LONGEST = (
@@ -31,7 +34,7 @@ LONGEST = (
 )
 
 # Where the weights of a row come from.
-UNIT, BY_STATE, BY_ROW = 0.0, 1.0, 2.0
+UNIT, BY_STATE, BY_ROW, BY_GRADES = 0.0, 1.0, 2.0, 3.0
 
 
 def pair_program(
@@ -40,6 +43,7 @@ def pair_program(
     *,
     swaps: tuple[Function, Function | None] | None = None,
     separable_between: bool = False,
+    separable_by_grades: bool = False,
     x: Vector | None = None,
     columns: Matrix | None = None,
     table: Vector | None = None,
@@ -60,6 +64,8 @@ def pair_program(
         A measure's swap deltas, which weight the pairs; all weigh 1 by default.
     separable_between : bool
         Whether deltas that come by rows are separable between tied blocks.
+    separable_by_grades : bool
+        Whether they are separable for the documents of two grades.
     x, columns, table : ndarray, optional
         The measure's constants of documents, queries and positions.
     top : int, optional
@@ -84,11 +90,14 @@ def pair_program(
     source = UNIT if swaps is None else BY_STATE if row is None else BY_ROW
     reach = np.inf if top is None else top
     x = labels if x is None else x
-    few = np.unique(labels).size <= FEW_LABELS
+    n_labels = np.unique(labels).size
+    few = n_labels <= FEW_LABELS
     longest = LONGEST_DIRECT if few else LONGEST_DIVIDED
     swept = (source != BY_ROW or separable_between) and not built_in and 2 * reach > longest
     if swept and (np.diff(x[np.argsort(labels)]) < 0).any():
         swept = False  # of two documents, that of larger label may have the smaller x
+    if separable_by_grades and few and not built_in and top is None:
+        source, swept, longest = BY_GRADES, True, 150 + 25 * n_labels
     return Program(
         kernel=logistic_pairs,
         documents=np.stack([labels, x]),
@@ -96,7 +105,7 @@ def pair_program(
         table=np.empty(0) if table is None else table,
         params=np.array([source, reach, built_in, boost, longest if swept else np.inf]),
         rows=(prepare, row or NO_ROWS[1]),
-        scratch=11,
+        scratch=16 if source == BY_GRADES else 11,
         tied=tied,
         order="descending" if tied else "input",
         query_norm=query_norm,
@@ -121,6 +130,13 @@ def logistic_pairs(
     built_in = params[2] > 0
     weights[:m] = 1.0
     prepare(-1, top, first, last, x, query, table, state, weights)
+    if m > params[4] and source == BY_GRADES:
+        loss = _sweep_grades(
+            s, sigma, first, last, x, query, table, prepare, work, gradient, curvature
+        )
+        bound_steps(LONGEST_STEP, gradient, curvature)
+        to_score_units(sigma, gradient, curvature)
+        return loss
     if m > params[4]:
         if source == UNIT:
             state[UPPER, :m] = 1.0
@@ -155,7 +171,7 @@ def logistic_pairs(
             break
         if source == BY_STATE:
             separable_weights(i, last, x, state, weights)
-        elif source == BY_ROW:
+        elif source >= BY_ROW:
             row(i, top, first, last, x, query, table, state, weights)
         if built_in and s[0] != s[m - 1]:
             if source == UNIT:
@@ -180,6 +196,47 @@ def logistic_pairs(
         else:
             bound_steps(LONGEST_STEP, gradient, curvature)
         to_score_units(sigma, gradient, curvature)
+    return loss
+
+
+@inline
+def _sweep_grades(
+    s: Vector, sigma: float, first: Positions, last: Positions, x: Vector, query: Vector,
+    table: Vector, prepare: Any, work: Matrix, gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
+    state = work[5:9]
+    scores = work[9]
+    heads = work[10].view(np.int64)
+    grades = work[11]
+    places = work[12].view(np.int64)
+    push = work[13]
+    bend = work[14]
+    loss = 0.0
+    for high in range(1, int(x.max()) + 1):
+        for low in range(high):
+            prepare(high, low, first, last, x, query, table, state, scores)
+            size = 0
+            for p in range(x.size):
+                if x[p] in (low, high):
+                    tied = size > 0 and first[places[size - 1]] == first[p]
+                    heads[size] = heads[size - 1] if tied else size
+                    places[size] = p
+                    scores[size] = s[p]
+                    grades[size] = x[p]
+                    for c in range(4):
+                        state[c, size] = state[c, p]
+                    size += 1
+            n = size if gradient.size > 0 else 0
+            push[:n] = 0.0
+            bend[:n] = 0.0
+            loss += sweep_pairs(
+                scores[:size], sigma, heads[:size], grades[:size], True, True, state,
+                PAIR_FORCES if n > 0 else PAIR_LOSSES, work, push[:n], bend[:n],
+            )  # fmt: skip
+            for t in range(n):
+                gradient[places[t]] += push[t]
+                curvature[places[t]] += bend[t]
     return loss
 
 

@@ -7,7 +7,10 @@ the rows UPPER, SHARE, LOWER and INSIDE of `state` with U, P, V and C. Kernels t
 per row, and can sum such weights faster than pair by pair.
 
 A measure of which this holds between blocks only has a row function, and declares
-``separable_between = True``; long lists then take from its rows the pairs inside blocks.
+``separable_between = True``; long lists then take from its rows the pairs inside blocks. One of
+which it holds for the documents of any two grades (x = 0, 1, ..., without gaps), with parts that
+depend on both, declares ``separable_by_grades = True``; its `prepare`, called with the higher grade
+for `i` and the lower one for `top`, fills the rows of their documents.
 """
 
 import numpy as np

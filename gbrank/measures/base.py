@@ -68,7 +68,7 @@ class Measure(ABC):
     catalogue (in words; optional), the method `terms`, and functions of the row
     signature (see `gbrank.kernels.compiled`): `value`, which writes the measure of one query,
     averaged over tied documents, to ``out[0]``; and, for the relaxations that it can take, the
-    pair `swaps` (LambdaRank; see `gbrank.kernels.swaps`, also for `separable_between`), `by_rank`
+    pair `swaps` (LambdaRank; see `gbrank.kernels.swaps`, also for `separable_…`), `by_rank`
     (ApproxRank: the measure as a function of real ranks) and `by_place` (SmoothRank: as a function
     of the mean x at each position); see `gbrank.kernels.ranks`.
 
@@ -88,6 +88,7 @@ class Measure(ABC):
     value: ClassVar[Function]
     swaps: ClassVar[tuple[Function, Function | None] | None] = None
     separable_between: ClassVar[bool] = False
+    separable_by_grades: ClassVar[bool] = False
     by_rank: ClassVar[Function | None] = None
     by_place: ClassVar[Function | None] = None
     scratch: ClassVar[int] = 8

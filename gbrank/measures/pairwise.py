@@ -7,6 +7,7 @@ import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.ranks import RANKS, SLOPES, SPARE, logistic_slope
+from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
 from gbrank.kernels.sweeps import PAIR_CHANCES, sweep_pairs
 from gbrank.measures.base import Measure, Terms, inverse
 from gbrank.queries import Queries
@@ -83,7 +84,13 @@ def prepare_pairwise_swaps(
     i: int, top: int, first: Positions, last: Positions,
     x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
 ) -> None:  # fmt: skip
-    """Fill the chances, by block, that a pair touches the top and has a document between it."""
+    """Fill the chances, by block, that a pair touches the top and has a document between it.
+
+    For two grades, fill the parts of the deltas of their documents.
+    """
+    if i > 0:
+        flips_of_grades(i, top, last, x, query[0], state)
+        return
     start = 0
     while start < x.size:
         end = last[start]
@@ -104,6 +111,32 @@ def prepare_pairwise_swaps(
             state[OUTER, p] = outer
             state[INNER_ONE, p] = one
             state[INNER_BETWEEN, p] = between
+        start = end
+
+
+@inline
+def flips_of_grades(
+    high: int, low: int, last: Positions, x: Vector, factor: float, state: Matrix
+) -> None:
+    """Fill the parts of the deltas of documents of two grades.
+
+    Between them, a document of either grade flips one pair, one of a grade between them two. Of a
+    tied block half stands above a document of it on average, of the rest a third between two.
+    """
+    above = 0.0
+    start = 0
+    while start < x.size:
+        end = last[start]
+        within = 0.0
+        for p in range(start, end):
+            if low <= x[p] <= high:
+                within += 1.0 if x[p] in (low, high) else 2.0
+        for p in range(start, end):
+            state[LOWER, p] = factor * (above + 0.5 * within)
+            state[UPPER, p] = -state[LOWER, p]
+            state[SHARE, p] = 1.0
+            state[INSIDE, p] = factor * (1.0 + (within - 2.0) / 3.0)
+        above += within
         start = end
 
 
@@ -201,6 +234,7 @@ class PairwiseCorrect(Measure):
     source = "Burges, Ragno & Le 2006, section 2"
     value = pairwise_value
     swaps = (prepare_pairwise_swaps, pairwise_row)
+    separable_by_grades = True
     by_rank = pairwise_by_rank
     span: ClassVar[tuple[float, float]] = (1.0, 0.0)
 
