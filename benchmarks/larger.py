@@ -6,12 +6,11 @@ python benchmarks/larger.py
 import argparse
 
 import matplotlib.pyplot as plt
-import numpy as np
 from flagship import PEERS
 from objectives import MEASURED, OTHERS
-from study import DOCS, publish
+from study import DOCS, cubic, publish
 
-from gbrank import Comparison, Dataset, GBRanker, compare_rankers, make_cubic, ranker_from_name
+from gbrank import Comparison, GBRanker, compare_rankers, ranker_from_name
 
 TEXT = """\
 # Larger data: quality against seconds
@@ -51,9 +50,6 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
     n = arguments.queries
-    X, y, qid = make_cubic(2 * n + n // 2, random_state=0)
-    cuts = np.searchsorted(qid, [n, n + n // 2])
-    fold = tuple(np.split(np.arange(len(y)), cuts))
     budget = {
         "n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31, "subsample": 1.0,
         "colsample": 1.0, "early_stopping_rounds": 50,
@@ -62,7 +58,7 @@ if __name__ == "__main__":
     names = [*PEERS, default, *(f"{name}:ndcg" for name in MEASURED), *OTHERS]
     comparison = compare_rankers(
         {name: ranker_from_name(name, **budget) for name in dict.fromkeys(names)},
-        [Dataset("cubic", X, y, qid, [fold])],
+        [cubic(n, n // 2, n)],
         seeds=1,
         results=arguments.results,
         n_jobs=arguments.jobs,

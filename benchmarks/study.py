@@ -12,14 +12,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gbrank import Comparison, Dataset, compare_rankers, make_cubic, read_folds
 
 DOCS = Path(__file__).parents[1] / "docs" / "studies"
 
 
-def cubic() -> Dataset:
-    """Return the artificial data of the studies."""
-    return Dataset("cubic", *make_cubic(500, n_documents=50, random_state=0))
+def cubic(train: int = 1500, valid: int = 500, test: int = 1500) -> Dataset:
+    """Return artificial data of so many queries, of 50 documents each, in one fold."""
+    X, y, qid = make_cubic(train + valid + test, n_documents=50, random_state=0)
+    cuts = np.searchsorted(qid, [train, train + valid])
+    return Dataset("cubic", X, y, qid, [tuple(np.split(np.arange(len(y)), cuts))])
 
 
 def study(
@@ -49,7 +53,7 @@ def study(
     """
     parser = argparse.ArgumentParser(description=text.splitlines()[0].lstrip("# "))
     parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
-    parser.add_argument("--cubic", action="store_true", help="also on artificial data")
+    parser.add_argument("--cubic", action="store_true", help="also on artificial data (one fold)")
     parser.add_argument("--seeds", type=int, default=seeds)
     parser.add_argument("--results", help="folder that keeps what is done")
     parser.add_argument("--jobs", type=int)
