@@ -8,9 +8,10 @@ import argparse
 import matplotlib.pyplot as plt
 from flagship import PEERS
 from objectives import MEASURED, OTHERS
-from study import DOCS, cubic, publish
+from study import DOCS, publish
 
 from gbrank import Comparison, GBRanker, compare_rankers, ranker_from_name
+from gbrank.papers.bench import cubic_queries
 
 TEXT = """\
 # Larger data: quality against seconds
@@ -58,7 +59,7 @@ if __name__ == "__main__":
     names = [*PEERS, default, *(f"{name}:ndcg" for name in MEASURED), *OTHERS]
     comparison = compare_rankers(
         {name: ranker_from_name(name, **budget) for name in dict.fromkeys(names)},
-        [cubic(n, n // 2, n)],
+        [cubic_queries(2 * n + n // 2)],
         seeds=1,
         results=arguments.results,
         n_jobs=arguments.jobs,

@@ -12,18 +12,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from gbrank import Comparison, Dataset, compare_rankers, make_cubic, read_folds
+from gbrank import Comparison, compare_rankers, read_folds
+from gbrank.papers.bench import cubic_queries
 
 DOCS = Path(__file__).parents[1] / "docs" / "studies"
-
-
-def cubic(train: int = 1500, valid: int = 500, test: int = 1500) -> Dataset:
-    """Return artificial data of so many queries, of 50 documents each, in one fold."""
-    X, y, qid = make_cubic(train + valid + test, n_documents=50, random_state=0)
-    cuts = np.searchsorted(qid, [train, train + valid])
-    return Dataset("cubic", X, y, qid, [tuple(np.split(np.arange(len(y)), cuts))])
+QUERIES = 3750  # of artificial data: 1,500 to train on, 750 to validate, 1,500 to test
 
 
 def study(
@@ -60,7 +53,7 @@ def study(
     arguments = parser.parse_args()
     datasets = [read_folds(folder) for folder in arguments.data]
     if arguments.cubic:
-        datasets.append(cubic())
+        datasets.append(cubic_queries(QUERIES))
     comparison = compare_rankers(
         rankers,
         datasets,
