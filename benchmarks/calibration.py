@@ -1,0 +1,66 @@
+"""Do probabilities come true? Expected calibration errors, and pictures of the default ranker's.
+
+python benchmarks/calibration.py --data mq2008 ohsumed
+"""
+
+import argparse
+from functools import partial
+
+import numpy as np
+from joblib import Parallel, delayed
+from study import DOCS
+
+from gbrank import (
+    Dataset,
+    GBRanker,
+    expected_calibration_error,
+    plot_calibration,
+    ranker_from_name,
+    read_folds,
+)
+
+DEFAULT = str(GBRanker().objective)
+OBJECTIVES = dict.fromkeys([DEFAULT, "pointwise", "lambda:ndcg+pointwise", "lambda:ndcg"])
+TEXT = """\
+# Calibration: scores as probabilities
+
+`predict(X, output="probability")` maps scores by a logistic curve, fitted to the validation
+queries, to the expected label as a share of the largest. One curve serves all queries: it can be no
+better than the objective makes scores of different queries comparable. Below, the expected
+calibration error (ten bins) of the test queries of all folds, and the curves of `GBRanker()`.
+"""
+
+
+def probabilities(data: Dataset, objective: str, fold: int) -> np.ndarray:
+    """Return targets and probabilities of the test documents of a fold."""
+    train, valid, test = data.splits[fold]
+    ranker = ranker_from_name(objective).set_params(n_jobs=1, random_state=0)
+    ranker.fit(
+        data.X[train], data.y[train], qid=data.qid[train],
+        eval_set=[(data.X[valid], data.y[valid])], eval_qid=[data.qid[valid]],
+    )  # fmt: skip
+    targets = ranker.calibration_.targets(data.y[test])
+    return np.stack([targets, ranker.predict(data.X[test], output="probability")])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
+    parser.add_argument("--jobs", type=int, default=-1)
+    arguments = parser.parse_args()
+    datasets = [read_folds(folder) for folder in arguments.data]
+    names = [data.name for data in datasets]
+    lines = [f"| objective | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]
+    for objective in OBJECTIVES:
+        errors = []
+        for data in datasets:
+            of_fold = delayed(partial(probabilities, data, objective))
+            t, p = np.hstack(Parallel(arguments.jobs)(map(of_fold, range(len(data.splits)))))
+            errors.append(f"{expected_calibration_error(t, p):.4f}")
+            if objective == DEFAULT:
+                plot_calibration(t, p, DOCS / f"calibration-{data.name}.png")
+        lines.append(f"| `{objective}` | {' | '.join(errors)} |")
+    command = f"```bash\npython benchmarks/calibration.py --data {' '.join(names)}\n```"
+    pictures = "\n".join(f"![{name}](calibration-{name}.png)" for name in names)
+    page = "\n\n".join([TEXT.strip(), command, "\n".join(lines), pictures])
+    (DOCS / "calibration.md").write_text(page + "\n", encoding="utf-8")
