@@ -36,7 +36,7 @@ Vector = NDArray[np.float64]
 
 PAPER = "SmoothRank"
 PENALTIES = tuple(10.0**power for power in range(-6, 4))
-# More iterations at each sigma change NDCG@10 by less than 0.001, and take many times as long.
+# Twice as many at each sigma do not raise NDCG@10: measured, on training and validation queries.
 MAX_ITER = 5
 
 NDCG_AT = {k: NDCG(k=k, discount="letor") for k in (1, 5, 10, 50)}
