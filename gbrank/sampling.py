@@ -1,4 +1,4 @@
-"""Random numbers that depend on (seed, round, query) only, not on the order of queries or rows."""
+"""Random numbers that depend on (seed, round, query) or content, not on the order of rows."""
 
 import hashlib
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gbrank.collective import total
 
-__all__ = ["document_noise", "query_keys", "query_noise", "sampled_queries"]
+__all__ = ["document_noise", "query_keys", "query_noise", "row_keys", "sampled_queries"]
 
 Keys = NDArray[np.uint64]
 
@@ -38,6 +38,29 @@ def query_keys(ids: NDArray[Any]) -> Keys:
         hashlib.blake2b(repr(item).encode(), digest_size=8).digest() for item in ids.tolist()
     )
     return np.fromiter((int.from_bytes(d, "little") for d in digests), np.uint64, len(ids))
+
+
+def row_keys(X: NDArray[Any]) -> Keys:
+    """Return one number per row that depends on the row's numbers only, in single precision.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_rows, n_columns)
+
+    Returns
+    -------
+    ndarray of uint64, shape (n_rows,)
+
+    Examples
+    --------
+    >>> len(set(row_keys(np.array([[0.0, 1.0], [1.0, 0.0], [-0.0, 1.0]])).tolist()))
+    2
+    """
+    with np.errstate(over="ignore"):
+        numbers = X.astype(np.float32)
+    numbers += 0.0  # −0 becomes 0
+    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
+    return _mix(_mix(numbers.view(np.uint32) + columns).sum(axis=1))
 
 
 def query_noise(keys: Keys, seed: int, round: int) -> Keys:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import reference
 from battery import NAMES
 from gbrank import GBRanker, Queries, geometric, get_objective, make_cubic
+from gbrank.boosters import TRAINERS, Rows, Settings
+from gbrank.boosters.bins import binned_rows
+from gbrank.features import Schema
 
 Vector = NDArray[np.float64]
 
@@ -187,3 +191,50 @@ def test_predictions_do_not_depend_on_the_order(booster: str, case: str, shuffle
     expected = fit(booster, **CASES[case]).predict(X)
     actual = fit(booster, rows, **CASES[case]).predict(X)
     assert np.abs(actual - expected).max() <= 1e-6 * np.abs(expected).max()
+
+
+def binned(booster: str, most: int, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Have bins made of so many rows only, as they are in large data; return booster_params."""
+    monkeypatch.setattr("gbrank.boosters.xgboost.binned_rows", partial(binned_rows, most=most))
+    return {"bin_construct_sample_cnt": most} if booster == "lightgbm" else {}
+
+
+@boosters
+@pytest.mark.parametrize("most", [200_000, 1500])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_bins_do_not_depend_on_the_order(
+    booster: str, most: int, convert: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of so many rows that XGBoost's own would, and of a sample."""
+    rng = np.random.default_rng(6)
+    features = rng.standard_normal((12_000, 3))
+    features[rng.random(features.shape) < 0.3] = 0
+    labels, qid = rng.integers(0, 4, 12_000), np.repeat(np.arange(600), 20)
+    params = binned(booster, most, monkeypatch)
+    expected, actual = (
+        GBRanker(booster=booster, n_estimators=10, random_state=0, n_jobs=1, booster_params=params)
+        .fit(convert(features[rows]), labels[rows], qid=qid[rows])
+        .predict(features)
+        for rows in (np.arange(12_000), rng.permutation(12_000))
+    )
+    assert np.abs(actual - expected).max() <= 1e-6 * np.abs(expected).max()
+
+
+@boosters
+def test_rows_beyond_the_sample(booster: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers and categories that the bins' rows lack go the same way in training and after it."""
+    rng = np.random.default_rng(7)
+    features = np.column_stack([rng.standard_normal(4000), rng.integers(0, 5, 4000)])
+    features[rng.random(4000) < 0.3, 0] = np.nan
+    features[:40] = [50.0, 30.0]
+    target = np.isnan(features[:, 0]) + 0.1 * features[:, 1]
+    rows = Rows(features, np.zeros(4000), Queries.from_sizes([4000]))
+    schema = Schema.learn(features, categorical_feature=[1])
+    params = binned(booster, 20, monkeypatch)
+    settings = Settings(0.5, 31, None, 1, 1.0, 1.0, 0.0, 0, 1, params)
+    trainer = TRAINERS[booster](rows, [], schema, settings, None)
+    for _ in range(5):
+        trainer.step(lambda scores: (scores - target, np.ones(4000)))
+    trained = trainer.train_scores()
+    assert np.ptp(trained) > 0.5
+    assert_allclose(trainer.finish(5).predict(features, schema, 1), trained, rtol=1e-6)

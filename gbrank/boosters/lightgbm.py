@@ -1,6 +1,5 @@
 """Training, prediction and storage with LightGBM."""
 
-import math
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gbrank._checks import check_number
 from gbrank.boosters.base import (
     Derivatives,
     Matrix,
@@ -25,8 +25,9 @@ from gbrank.boosters.base import (
     safe_names,
     single_precision,
 )
+from gbrank.boosters.bins import BINNED_ROWS, binned_rows
 from gbrank.boosters.lightgbm_trees import lightgbm_trees
-from gbrank.collective import gather, n_workers, total
+from gbrank.collective import gather, n_workers
 from gbrank.features import Features, Schema
 from gbrank.sampling import query_noise
 from gbrank.trees import Tree
@@ -68,10 +69,6 @@ STATEFUL = (
     "pos_bagging_fraction",
     "use_quantized_grad",
 )
-
-
-# Of how many rows bins are made; LightGBM's own default.
-BINNED_ROWS = 200_000
 
 
 class LightGBMModel:
@@ -148,8 +145,7 @@ class LightGBMTrainer:
             self._order = train.queries.order
             train = train.grouped()
         try:
-            bins = _common_bins(train, schema, settings) if n_workers() > 1 else None
-            data = _dataset(train, schema, settings, bins)
+            data = _dataset(train, schema, settings, _bins(train, schema, settings))
             if settings.built_in is not None:
                 data.set_group(train.queries.sizes)
                 data.set_weight(train.weights)
@@ -316,14 +312,16 @@ def _params(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _common_bins(rows: Rows, schema: Schema, settings: Settings) -> lgb.Dataset:
-    """Return what has the bins of a sample of all workers' rows.
+def _bins(rows: Rows, schema: Schema, settings: Settings) -> lgb.Dataset | None:
+    """Return what has the bins of a sample of all workers' rows, where LightGBM would take others.
 
-    By itself, LightGBM would take each feature's bins from the rows of one worker.
+    By itself, it would draw rows by their place, and take each feature's bins from one worker.
     """
-    n = len(rows.labels)
-    share = min(1.0, BINNED_ROWS / total(n))
-    chosen = np.linspace(0, n - 1, math.ceil(share * n)).astype(np.int64)
+    most = _params(settings).get("bin_construct_sample_cnt", BINNED_ROWS)
+    check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
+    if n_workers() == 1 and len(rows.labels) <= most:
+        return None
+    chosen = binned_rows(rows.X, most)
     parts = gather((rows.X[chosen], rows.labels[chosen]))
     X = [part for part, _ in parts]
     sample = Rows(

@@ -20,6 +20,7 @@ from gbrank.boosters.base import (
     safe_names,
     single_precision,
 )
+from gbrank.boosters.bins import binned_rows
 from gbrank.boosters.xgboost_trees import xgboost_trees
 from gbrank.features import Features, Schema
 from gbrank.trees import Tree
@@ -46,6 +47,10 @@ TAKEN = {
 }
 # What is drawn at random, besides by subsample and colsample.
 SAMPLING = ("colsample_bylevel", "colsample_bynode")
+# XGBoost's own default.
+MAX_BIN = 256
+# What may need more of the data than its bins.
+UNBINNED = {"process_type", "updater"}
 # What keeps a state between rounds.
 STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
 # Parameters that a booster's saved configuration does not list.
@@ -133,7 +138,7 @@ class XGBoostTrainer:
             if not train.queries.contiguous:
                 self._order = train.queries.order
                 train = train.grouped()
-        self._train = _matrix(train.X, schema, settings.n_jobs, train)
+        self._train = _training_matrix(train, schema, settings)
         if settings.built_in is not None:
             self._train.set_info(label=train.labels, group=train.queries.sizes)
             if train.query_weight is not None:
@@ -242,18 +247,41 @@ def _names(config: Any) -> set[str]:
     return set(config).union(*map(_names, config.values()))
 
 
+def _training_matrix(rows: Rows, schema: Schema, settings: Settings) -> xgb.DMatrix:
+    """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
+    own = settings.params
+    if own.get("tree_method", "hist") != "hist" or not UNBINNED.isdisjoint(own):
+        return _matrix(rows.X, schema, settings.n_jobs, rows)
+    X = _dense(rows.X)
+    chosen = binned_rows(X)
+    sample = X[chosen]
+    if len(chosen) < len(X):
+        # Where a number is beyond the last bin, a new row goes another way than it did in training.
+        sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
+    options = _options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
+    return xgb.QuantileDMatrix(
+        X, base_margin=rows.init_score, ref=xgb.QuantileDMatrix(sample, **options), **options
+    )
+
+
 def _matrix(X: Features, schema: Schema, n_jobs: int, rows: Rows | None = None) -> xgb.DMatrix:
+    margin = None if rows is None else rows.init_score
+    return xgb.DMatrix(_dense(X), base_margin=margin, **_options(schema, n_jobs))
+
+
+def _dense(X: Features) -> Matrix:
     # XGBoost takes the absent entries of a sparse matrix as missing; here they are zeros, so that
     # sparse and dense data give the same model.
-    dense = X.toarray() if sp.issparse(X) else X
+    return X.toarray() if sp.issparse(X) else X
+
+
+def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
     types = ["q"] * schema.n_features
     for position in schema.categorical:
         types[position] = "c"
-    return xgb.DMatrix(
-        dense,
-        base_margin=None if rows is None else rows.init_score,
-        feature_names=safe_names(schema),
-        feature_types=types,
-        enable_categorical=bool(schema.categorical),
-        nthread=n_jobs,
-    )
+    return {
+        "feature_names": safe_names(schema),
+        "feature_types": types,
+        "enable_categorical": bool(schema.categorical),
+        "nthread": n_jobs,
+    }
