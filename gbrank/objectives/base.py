@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program, Runner
 from gbrank.queries import Queries
 
-__all__ = ["BoundObjective", "Facts", "Objective"]
+__all__ = ["BoundObjective", "Evaluator", "Facts", "Objective"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,20 @@ class Facts:
     takes_objective: bool = False
 
 
+class Evaluator(Protocol):
+    """What computes an objective for given labels: a `Runner`, or what combines several."""
+
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the loss of each query, shape (n_queries,)."""
+        ...
+
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature of each document, times its weight, in input order."""
+        ...
+
+
 class Objective(ABC):
     """Base class of objectives: small frozen dataclasses that hold parameters only.
 
@@ -123,7 +137,7 @@ class Objective(ABC):
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Runner:
+    ) -> Evaluator:
         """Return what computes values and gradients for these labels.
 
         Parameters
@@ -138,7 +152,7 @@ class Objective(ABC):
 
         Returns
         -------
-        Runner
+        Evaluator
         """
         return Runner(self.program(labels, queries), queries, n_jobs)
 
@@ -202,7 +216,7 @@ class BoundObjective:
     ----------
     objective : Objective
     queries : Queries
-    runner : Runner
+    runner : Evaluator
     sample_weight : ndarray, shape (n_documents,), optional
     query_weight : ndarray, shape (n_queries,), optional
     """
@@ -211,7 +225,7 @@ class BoundObjective:
         self,
         objective: Objective,
         queries: Queries,
-        runner: Runner,
+        runner: Evaluator,
         sample_weight: Vector | None,
         query_weight: Vector | None,
     ) -> None:

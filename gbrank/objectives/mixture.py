@@ -7,8 +7,8 @@ import numpy as np
 
 from gbrank._checks import check_number
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program, Runner
-from gbrank.objectives.base import Facts, Objective
+from gbrank.kernels.driver import Program
+from gbrank.objectives.base import Evaluator, Facts, Objective
 from gbrank.queries import Queries
 from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, share_at, unit_of
 from gbrank.sums import mean_of_any_order
@@ -99,7 +99,7 @@ class Mixture(Objective):
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Runner:
+    ) -> Evaluator:
         """Return what runs both objectives."""
         return MixtureRunner(self, labels, queries, n_jobs, rounds)
 
@@ -108,7 +108,7 @@ def _long_cost(facts: Facts) -> str:
     return facts.cost if facts.fast == "none" else facts.fast
 
 
-class MixtureRunner(Runner):
+class MixtureRunner:
     """Adds up the runners of two objectives.
 
     Parameters
@@ -128,7 +128,6 @@ class MixtureRunner(Runner):
         n_jobs: int | None,
         rounds: int | None,
     ) -> None:
-        super().__init__(mixture.program(labels, queries), queries, n_jobs)
         self._share = as_schedule(mixture.share)
         self._rounds = rounds
         check_schedule(self._share, rounds, share_at)
@@ -158,7 +157,7 @@ class MixtureRunner(Runner):
             curvature *= weights
         return gradient, curvature
 
-    def _parts(self, round: int) -> list[tuple[float, Runner]]:
+    def _parts(self, round: int) -> list[tuple[float, Evaluator]]:
         """Return the objectives that have a share in a round."""
         share = share_at(self._share, round, self._rounds)
         parts = zip((1 - share, share), self._sides, strict=True)

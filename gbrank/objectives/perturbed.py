@@ -10,13 +10,13 @@ from scipy.special import ndtri
 
 from gbrank._checks import check_choice, check_number
 from gbrank.kernels.compiled import NO_ROWS, Vector
-from gbrank.kernels.driver import SMALLEST_CURVATURE, Program, Runner
+from gbrank.kernels.driver import SMALLEST_CURVATURE, Program
 from gbrank.kernels.expectation import SCRATCH, expected_measure
 from gbrank.measures import Measure
-from gbrank.objectives.base import Facts, Objective
+from gbrank.objectives.base import Evaluator, Facts, Objective
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.queries import Queries
-from gbrank.sampling import document_noise, query_noise
+from gbrank.sampling import document_noise, query_keys, query_noise
 
 __all__ = ["Perturbed"]
 
@@ -151,44 +151,43 @@ class Perturbed(Objective):
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Runner:
+    ) -> Evaluator:
         """Return what perturbs scores and runs the inner objective or measure on each result."""
         if isinstance(self.objective, Measure):
             return super().runner(labels, queries, n_jobs, rounds)
         inner = self.objective.runner(labels, queries, n_jobs, rounds)
-        return PerturbedRunner(self, inner, labels, queries, n_jobs)
+        return PerturbedRunner(self, inner, labels, queries)
 
 
-class PerturbedRunner(Runner):
+class PerturbedRunner:
     """Averages an objective's runner over perturbed scores.
 
     Parameters
     ----------
     perturbed : Perturbed
-    inner : Runner
+    inner : Evaluator
         What it is around.
     labels : ndarray, shape (n_documents,)
     queries : Queries
-    n_jobs : int or None
     """
 
     def __init__(
         self,
         perturbed: Perturbed,
-        inner: Runner,
+        inner: Evaluator,
         labels: Vector,
         queries: Queries,
-        n_jobs: int | None,
     ) -> None:
-        super().__init__(perturbed.program(labels, queries), queries, n_jobs)
         self._perturbed = perturbed
         self._labels = labels
+        self._queries = queries
+        self._keys = query_keys(queries.ids)
         self._inner = inner
         self._place = np.arange(len(labels)) - np.repeat(queries.offsets[:-1], queries.sizes)
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the mean loss of each query, shape (n_queries,)."""
-        total = np.zeros(self.queries.n_queries)
+        total = np.zeros(self._queries.n_queries)
         for perturbed in self._perturbations(scores, sigma, round):
             total += self._inner.values(perturbed, sigma, round)
         return total / self._perturbed.draws
@@ -201,7 +200,7 @@ class PerturbedRunner(Runner):
         for perturbed in self._perturbations(scores, sigma, round):
             total += self._inner.gradients(perturbed, sigma, round, np.empty(0))
         ranking = self._ranking(scores)
-        keys = np.stack([self.queries.index, scores, self._labels])[:, ranking]
+        keys = np.stack([self._queries.index, scores, self._labels])[:, ranking]
         block = np.cumsum(np.concatenate([[False], (np.diff(keys) != 0).any(axis=0)]))
         size = self._perturbed.draws * np.bincount(block)
         for derivative in total:
@@ -216,7 +215,7 @@ class PerturbedRunner(Runner):
         quantile, draws = QUANTILES[self._perturbed.noise], self._perturbed.draws
         # Not what a stochastic objective inside draws from the same seed.
         noise = query_noise(self._keys, ~self._perturbed.seed, round)
-        noise = np.repeat(noise, self.queries.sizes)
+        noise = np.repeat(noise, self._queries.sizes)
         for draw in range(draws):
             perturbed = scores.copy()
             uniform = document_noise(noise, self._place * draws + draw)
@@ -225,4 +224,4 @@ class PerturbedRunner(Runner):
 
     def _ranking(self, scores: Vector) -> NDArray[np.int64]:
         """Return the rows query by query, best first, equal scores by falling label."""
-        return np.lexsort((-self._labels, -scores, self.queries.index))
+        return np.lexsort((-self._labels, -scores, self._queries.index))
