@@ -144,9 +144,12 @@ for booster in ("lightgbm", "xgboost"):
     ranker = gbrank.GBRanker(
         booster=booster, n_estimators=2, n_jobs=1, subsample=0.5, random_state=0
     )
-    ranker.fit(X, y, qid=qid).predict(X)
-    before.pop("xgboost", None)  # a booster's verbosity is its process's
+    ranker.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid]).predict(X)
     assert_unchanged(f"fitting with {booster}")
+gbrank.GBRanker(
+    booster="xgboost", n_estimators=2, n_jobs=1, random_state=0, booster_params={"verbosity": 2}
+).fit(X, y, qid=qid).booster_.save_config()
+assert_unchanged("asking for XGBoost's messages")
 """
 
 

@@ -144,26 +144,31 @@ class XGBoostTrainer:
             if train.query_weight is not None:
                 self._train.set_info(weight=train.query_weight)
         self._valid = [_matrix(rows.X, schema, settings.n_jobs, rows) for rows in valid]
+        # As a parameter of the booster it would be the whole process's, for good.
+        self._verbosity = settings.params.get("verbosity", 0)
         params = _params(settings)
-        self._booster = xgb.Booster(params, [self._train, *self._valid])
-        known = _names(json.loads(self._booster.save_config())).union(UNLISTED)
-        params |= own_params(settings.params, ALIASES, known, TAKEN)
-        if state is not None:
-            self._booster.load_model(bytearray(state["model"]))
-        self._booster.set_param(params)
+        with xgb.config_context(verbosity=self._verbosity):
+            self._booster = xgb.Booster(params, [self._train, *self._valid])
+            known = _names(json.loads(self._booster.save_config())).union(UNLISTED)
+            params |= own_params(settings.params, ALIASES, known, TAKEN)
+            params.pop("verbosity", None)
+            if state is not None:
+                self._booster.load_model(bytearray(state["model"]))
+            self._booster.set_param(params)
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
-        if self._keyed:
-            # What draws features has a state of its own, which loading makes anew.
-            self._booster.load_config(self._booster.save_config())
-        rounds = self._booster.num_boosted_rounds()
-        if derivatives is None:
-            self._booster.update(self._train, rounds)
-        else:
-            self._booster.update(
-                self._train, rounds, lambda scores, _: single_precision(derivatives(scores))
-            )
+        with xgb.config_context(verbosity=self._verbosity):
+            if self._keyed:
+                # What draws features has a state of its own, which loading makes anew.
+                self._booster.load_config(self._booster.save_config())
+            rounds = self._booster.num_boosted_rounds()
+            if derivatives is None:
+                self._booster.update(self._train, rounds)
+            else:
+                self._booster.update(
+                    self._train, rounds, lambda scores, _: single_precision(derivatives(scores))
+                )
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
@@ -235,7 +240,6 @@ def _params(settings: Settings) -> dict[str, Any]:
         "nthread": settings.n_jobs,
         "seed_per_iteration": _keyed(settings),
         "disable_default_eval_metric": True,
-        "verbosity": 0,
         **({"booster": settings.params["booster"]} if "booster" in settings.params else {}),
     }
 
