@@ -30,7 +30,14 @@ from gbrank import (
     storage,
 )
 from gbrank.checkpoints import Checkpoint
-from gbrank.datasets import reading
+from gbrank.datasets import (
+    read_qrels,
+    read_run,
+    reading,
+    trec,
+    write_qrels,
+    write_run,
+)
 
 CORPUS = Path(__file__).with_name("corpus")
 
@@ -70,6 +77,35 @@ def letor(data: bytes) -> None:
     assert not np.isinf(X.data).any()
     if X.shape[0] * X.shape[1] < 2**16:
         np.testing.assert_array_equal(read_letor(path)[0], X.toarray())
+
+
+def judged(data: bytes, read: Callable[[Path], trec.Judged], write: Callable[..., None]) -> None:
+    """Read a number for each document of each query; what is then written reads as the same."""
+    path, copy = Path(FOLDER.name, "judged.txt"), Path(FOLDER.name, "copy.txt")
+    path.write_bytes(data)
+    if rejected(lambda: read(path), path):
+        return
+    values, qid, documents = read(path)
+    found = dict(zip(zip(qid, documents, strict=True), values.tolist(), strict=True))
+    assert len(found) == len(values) > 0
+    assert np.isfinite(values).all()
+    try:
+        write(copy, values, qid, documents)
+    except ValueError as error:
+        assert "white space" in str(error)  # noqa: PT017  # of Unicode, or NUL
+        return
+    values, qid, documents = read(copy)
+    assert dict(zip(zip(qid, documents, strict=True), values.tolist(), strict=True)) == found
+
+
+def run(data: bytes) -> None:
+    """Read it as a TREC run."""
+    judged(data, read_run, write_run)
+
+
+def qrels(data: bytes) -> None:
+    """Read it as TREC judgements."""
+    judged(data, read_qrels, write_qrels)
 
 
 def signed(data: bytes) -> bytes:
@@ -119,7 +155,9 @@ def checkpoint(data: bytes) -> None:
             assert sum(map(len, state.values())) <= len(data)
 
 
-TARGETS = {target.__name__: target for target in (letor, description, trees, checkpoint)}
+TARGETS = {
+    target.__name__: target for target in (letor, run, qrels, description, trees, checkpoint)
+}
 
 
 def main(name: str, seconds: str, folder: str | None = None) -> None:
@@ -127,7 +165,7 @@ def main(name: str, seconds: str, folder: str | None = None) -> None:
     import atheris
 
     corpus = folder or tempfile.mkdtemp()
-    for module in (checkpoints, loading, ranker, reading, storage):
+    for module in (checkpoints, loading, ranker, reading, storage, trec):
         for owner in (module, *filter(inspect.isclass, vars(module).values())):
             for function in filter(inspect.isfunction, vars(owner).values()):
                 if function.__module__ == module.__name__:

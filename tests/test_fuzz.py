@@ -71,14 +71,21 @@ SHAPES = {
 }
 MEMORY = """
 import resource, sys
+from functools import partial
 from gbrank import read_letor
+from gbrank.datasets import read_qrels, read_run
+
+readers = {
+    "letor": partial(read_letor, sparse=True, comments=True), "run": read_run, "qrels": read_qrels
+}
+read = readers[sys.argv.pop(1)]
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 for path in sys.argv[1:]:
     try:
-        read_letor(path, sparse=True, comments=True)
+        read(path)
     except ValueError as error:
         assert path in str(error)
     if path == sys.argv[1]:
@@ -97,12 +104,28 @@ def test_memory(shape: str, tmp_path: Path) -> None:
         content += b"0 qid:1 1:x"
     if shape == "one name that is long":
         content = b"0 qid:" + b"a" * 10_000 + b"\n" + content
-    paths = [tmp_path / "small.txt", tmp_path / "large.txt"]
-    paths[0].write_bytes(SHAPES[shape])
+    assert memory("letor", SHAPES[shape], content, tmp_path) < 10 * len(content)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units")
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [("run", b"%d Q0 d%d 1 1 a\n"), ("qrels", b"%d 0 d%d 1\n")],
+)
+def test_memory_of_trec_files(target: str, line: bytes, tmp_path: Path) -> None:
+    """Lines as short as they are in earnest take no more either."""
+    content = b"".join(line % (i // 100, i) for i in range(300_000))
+    assert memory(target, line % (1, 1), content, tmp_path) < 10 * len(content)
+
+
+def memory(target: str, small: bytes, content: bytes, folder: Path) -> int:
+    """Return how many bytes a process takes to read a file, beyond those for a small one."""
+    paths = [folder / "small.txt", folder / "large.txt"]
+    paths[0].write_bytes(small)
     paths[1].write_bytes(content)
     done = subprocess.run(
-        [sys.executable, "-c", MEMORY, *map(str, paths)],
+        [sys.executable, "-c", MEMORY, target, *map(str, paths)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert int(done.stdout) < 10 * len(content)
+    return int(done.stdout)

@@ -195,10 +195,13 @@ def test_other_line_ends(tmp_path: Path) -> None:
         (b"1 Q0 d 1 1_0 n\n", "line 1: expected a finite number as score, got '1_0'"),
         (b"1 Q0 d 1 2 n\n1 Q0 d 2 1 n\n", "line 2: expected each document of query '1' once, "
          "got 'd' again, after line 1"),
+        (b"1 Q0 d 1 2 n\n\n2 Q0 d 1 2 n\n1 Q0 e 1 2 n\n2 Q0 d 1 2 n\n", "line 5: expected each "
+         "document of query '2' once, got 'd' again, after line 3"),
         (b"1 Q0 \xff 1 2 n\n", "line 1: expected text in UTF-8, got b'1 Q0"),
+        (b"\n1 Q0 d\0 1 2 n\n", "line 2: expected text without NUL bytes, got b'1 Q0"),
         (b"\x1f\x8bno", "expected a whole gzip file"),
     ],
-    ids=range(9),
+    ids=range(11),
 )  # fmt: skip
 def test_bad_runs(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_bytes(content)

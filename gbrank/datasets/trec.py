@@ -4,11 +4,12 @@ import io
 import math
 import os
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbrank._checks import check_finite, check_vector
 from gbrank.datasets._types import StrPath, Vector
@@ -317,33 +318,53 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
 def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[str]) -> Judged:
     """Read a file of lines of this form, with a number of this pattern in one column."""
     columns = form.split()
-    numbers: list[float] = []
-    lines: dict[tuple[str, str], int] = {}
-    for line, content in enumerate(io.BytesIO(read_bytes(path)), 1):
+    numbers, hashes = array("d"), array("q")
+    qid: list[str] = []
+    documents: list[str] = []
+    data = read_bytes(path)
+    for line, content in enumerate(io.BytesIO(data), 1):
         where = f"{os.fspath(path)}, line {line}: expected"
         try:
             fields = [field.decode() for field in content.split()]
         except UnicodeDecodeError:
             raise ValueError(f"{where} text in UTF-8, got {content!r}") from None
+        if b"\0" in content:
+            raise ValueError(f"{where} text without NUL bytes, got {content!r}")
         if not fields:
             continue
         if len(fields) != len(columns):
             raise ValueError(f"{where} the columns {form}, got {len(fields)} columns")
-        row = dict(zip(columns, fields, strict=True))
-        text = row[column]
+        named = dict(zip(columns, fields, strict=True))
+        text = named[column]
         number = float(text) if pattern.fullmatch(text) else math.nan
         if not math.isfinite(number):
             raise ValueError(f"{where} {kind} as {column}, got {text!r}")
-        first = lines.setdefault((row["query"], row["document"]), line)
-        if first != line:
-            raise ValueError(
-                f"{where} each document of query {row['query']!r} once, got {row['document']!r} "
-                f"again, after line {first}"
-            )
+        query, document = named["query"], named["document"]
         numbers.append(number)
+        hashes.append(hash((query, document)))
+        qid.append(qid[-1] if qid and qid[-1] == query else query)  # one text for a query's lines
+        documents.append(document)
     if not numbers:
         raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
-    return np.array(numbers), [query for query, _ in lines], [document for _, document in lines]
+    found: dict[tuple[str, str], int] = {}
+    for row in _repeated(np.frombuffer(hashes, dtype=np.int64)):
+        query, document = qid[row], documents[row]
+        first = found.setdefault((query, document), row)
+        if first != row:
+            lines = [line for line, content in enumerate(io.BytesIO(data), 1) if content.split()]
+            raise ValueError(
+                f"{os.fspath(path)}, line {lines[row]}: expected each document of query {query!r} "
+                f"once, got {document!r} again, after line {lines[first]}"
+            )
+    return np.array(numbers), qid, documents
+
+
+def _repeated(hashes: NDArray[np.int64]) -> list[int]:
+    """Return where the numbers are that are there more than once."""
+    ordered = np.sort(hashes)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    where: list[int] = np.flatnonzero(np.isin(hashes, repeated)).tolist()
+    return where
 
 
 def _check_same_queries(run: StrPath, ran: set[str], qrels: StrPath, judged: set[str]) -> None:
