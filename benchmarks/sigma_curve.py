@@ -22,11 +22,9 @@ def ends(data: Dataset, fold: int, objective: str, width: float) -> tuple[float,
     ranker = ranker_from_name(objective, n_estimators=ROUNDS).set_params(
         sigma=constant(width, unit="spread"), early_stopping_rounds=None, n_jobs=1, random_state=0
     )
-    train, valid, _ = data.splits[fold]
-    ranker.fit(data.X[train], data.y[train], qid=data.qid[train])
-    return tuple(
-        ranker.score(data.X[rows], data.y[rows], data.qid[rows]) for rows in (train, valid)
-    )
+    train, valid, _ = data.fold(fold)
+    ranker.fit(train.X, train.y, qid=train.qid)
+    return ranker.score(*train), ranker.score(*valid)
 
 
 if __name__ == "__main__":
@@ -44,7 +42,7 @@ if __name__ == "__main__":
             found = Parallel(n_jobs=arguments.jobs)(
                 delayed(ends)(data, fold, objective, width)
                 for width in WIDTHS
-                for fold in range(len(data.splits))
+                for fold in range(1, len(data.splits) + 1)
             )
             train, valid = np.reshape(found, (len(WIDTHS), -1, 2)).mean(axis=1).T
             axes.plot(WIDTHS, train, "o-", label="training")

@@ -275,6 +275,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("measures", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, measures=[])"),
         ("seeds", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, seeds=[])"),
         ("seeds", "cross_validate_rankers({'a': GBRanker()}, X, y, qid, seeds=[1, 1])"),
+        ("number", "Dataset('cubic', X, y, qid).fold(6)"),
         ("datasets", "compare_rankers({'a': GBRanker()}, [])"),
         ("datasets", "compare_rankers({'a': GBRanker()}, ['mq2008'])"),
         ("ranker", "ranker_from_name(3)"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,6 +109,29 @@ def test_bad_data_sets(change: dict[str, Any], message: str) -> None:
     """Before anything is trained."""
     with pytest.raises(ValueError, match=message):
         Dataset(**({"name": "data", "X": X, "y": Y, "qid": QID} | change))
+
+
+def test_documents_of_a_fold() -> None:
+    """Those of its rows, with the user's own ids, from arrays and frames alike."""
+    names = np.array([f"q{query}" for query in QID])
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    folds = [([3, 1, 2], [8], [16, 17])]
+    for table in (X, frame):
+        data = Dataset("data", table, Y, names, [*folds, *split_folds(names, 3)])
+        train, valid, test = data.fold(1)
+        assert type(train.X) is type(table)
+        assert_array_equal(np.asarray(train.X), X[[3, 1, 2]])
+        assert_array_equal(train.y, Y[[3, 1, 2]])
+        assert [train.qid.tolist(), valid.qid.tolist()] == [["q0"] * 3, ["q1"]]
+        assert_array_equal(data.fold(4)[2].y, Y[data.splits[3].test])
+        assert_array_equal(test.qid, ["q2", "q2"])
+
+
+@pytest.mark.parametrize("number", [0, 4, 1.0])
+def test_no_such_fold(number: Any) -> None:
+    """They are counted from 1."""
+    with pytest.raises((ValueError, TypeError), match="number must be an integer of at least 1"):
+        Dataset("data", X, Y, QID, 3).fold(number)
 
 
 # --- LETOR's layouts --------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from gbrank.evaluation.bench import compare_rankers, cross_validate_rankers
 from gbrank.evaluation.calibration import expected_calibration_error, plot_calibration
 from gbrank.evaluation.comparison import Comparison
-from gbrank.evaluation.folds import Dataset, Fold, split_folds
+from gbrank.evaluation.folds import Dataset, Documents, Fold, split_folds
 from gbrank.evaluation.letor import read_folds
 from gbrank.evaluation.rankers import ranker_from_name
 from gbrank.evaluation.summary import Row
@@ -11,6 +11,7 @@ from gbrank.evaluation.summary import Row
 __all__ = [
     "Comparison",
     "Dataset",
+    "Documents",
     "Fold",
     "Row",
     "compare_rankers",

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing
 
 from gbrank._checks import check_labels, check_number
 from gbrank.queries import Queries
 from gbrank.sampling import query_keys, query_noise
 
-__all__ = ["Dataset", "Fold", "Folds", "Index", "rotate", "split_folds"]
+__all__ = ["Dataset", "Documents", "Fold", "Folds", "Index", "rotate", "split_folds"]
 
 Index = NDArray[np.int64]
 
@@ -34,6 +35,31 @@ class Fold(NamedTuple):
     train: Index
     valid: Index
     test: Index
+
+
+class Documents(NamedTuple):
+    """Documents of whole queries, as `GBRanker.fit` takes them.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        Features.
+    y : ndarray, shape (n_documents,)
+        Labels.
+    qid : ndarray, shape (n_documents,)
+        The query of each row.
+
+    Examples
+    --------
+    >>> from gbrank import Dataset, make_cubic
+    >>> train, valid, test = Dataset("cubic", *make_cubic(5, random_state=0)).fold(1)
+    >>> type(train).__name__, train.X.shape, train.y.shape, set(valid.qid) & set(test.qid)
+    ('Documents', (150, 50), (150,), set())
+    """
+
+    X: Any
+    y: NDArray[np.float64]
+    qid: NDArray[Any]
 
 
 Folds: TypeAlias = int | Sequence[Fold | tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -103,6 +129,43 @@ class Dataset:
             splits = split_folds(self.qid, self.folds)
         for name, value in {"X": X, "labels": labels, "queries": queries, "splits": splits}.items():
             object.__setattr__(self, name, value)
+
+    def fold(self, number: int) -> tuple[Documents, Documents, Documents]:
+        """Return the documents of a fold to train on, to validate on and to test on.
+
+        Parameters
+        ----------
+        number : int
+            Which fold, counted from 1.
+
+        Returns
+        -------
+        train, valid, test : Documents
+
+        Raises
+        ------
+        ValueError
+            If there is no such fold.
+
+        Examples
+        --------
+        >>> from gbrank import Dataset, GBRanker, make_cubic
+        >>> data = Dataset("cubic", *make_cubic(30, n_documents=10, random_state=0))
+        >>> train, valid, test = data.fold(1)
+        >>> ranker = GBRanker(n_estimators=10, n_jobs=1)
+        >>> ranker = ranker.fit(
+        ...     train.X, train.y, qid=train.qid, eval_set=[(valid.X, valid.y)], eval_qid=[valid.qid]
+        ... )
+        >>> 0 < ranker.score(test.X, test.y, test.qid) < 1
+        True
+        """
+        check_number(number, "number", 1, len(self.splits), integer=True)
+        train, valid, test = map(self._take, self.splits[number - 1])
+        return train, valid, test
+
+    def _take(self, rows: Index) -> Documents:
+        qid = self.queries.ids[self.queries.index[rows]]
+        return Documents(_safe_indexing(self.X, rows), self.labels[rows], qid)
 
 
 def _check_fold(fold: Any, queries: Queries, number: int) -> Fold:

@@ -11,7 +11,6 @@ import numpy as np
 from lightgbm.basic import LightGBMError
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from gbrank.evaluation.calibration import calibration_error
 from gbrank.evaluation.folds import Dataset, Fold
@@ -174,7 +173,7 @@ def run(work: Work) -> Outcome:
     KeyboardInterrupt
         If Ctrl-C ended the fit, even where the ranker kept the rounds that were done.
     """
-    (X, y, qid), (Xv, yv, qv), (Xt, yt, qt) = (_take(work.data, rows) for rows in work.fold)
+    (X, y, qid), (Xv, yv, qv), (Xt, yt, qt) = work.data.fold(work.unit.fold)
     start = time.perf_counter()
     try:
         with warnings.catch_warnings():
@@ -210,11 +209,6 @@ def run_in_worker(work: Work) -> Outcome:
         return run(work)
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def _take(data: Dataset, rows: NDArray[np.int64]) -> tuple[Any, Vector, NDArray[Any]]:
-    queries = data.queries
-    return _safe_indexing(data.X, rows), data.labels[rows], queries.ids[queries.index[rows]]
 
 
 def _judge(work: Work, part: str, y: Vector, ranker: Any, X: Any, qid: NDArray[Any]) -> Scores:

@@ -104,8 +104,8 @@ def approximation_errors(data: Dataset, alpha: float, n_iterations: int = N_ITER
     >>> bool(errors[0] > errors[1])
     True
     """
-    train = data.splits[0].train
-    rows = Rows(data.X[train], data.labels[train], Queries.from_qid(data.queries.index[train]))
+    (X, y, qid), _, _ = data.fold(1)
+    rows = Rows(X, y, Queries.from_qid(qid))
     coef = np.zeros(rows.X.shape[1])
     descend = StochasticGradient(ApproxRank(), rows, coef, 0.0, LEARNING_RATE, 0, n_iterations)
     smooth = ApproxRank().bind(rows.labels, rows.queries)

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from gbrank.evaluation import Dataset
 from gbrank.evaluation.units import Outcome
@@ -205,8 +203,8 @@ def anneal(data: Dataset, reg_lambda: float = 1e-3, n_jobs: int | None = None) -
     [64.0, 32.0]
     """
     curves = []
-    for fold in data.splits:
-        (X, y, qid), (Xt, yt, qt) = (_take(data, rows) for rows in (fold.train, fold.test))
+    for number in range(1, len(data.splits) + 1):
+        (X, y, qid), _, (Xt, yt, qt) = data.fold(number)
         ranker = smooth_ndcg(50, reg_lambda).set_params(n_jobs=n_jobs)
         ranker.fit(X, y, qid=qid, eval_set=[(Xt, yt)], eval_qid=[qt])
         results = ranker.evals_result_
@@ -271,7 +269,7 @@ def line_through_optimum(
     >>> line.n_maxima(1.0) < line.n_maxima(0.001)
     True
     """
-    X, y, qid = _take(data, data.splits[0].train)
+    (X, y, qid), _, _ = data.fold(1)
     ranker = smooth_ndcg(50, 1e-3).set_params(n_jobs=n_jobs).fit(X, y, qid=qid)
     bound = get_objective(ranker.objective).bind(y, Queries.from_qid(qid), n_jobs=n_jobs)
     direction = np.random.default_rng(0).normal(size=len(ranker.coef_))
@@ -311,7 +309,3 @@ def figures(bench: Bench) -> Iterator[Row]:
         note = f"highest after σ = {path.sigmas[np.argmax(values)]:g}"
         gained = float(values[-1] - values[0])
         yield Row(PAPER, data.name, figure.format(part), gained, said, note=note)
-
-
-def _take(data: Dataset, rows: NDArray[np.int64]) -> tuple[Any, Vector, NDArray[np.int64]]:
-    return _safe_indexing(data.X, rows), data.labels[rows], data.queries.index[rows]
