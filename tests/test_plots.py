@@ -85,16 +85,17 @@ def test_learning_curves_of_another_measure() -> None:
     """Of those that were measured."""
     ranker = fitted(eval_metric=["ndcg@10", "map"], verbose=1)
     ax = plots.learning_curves(ranker, measure="ap")
-    assert list(curves(ax)) == ["train", "valid_0", "best round: 15"]
+    assert list(curves(ax)) == ["train", "valid_0"]  # and no early stopping, so no best round
     assert_array_equal(curves(ax)["train"][:, 1], ranker.evals_result_["train"]["ap"])
     with pytest.raises(ValueError, match=r"measure must be one of \['ndcg@10', 'ap'\], got 'rr'"):
         plots.learning_curves(ranker, measure="rr")
 
 
 def test_learning_curves_without_sigma_or_validation() -> None:
-    """One axis; and no best round."""
-    ax = plots.learning_curves(fitted("lightgbm:lambdarank"))
-    assert ax.figure.axes == [ax]
+    """One axis, also where sigma is the same in all rounds; and no best round."""
+    for ranker in (fitted("lightgbm:lambdarank"), fitted(sigma=0.5)):
+        ax = plots.learning_curves(ranker)
+        assert ax.figure.axes == [ax]
     alone = fitted(validation_fraction=None, verbose=1)
     assert list(curves(plots.learning_curves(alone))) == ["train"]
     with pytest.raises(ValueError, match="ranker must have been fitted with validation data"):
@@ -245,6 +246,9 @@ def test_comparison(compared: Comparison, measure: str | None) -> None:
     assert_allclose(bars, rows[0].mean + np.array(ends))
     assert [text.get_text() for text in ax.get_yticklabels()] == ["ranknet", "lambdarank", "slam"]
     assert ax.yaxis_inverted()  # the first is on top
+    bottom, top = ax.get_ylim()
+    assert -1 < top < 0  # less than a row of empty space at either end
+    assert len(rows) - 1 < bottom < len(rows)
     assert ax.get_xlabel().startswith(f"{shown}\n")
     assert ax.get_xlabel().endswith("difference from ranknet")
 

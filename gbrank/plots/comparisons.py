@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison", "draw"]
 
-LEGEND = "dots: means over queries; bars: 95% intervals of the difference from {}"
+LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 
 
 def comparison(
@@ -68,8 +68,7 @@ def comparison(
     _panel(ax, chosen, comparison.baseline)
     _name_rows(ax, chosen)
     ax.set_title(data)
-    legend = LEGEND.format(comparison.baseline).replace("; ", "\n")
-    ax.set_xlabel(f"{measure}\n\n{legend}")
+    ax.set_xlabel(f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
     return ax
 
 
@@ -117,7 +116,7 @@ def _panel(axes: "Axes", rows: Sequence[Row], baseline: str) -> None:
     tidy(axes, "x")
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    axes.margins(y=0.15)
+    axes.set_ylim(-0.75, len(rows) - 0.25)
 
 
 def _name_rows(axes: "Axes", rows: Sequence[Row]) -> None:

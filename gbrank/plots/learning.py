@@ -20,8 +20,9 @@ def learning_curves(
 ) -> "Axes":
     """Draw a measure by round on each set, and sigma on a second axis.
 
-    A vertical line is where the model was cut. The second axis is ``ax.figure.axes[-1]``; there is
-    none for a booster's own objective, which has no sigma.
+    A vertical line is where early stopping cut the model. The second axis is
+    ``ax.figure.axes[-1]``; there is none where sigma is the same in all rounds, or the objective
+    is a booster's own, without a sigma.
 
     Parameters
     ----------
@@ -42,9 +43,15 @@ def learning_curves(
 
     Examples
     --------
-    >>> from gbrank import GBRanker, make_cubic, plots
+    >>> from gbrank import GBRanker, geometric, make_cubic, plots
     >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
-    >>> ranker = GBRanker("approx:ndcg", n_estimators=10, validation_fraction=0.3, random_state=0)
+    >>> ranker = GBRanker(
+    ...     "approx:ndcg",
+    ...     sigma=geometric(1.0, 0.1),
+    ...     n_estimators=10,
+    ...     validation_fraction=0.3,
+    ...     random_state=0,
+    ... )
     >>> ax = plots.learning_curves(ranker.fit(X, y, qid=qid))
     >>> ax.get_ylabel(), ax.figure.axes[-1].get_ylabel()
     ('ndcg@10', 'sigma')
@@ -64,11 +71,11 @@ def learning_curves(
         curve = values[measure]
         rounds = np.arange(1, len(curve) + 1)
         lines += ax.plot(rounds, curve, color=PALETTE[place % len(PALETTE)], label=name)
-    if "valid_0" in results:
+    if ranker.early_stopping_rounds is not None:
         best = ranker.best_iteration_
         lines += [ax.axvline(best, color=GREY, linewidth=1, label=f"best round: {best}")]
     tidy(ax)
-    if len(ranker.sigmas_):
+    if len(np.unique(ranker.sigmas_)) > 1:
         second = ax.twinx()
         rounds = np.arange(1, len(ranker.sigmas_) + 1)
         lines += second.plot(rounds, ranker.sigmas_, color=GREY, linestyle=":", label="sigma")
