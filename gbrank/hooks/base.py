@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gbrank._checks import check_number
 from gbrank.collective import anywhere
 from gbrank.kernels.driver import SMALLEST_CURVATURE
-from gbrank.objectives import BoundObjective, Objective, get_objective
+from gbrank.objectives import DEFAULT_OBJECTIVE, BoundObjective, Objective, get_objective
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of
 from gbrank.spread import unit_width
 from gbrank.sums import mean_of_any_order
@@ -100,7 +100,7 @@ class GradientHook:
 
     def __init__(
         self,
-        objective: str | Objective | Callable[..., Any] = "lambdarank",
+        objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
         sigma: Sigma | None = None,
         *,
         rounds: int | None = None,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gbrank.hooks.base import GradientHook, PerObject, caller
 from gbrank.measures import BoundMeasure, Measure, get_measure
 from gbrank.measures.base import query_weights
-from gbrank.objectives import BoundObjective, Objective
+from gbrank.objectives import DEFAULT_OBJECTIVE, BoundObjective, Objective
 from gbrank.queries import Queries
 from gbrank.schedules import Sigma
 
@@ -107,7 +107,7 @@ def _queries(pointers: NDArray[Any]) -> Queries:
 
 
 def xgboost_obj(
-    objective: str | Objective | Callable[..., Any] = "lambdarank",
+    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
     sigma: Sigma | None = None,
     *,
     rounds: int | None = None,

@@ -35,6 +35,7 @@ from gbrank.objectives.tierank import TieRank
 from gbrank.objectives.xendcg import XENDCG
 
 __all__ = [
+    "DEFAULT_OBJECTIVE",
     "SLAM",
     "XENDCG",
     "ApproxRank",
@@ -62,6 +63,9 @@ __all__ = [
     "list_objectives",
     "register_objective",
 ]
+
+# Ahead on validation queries of every data set of the studies: see docs/defaults.md.
+DEFAULT_OBJECTIVE = "tie:ndcg@10+listmle+pointwise"
 
 OBJECTIVES: dict[str, Any] = {}
 ALIASES = {"lambdarank": "lambda", "smooth:ap-ranks": "smoothap"}
