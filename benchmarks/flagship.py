@@ -11,14 +11,14 @@ TEXT = """\
 # The default, beside its peers
 
 `GBRanker()` beside what LightGBM, XGBoost and CatBoost have, on the same budget of rounds, leaves,
-learning rate and early stopping (CatBoost on its own symmetric trees).
+learning rate and early stopping (CatBoost on its own symmetric trees). XGBoost's rank:map takes
+binary labels only, and these are grades.
 """
 
 PEERS = (
     "lightgbm:lambdarank",
     "lightgbm:rank_xendcg",
     "xgboost:rank:ndcg",
-    "xgboost:rank:map",
     "catboost:YetiRank",
     "catboost:YetiRank:mode=NDCG",
     "catboost:StochasticRank:metric=NDCG",

@@ -27,6 +27,7 @@ from gbrank import (
     write_qrels,
 )
 from gbrank.cli import COMMANDS, _parser, main
+from gbrank.objectives import DEFAULT_OBJECTIVE
 
 Output: TypeAlias = Callable[..., str]
 
@@ -625,15 +626,15 @@ def test_demo(
     rows: dict[str, Any] = {
         cells[0]: cells[1:] for line in text.splitlines() if len(cells := line.split()) == 9
     }
-    assert list(rows) == ["objective", "ranknet", "lambdarank", built_in]
+    assert list(rows) == ["objective", DEFAULT_OBJECTIVE, "lambdarank", built_in]
     X, y, qid = make_cubic(36, random_state=0)
     train, valid, test = qid < 20, (qid >= 20) & (qid < 24), qid >= 24
-    ranker = GBRanker("ranknet", booster=booster, n_estimators=3, early_stopping_rounds=50,
+    ranker = GBRanker(booster=booster, n_estimators=3, early_stopping_rounds=50,
                       random_state=0, n_jobs=1)  # fmt: skip
     ranker.fit(X[train], y[train], qid=qid[train], eval_set=[(X[valid], y[valid])],
                eval_qid=[qid[valid]])  # fmt: skip
     scores = ranker.predict(X[test])
-    for cell, name in zip(rows["ranknet"], ["ndcg@1", "ndcg@5", "ndcg@10", "ap(threshold=2)",
+    for cell, name in zip(rows[DEFAULT_OBJECTIVE], ["ndcg@1", "ndcg@5", "ndcg@10", "ap(threshold=2)",
                                             "rr(threshold=2)"], strict=False):  # fmt: skip
         assert cell == f"{get_measure(name)(y[test], scores, qid=qid[test]):.4f}"
     assert text.endswith("Learning curves: gbrank-demo.png\n")

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from gbrank._checks import check_number
 from gbrank.datasets import make_cubic
 from gbrank.measures import get_measure
+from gbrank.objectives import DEFAULT_OBJECTIVE
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
 USAGE = "gbrank demo [options]"
 DETAILS = """\
-Trains RankNet, LambdaRank and the booster's own ranking objective on artificial data, prints how
-good they are on other queries, and draws their learning curves. It takes about half a minute."""
+Trains the default objective, LambdaRank and the booster's own ranking objective on artificial data,
+prints how good they are on other queries, and draws their learning curves. It takes about half a
+minute."""
 EXAMPLES = """\
   gbrank demo
   gbrank demo --booster xgboost --output xgboost.png"""
@@ -101,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
         f"  fewer when {PATIENCE} rounds bring no better {METRIC} on the validation queries.",
         flush=True,
     )
-    objectives = ("ranknet", "lambdarank", BUILT_IN[booster])
+    objectives = (DEFAULT_OBJECTIVE, "lambdarank", BUILT_IN[booster])
     _say("Compiling ...")
     for objective in objectives:
         fit(objective, 1)  # so that fit times do not include it
