@@ -1,6 +1,6 @@
 """Curvature and normalisation: what each objective's steps are divided by.
 
-python benchmarks/curvature.py --data mq2008 ohsumed --cubic
+python benchmarks/curvature.py --data mq2008 ohsumed --cubic 1
 """
 
 from dataclasses import dataclass

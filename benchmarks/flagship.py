@@ -1,6 +1,6 @@
 """The default ranker beside LightGBM's, XGBoost's and CatBoost's, under the same budget.
 
-python benchmarks/flagship.py --data mq2008 ohsumed --cubic
+python benchmarks/flagship.py --data mq2008 ohsumed --cubic 5
 """
 
 from study import study

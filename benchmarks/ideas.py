@@ -1,6 +1,6 @@
 """Ideas: what else might lead.
 
-python benchmarks/ideas.py --data mq2008 ohsumed --cubic
+python benchmarks/ideas.py --data mq2008 ohsumed --cubic 1
 """
 
 from dataclasses import dataclass

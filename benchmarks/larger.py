@@ -65,5 +65,5 @@ if __name__ == "__main__":
         n_jobs=arguments.jobs,
     )
     text = TEXT.format(train=n, valid=n // 2, test=n)
-    publish("larger", text, f"python benchmarks/larger.py --queries {n}", comparison, ["test"])
+    publish("larger", text, f"python benchmarks/larger.py --queries {n}", [comparison], ["test"])
     draw(comparison)

@@ -1,6 +1,6 @@
 """Mixtures: which companion, and how much of it.
 
-python benchmarks/mixtures.py --data mq2008 ohsumed --cubic
+python benchmarks/mixtures.py --data mq2008 ohsumed --cubic 1
 """
 
 from study import study

@@ -46,33 +46,36 @@ def study(
     """
     parser = argparse.ArgumentParser(description=text.splitlines()[0].lstrip("# "))
     parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
-    parser.add_argument("--cubic", action="store_true", help="also on artificial data (one fold)")
+    parser.add_argument("--cubic", type=int, metavar="SEEDS", help="also on artificial data")
     parser.add_argument("--seeds", type=int, default=seeds)
     parser.add_argument("--results", help="folder that keeps what is done")
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
-    datasets = [read_folds(folder) for folder in arguments.data]
+    runs = [([read_folds(folder) for folder in arguments.data], arguments.seeds)]
     if arguments.cubic:
-        datasets.append(cubic_queries(QUERIES))
-    comparison = compare_rankers(
-        rankers,
-        datasets,
-        seeds=arguments.seeds,
-        measures=measures,
-        baseline=baseline,
-        results=arguments.results,
-        n_jobs=arguments.jobs,
-    )
+        runs.append(([cubic_queries(QUERIES)], arguments.cubic))
+    comparisons = [
+        compare_rankers(
+            rankers,
+            datasets,
+            seeds=seeds,
+            measures=measures,
+            baseline=baseline,
+            results=arguments.results,
+            n_jobs=arguments.jobs,
+        )
+        for datasets, seeds in runs
+    ]
     folders = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python benchmarks/{name}.py --data {folders} --seeds {arguments.seeds}"
-    command += " --cubic" if arguments.cubic else ""
-    publish(name, text, command, comparison, parts)
+    command += f" --cubic {arguments.cubic}" if arguments.cubic else ""
+    publish(name, text, command, comparisons, parts)
 
 
 def publish(
-    name: str, text: str, command: str, comparison: Comparison, parts: Sequence[str]
+    name: str, text: str, command: str, comparisons: Sequence[Comparison], parts: Sequence[str]
 ) -> None:
-    """Write a comparison to docs/studies, and print its last table.
+    """Write comparisons to docs/studies, and print their last tables.
 
     Parameters
     ----------
@@ -80,13 +83,17 @@ def publish(
         As for `study`.
     command : str
         What reproduces it.
-    comparison : Comparison
+    comparisons : sequence of Comparison
+        Of different data sets.
     """
     titles = {"valid": "Validation queries", "test": "Test queries"}
-    tables = [f"## {titles[part]}\n\n```text\n{comparison.table(part)}\n```\n" for part in parts]
+    tables = []
+    for part in parts:
+        blocks = (f"```text\n{comparison.table(part)}\n```\n" for comparison in comparisons)
+        tables.append("\n".join([f"## {titles[part]}\n", *blocks]))
     DOCS.mkdir(parents=True, exist_ok=True)
     page = "\n".join([text.strip(), f"\n```bash\n{command}\n```\n", *tables])
     (DOCS / f"{name}.md").write_text(page, encoding="utf-8")
-    content = json.dumps(comparison.to_json(), indent=1)
+    content = json.dumps([comparison.to_json() for comparison in comparisons], indent=1)
     (DOCS / f"{name}.json").write_text(content + "\n", encoding="utf-8")
-    print(comparison.table(parts[-1]))
+    print(*(comparison.table(parts[-1]) for comparison in comparisons), sep="\n\n")

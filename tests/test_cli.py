@@ -634,8 +634,8 @@ def test_demo(
     ranker.fit(X[train], y[train], qid=qid[train], eval_set=[(X[valid], y[valid])],
                eval_qid=[qid[valid]])  # fmt: skip
     scores = ranker.predict(X[test])
-    for cell, name in zip(rows[DEFAULT_OBJECTIVE], ["ndcg@1", "ndcg@5", "ndcg@10", "ap(threshold=2)",
-                                            "rr(threshold=2)"], strict=False):  # fmt: skip
+    names = ["ndcg@1", "ndcg@5", "ndcg@10", "ap(threshold=2)", "rr(threshold=2)"]
+    for cell, name in zip(rows[DEFAULT_OBJECTIVE], names, strict=False):
         assert cell == f"{get_measure(name)(y[test], scores, qid=qid[test]):.4f}"
     assert text.endswith("Learning curves: gbrank-demo.png\n")
     assert Path("gbrank-demo.png").read_bytes().startswith(b"\x89PNG")
