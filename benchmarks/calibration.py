@@ -33,14 +33,11 @@ calibration error (ten bins) of the test queries of all folds, and the curves of
 
 def probabilities(data: Dataset, objective: str, fold: int) -> np.ndarray:
     """Return targets and probabilities of the test documents of a fold."""
-    train, valid, test = data.splits[fold]
+    train, valid, test = data.fold(fold)
     ranker = ranker_from_name(objective).set_params(n_jobs=1, random_state=0)
-    ranker.fit(
-        data.X[train], data.y[train], qid=data.qid[train],
-        eval_set=[(data.X[valid], data.y[valid])], eval_qid=[data.qid[valid]],
-    )  # fmt: skip
-    targets = ranker.calibration_.targets(data.y[test])
-    return np.stack([targets, ranker.predict(data.X[test], output="probability")])
+    ranker.fit(train.X, train.y, qid=train.qid, eval_set=[(valid.X, valid.y)], eval_qid=[valid.qid])
+    targets = ranker.calibration_.targets(test.y)
+    return np.stack([targets, ranker.predict(test.X, output="probability")])
 
 
 if __name__ == "__main__":
@@ -55,7 +52,7 @@ if __name__ == "__main__":
         errors = []
         for data in datasets:
             of_fold = delayed(partial(probabilities, data, objective))
-            t, p = np.hstack(Parallel(arguments.jobs)(map(of_fold, range(len(data.splits)))))
+            t, p = np.hstack(Parallel(arguments.jobs)(map(of_fold, range(1, len(data.splits) + 1))))
             errors.append(f"{expected_calibration_error(t, p):.4f}")
             if objective == DEFAULT:
                 plot_calibration(t, p, DOCS / f"calibration-{data.name}.png")
