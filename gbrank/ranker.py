@@ -51,7 +51,7 @@ class GBRanker(BaseRanker):
     objective : str, Objective or callable
         What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), a
         function of one query (see `custom_objective`), or a booster's own objective, such as
-        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default, "tie:ndcg@10+listmle+pointwise",
+        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default, "tie:ndcg@10+0.3*listmle+0.5*pointwise",
         is what ranks best by NDCG@10 on data of several kinds (docs/defaults.md).
     booster : {"lightgbm", "xgboost"}
         What grows the trees.
