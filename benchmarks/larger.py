@@ -8,7 +8,7 @@ import argparse
 import matplotlib.pyplot as plt
 from flagship import PEERS
 from objectives import MEASURED, OTHERS
-from study import DOCS, publish
+from study import ARTIFICIAL, DOCS, publish
 
 from gbrank import Comparison, GBRanker, compare_rankers, ranker_from_name
 from gbrank.papers.bench import cubic_queries
@@ -51,10 +51,7 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
     n = arguments.queries
-    budget = {
-        "n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31, "subsample": 1.0,
-        "colsample": 1.0, "early_stopping_rounds": 50,
-    }  # fmt: skip
+    budget = ARTIFICIAL | {"subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": 50}
     default = str(GBRanker().objective)
     names = [*PEERS, default, *(f"{name}:ndcg" for name in MEASURED), *OTHERS]
     comparison = compare_rankers(

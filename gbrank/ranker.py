@@ -51,8 +51,8 @@ class GBRanker(BaseRanker):
     objective : str, Objective or callable
         What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), a
         function of one query (see `custom_objective`), or a booster's own objective, such as
-        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default, "tie:ndcg@10+0.3*listmle+0.5*pointwise",
-        is what ranks best by NDCG@10 on data of several kinds (docs/defaults.md).
+        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default is TieRank on NDCG@10, mixed with
+        ListMLE and the pointwise term: it ranks well on data of several kinds (docs/defaults.md).
     booster : {"lightgbm", "xgboost"}
         What grows the trees.
     n_estimators : int
