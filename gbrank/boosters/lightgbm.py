@@ -319,7 +319,7 @@ def _bins(rows: Rows, schema: Schema, settings: Settings) -> lgb.Dataset | None:
     """
     most = _params(settings).get("bin_construct_sample_cnt", BINNED_ROWS)
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
-    if n_workers() == 1 and len(rows.labels) <= most:
+    if n_workers() == 1 and (settings.built_in is not None or len(rows.labels) <= most):
         return None
     chosen = binned_rows(rows.X, most)
     parts = gather((rows.X[chosen], rows.labels[chosen]))

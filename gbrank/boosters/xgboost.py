@@ -254,7 +254,8 @@ def _names(config: Any) -> set[str]:
 def _training_matrix(rows: Rows, schema: Schema, settings: Settings) -> xgb.DMatrix:
     """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
     own = settings.params
-    if own.get("tree_method", "hist") != "hist" or not UNBINNED.isdisjoint(own):
+    binned = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
+    if settings.built_in is not None or not binned:
         return _matrix(rows.X, schema, settings.n_jobs, rows)
     X = _dense(rows.X)
     chosen = binned_rows(X)
