@@ -172,7 +172,7 @@ def test_train_validation(data: Path, tmp_path: Path, output: Output) -> None:
     value = get_measure("ndcg@3")(y, ranker.predict(X), qid=qid)
     assert done == ranker.best_iteration_ + 3 < 60
     assert report == (
-        f"lambdarank with lightgbm: {done - 3} of {done} rounds kept\n"
+        f"{DEFAULT_OBJECTIVE} with lightgbm: {done - 3} of {done} rounds kept\n"
         f"validation ndcg@3: {value:.4f}\nmodel: {tmp_path / 'm'}\n"
     )
 

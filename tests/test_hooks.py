@@ -274,9 +274,9 @@ def test_weight_two_is_the_query_twice(kit: Any) -> None:
         if kit is LightGBM
         else {"min_child_weight": 0, "lambda": 0, "tree_method": "exact", "max_depth": 3}
     )
-    once = kit.train(kit.hook(), kit.data(X=rough, weight=weight), 5, **free)
+    once = kit.train(kit.hook("lambdarank"), kit.data(X=rough, weight=weight), 5, **free)
     doubled = kit.data(Y[rows], X=rough[rows], sizes=np.append(SIZES, SIZES[:10]))
-    twice = kit.train(kit.hook(), doubled, 5, **free)
+    twice = kit.train(kit.hook("lambdarank"), doubled, 5, **free)
     assert_allclose(kit.scores(once, rough), kit.scores(twice, rough), atol=1e-4)
 
 
@@ -292,7 +292,7 @@ def test_scale_of_the_loss_does_not_matter(kit: Any, scale: float) -> None:
 def test_base_score_shifts_only() -> None:
     """XGBoost starts at 0.5; no shift-invariant objective notices."""
     plain, shifted = (
-        XGBoost.scores(XGBoost.train(xgboost_obj(), XGBoost.data(), base_score=start))
+        XGBoost.scores(XGBoost.train(xgboost_obj("lambdarank"), XGBoost.data(), base_score=start))
         for start in (0.0, 0.5)
     )
     assert_allclose(shifted - 0.5, plain, atol=1e-4)

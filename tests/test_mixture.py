@@ -137,6 +137,19 @@ def test_order_of_rows_changes_no_bit() -> None:
 # --- What it must not be ----------------------------------------------------------------------
 
 
+def test_weight_two_is_the_query_twice() -> None:
+    """In gradient and curvature, up to rounding: the mean curvature is weighted too."""
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 3, 60).astype(float), rng.normal(size=60)
+    objective = get_objective("tie:ndcg@10+0.3*listmle")
+    once = objective.bind(y, Queries.from_sizes([20, 40]), query_weight=[2.0, 1.0])
+    rows = np.append(np.arange(60), np.arange(20))
+    twice = objective.bind(y[rows], Queries.from_sizes([20, 40, 20]))
+    weights = np.repeat([2.0, 1.0], [20, 40])
+    for one, other in zip(once.gradients(scores), twice.gradients(scores[rows]), strict=True):
+        assert_allclose(one, weights * other[:60], rtol=1e-9)
+
+
 def test_the_number_of_rounds_must_be_known() -> None:
     """By schedules that need it, at binding; a hook says so in its first round."""
     data, mixture = reference.Data(45), Mixture(RankNet(), Pointwise(), linear(0, 1))

@@ -139,7 +139,9 @@ def test_debiased_training_recovers_the_ranking() -> None:
             "clicks": (shown, clicks.y, own),
             "positions": (shown, clicks.y, both),
         }.items():
-            ranker = GBRanker(n_estimators=50, num_leaves=15, random_state=0, n_jobs=1)
+            ranker = GBRanker(
+                "lambdarank", n_estimators=50, num_leaves=15, random_state=0, n_jobs=1
+            )
             ranker.fit(data[0], data[1], **data[2])
             worth[name].append(ranker.score(X[~train], y[~train], qid=qid[~train]))
         attention = np.exp(list(ranker.position_bias_.values()))

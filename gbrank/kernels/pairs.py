@@ -23,10 +23,10 @@ __all__ = [
 ]  # fmt: skip
 
 # Up to so many documents, pairs are summed one by one. The times meet, as measured with five
-# grades, between 400 (AP) and 900 (RankNet). Lists are divided by label, more often the more
-# labels there are: with a continuous one the times meet at 3,500. Deltas that are separable by
+# grades, between 500 (AP) and 1,150 (RankNet). Lists are divided by label, more often the more
+# labels there are: with a continuous one the times meet at 1,700. Deltas that are separable by
 # grades cost much more one by one: the times meet at 150 (two grades) to 900 (32).
-LONGEST_DIRECT, LONGEST_DIVIDED = 750, 3500
+LONGEST_DIRECT, LONGEST_DIVIDED = 750, 1700
 FEW_LABELS = 32
 LONGEST = (
     f"above {LONGEST_DIRECT:,} documents ({LONGEST_DIVIDED:,} if there are more than {FEW_LABELS} "

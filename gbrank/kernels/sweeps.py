@@ -37,7 +37,7 @@ TERMS = 16
 # In units of σ: from an anchor to the documents that it serves, so that no power grows large.
 FARTHEST = 1.0
 # Parts of a list with fewer documents are summed pair by pair.
-SMALL = 64
+SMALL = 256
 
 
 def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
@@ -51,13 +51,21 @@ def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
     return np.concatenate([np.zeros(zeros), fit.convert().coef])
 
 
-# With p = 1/(1 + u), exact at u = 0 and to rounding at u = 1: 1 − p, p, p (1 − p) and p (1 − p)².
-_WRONG = _polynomial(lambda u: 1 / (1 + u))
-_RIGHT = np.eye(TERMS)[0] - _WRONG
-_SLOPE = _polynomial(lambda u: (1 + u) ** -2)
-_STEEP = _polynomial(lambda u: (1 + u) ** -3, zeros=2)
-
-_LOSS = _polynomial(lambda u: np.log1p(u + 1e-300) / (u + 1e-300))
+# Functions of u, p = 1/(1 + u): coefficients of powers, exact at u = 0 and to rounding at u = 1;
+# and after these, of 1, 1 − p, p (1 − p), p (1 − p)² and −log p themselves.
+_ONE, _WRONG, _SLOPE, _STEEP, _LOSS = np.hstack(
+    [
+        [
+            np.eye(TERMS)[0],
+            _polynomial(lambda u: 1 / (1 + u)),
+            _polynomial(lambda u: (1 + u) ** -2),
+            _polynomial(lambda u: (1 + u) ** -3, zeros=2),
+            _polynomial(lambda u: np.log1p(u + 1e-300) / (u + 1e-300)),
+        ],
+        np.eye(5),
+    ]
+)
+_RIGHT = _ONE - _WRONG
 
 # What a document below, and one above, adds to a document's soft rank; and the slope of that.
 LOGISTIC = np.stack([_WRONG, _RIGHT])
@@ -106,7 +114,7 @@ def add_sums(
                 i = t if above else m - 1 - t
                 out[i] += total
                 if end > start + 1:
-                    out[i] += 0.5 * (tied - weights[i]) * terms[above].sum()
+                    out[i] += 0.5 * (tied - weights[i]) * terms[above, :TERMS].sum()
             fill_powers(1.0 / factor, powers)
             for n in range(np.uintp(TERMS)):
                 sums[0, n] += tied * powers[n]
@@ -180,7 +188,7 @@ def _sum_small(
     separable: bool, state: Matrix, terms: Matrix, small: Matrix,
     gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
-    """Add the pairs of a few documents, pair by pair, by the same polynomials."""
+    """Add the pairs of a few documents, pair by pair."""
     size = members.size
     losses = separable and gradient.size == 0
     scores = small[0, :size]
@@ -226,29 +234,48 @@ def _sum_small(
                 inside if heads[j] == head else upper + share * lower[j]
             )
             powers[j] = up[j] * scale
-            force[j] = 0.0
-            bend[j] = 0.0
-        for c in range(TERMS):
-            right, wrong, right_bend, wrong_bend = terms[:, TERMS - 1 - c]
+        for j in range(np.uintp(i + 1), np.uintp(size)):
+            in_order = rights[j] > 0
+            u = powers[j]
+            right = _at(terms, 0, u)
+            wrong = _at(terms, 1, u)
+            force[j] = right if in_order else wrong
+            right = _at(terms, 2, u)
+            wrong = _at(terms, 3, u)
+            bend[j] = right if in_order else wrong
+        if losses:
             for j in range(np.uintp(i + 1), np.uintp(size)):
-                in_order = rights[j] > 0
-                force[j] = force[j] * powers[j] + (right if in_order else wrong)
-                bend[j] = bend[j] * powers[j] + (right_bend if in_order else wrong_bend)
+                gap = (scores[i] - scores[j]) / sigma
+                loss = force[j] + terms[0, TERMS + 4] * np.log1p(powers[j])
+                total += weights[j] * (loss if rights[j] > 0 else loss + gap)
+            continue
+        own_force = 0.0
+        own_bend = 0.0
         for j in range(np.uintp(i + 1), np.uintp(size)):
             push = weights[j] * force[j]
-            if losses:
-                gap = (scores[i] - scores[j]) / sigma
-                total += push + (0.0 if rights[j] > 0 else weights[j] * gap)
             signed = push if rights[j] > 0 else -push
-            forces[i] -= signed
+            own_force -= signed
             forces[j] += signed
-            bends[i] += weights[j] * bend[j]
-            bends[j] += weights[j] * bend[j]
+            bent = weights[j] * bend[j]
+            own_bend += bent
+            bends[j] += bent
+        forces[i] += own_force
+        bends[i] += own_bend
     if not losses:
         for t in range(size):
             gradient[members[t]] += forces[t]
             curvature[members[t]] += bends[t]
     return total
+
+
+@inline
+def _at(terms: Matrix, row: int, u: float) -> float:
+    """Return what a row of `terms` says of u, without its multiple of −log p."""
+    p = 1.0 / (1.0 + u)
+    wrong = u * p
+    slope = wrong * p
+    plain = terms[row, TERMS:]
+    return plain[0] + plain[1] * wrong + plain[2] * slope + plain[3] * slope * wrong
 
 
 @inline
@@ -332,8 +359,8 @@ def _sweep(
                     weight *= state[INSIDE, p]
                 if losses:
                     weight *= 0.5  # both documents of the pair count it
-                force += weight * terms[0].sum()
-                bend += weight * terms[2].sum()
+                force += weight * terms[0, :TERMS].sum()
+                bend += weight * terms[2, :TERMS].sum()
             if losses:
                 total += force
                 if wrong:

@@ -147,14 +147,12 @@ class MixtureRunner:
     ) -> tuple[Vector, Vector]:
         """Return the mixed gradient and curvature of each document, times its weight."""
         gradient, curvature = np.zeros((2, len(scores)))
+        weight = mean_of_any_order(weights, len(weights)) if weights.size else 1.0
         for share, runner in self._parts(round):
-            g, h = runner.gradients(scores, sigma, round, np.empty(0))
-            scale = share / mean_of_any_order(h, len(h))
+            g, h = runner.gradients(scores, sigma, round, weights)
+            scale = share * weight / mean_of_any_order(h, len(h))
             gradient += scale * g
             curvature += scale * h
-        if weights.size:
-            gradient *= weights
-            curvature *= weights
         return gradient, curvature
 
     def _parts(self, round: int) -> list[tuple[float, Evaluator]]:
