@@ -246,8 +246,8 @@ def test_hooks_are_copied_and_pickled(kit: Any) -> None:
 @both
 def test_query_weights_multiply(kit: Any) -> None:
     """Gradient and curvature of a query, times its weight, up to one factor for all."""
-    plain = kit.hook()(SCORES, constructed(kit.data()))
-    weighted = kit.hook()(SCORES, constructed(kit.data(weight=WEIGHTS)))
+    plain = kit.hook("ranknet")(SCORES, constructed(kit.data()))
+    weighted = kit.hook("ranknet")(SCORES, constructed(kit.data(weight=WEIGHTS)))
     for before, after in zip(plain, weighted, strict=True):
         expected = before * np.repeat(WEIGHTS.astype(float), SIZES)
         assert_allclose(after / np.abs(after).sum(), expected / np.abs(expected).sum(), rtol=1e-9)
@@ -257,8 +257,8 @@ def test_lightgbm_document_weights_multiply() -> None:
     """LightGBM's weights are one per document."""
     weights = np.random.default_rng(3).uniform(0.5, 2, len(Y)).astype(np.float32)
     data = lgb.Dataset(X, Y, group=SIZES, weight=weights).construct()
-    plain, _ = lightgbm_fobj()(SCORES, constructed(LightGBM.data()))
-    weighted, _ = lightgbm_fobj()(SCORES, data)
+    plain, _ = lightgbm_fobj("ranknet")(SCORES, constructed(LightGBM.data()))
+    weighted, _ = lightgbm_fobj("ranknet")(SCORES, data)
     ratio = weighted / plain / weights
     assert_allclose(ratio, np.median(ratio), rtol=1e-9)
 

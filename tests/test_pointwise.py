@@ -60,14 +60,15 @@ def test_anchor_is_that_of_all_data() -> None:
 
 @pytest.mark.parametrize("share", [0.2, 0.5])
 def test_mixture(share: float) -> None:
-    """Each part over its mean curvature, by their shares; weights multiply the whole."""
+    """Each part over its weighted mean curvature, by their shares; weights multiply the whole."""
     data = reference.Data(31)
     queries = Queries.from_qid(data.qid)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(data.y))
     parts = [o.bind(data.y, queries).gradients(data.scores) for o in (RankNet(), Pointwise())]
     mixed = Mixture(RankNet(), Pointwise(), share).bind(data.y, queries, sample_weight=weights)
     for actual, first, second in zip(mixed.gradients(data.scores), *parts, strict=True):
-        expected = (1 - share) * first / parts[0][1].mean() + share * second / parts[1][1].mean()
+        expected = (1 - share) * first / np.average(parts[0][1], weights=weights)
+        expected += share * second / np.average(parts[1][1], weights=weights)
         np.testing.assert_allclose(actual, expected * weights, rtol=1e-12)
     losses = [o.bind(data.y, queries).loss(data.scores) for o in (RankNet(), Pointwise())]
     np.testing.assert_allclose(

@@ -21,10 +21,11 @@ class Mixture(Objective):
     """A mixture of two objectives, each divided by its mean curvature in every round.
 
     Gradient and curvature are (1 − w) (g₁, h₁)/mean h₁ + w (g₂, h₂)/mean h₂, so that the share says
-    how much each objective has to say, whatever its scale. ``first + second`` makes one of equal
-    shares, and so does the string "lambda:ndcg+pointwise"; "lambda:ndcg+0.8*pointwise" gives the
-    second a share of 0.8, "listnet+linear(0,1)*lambda:ndcg" one that grows from 0 in the first
-    round to 1 in the last. An objective whose share is 0 in a round is not computed then.
+    how much each objective has to say, whatever its scale; means are weighted as documents are.
+    ``first + second`` makes one of equal shares, and so does the string "lambda:ndcg+pointwise";
+    "lambda:ndcg+0.8*pointwise" gives the second a share of 0.8, "listnet+linear(0,1)*lambda:ndcg"
+    one that grows from 0 in the first round to 1 in the last. An objective whose share is 0 in a
+    round is not computed then.
 
     Parameters
     ----------
