@@ -3,12 +3,11 @@
 python benchmarks/calibration.py --data mq2008 ohsumed
 """
 
-import argparse
 from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
-from study import DOCS
+from study import DOCS, options
 
 from gbrank import (
     Dataset,
@@ -41,10 +40,7 @@ def probabilities(data: Dataset, objective: str, fold: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
-    parser.add_argument("--jobs", type=int, default=-1)
-    arguments = parser.parse_args()
+    arguments = options(__doc__).parse_args()
     datasets = [read_folds(folder) for folder in arguments.data]
     names = [data.name for data in datasets]
     lines = [f"| objective | {' | '.join(names)} |", f"|---|{'---:|' * len(names)}"]

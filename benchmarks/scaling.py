@@ -3,12 +3,10 @@
 For each objective, one thread computes gradients of five grades at normal scores, σ = 0.3 of their
 standard deviation (σ² where sigma is in units of squared scores), in lists of one length, the sort
 included; between two gradients scores move a little, as in a fit. The least time of several is
-kept. A series ends where the next list would take more than
-a few seconds. LightGBM,
-XGBoost and CatBoost compute gradients only inside a round, so theirs is the time of a round that
-grows a stump on one feature, all pairs on, less that of squared loss; noise may be larger than that
-for short lists. Memory is the growth of a new process (on Linux) while it computes the gradient of
-one list.
+kept. A series ends where the next list would take more than a few seconds. LightGBM, XGBoost and
+CatBoost compute gradients only inside a round, so theirs is the time of a round that grows a stump
+on one feature, all pairs on, less that of squared loss; noise may be larger than that for short
+lists. Memory is the growth of a new process (on Linux) while it computes the gradient of one list.
 Writes scaling.md and scaling.png.
 
     python benchmarks/scaling.py                              # to docs/studies

@@ -3,12 +3,10 @@
 python benchmarks/sigma_curve.py --data mq2008 ohsumed
 """
 
-import argparse
-
 import matplotlib.pyplot as plt
 import numpy as np
 from joblib import Parallel, delayed
-from study import DOCS
+from study import DOCS, options
 
 from gbrank import Dataset, constant, ranker_from_name, read_folds
 
@@ -28,10 +26,7 @@ def ends(data: Dataset, fold: int, objective: str, width: float) -> tuple[float,
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
-    parser.add_argument("--jobs", type=int, default=-1)
-    arguments = parser.parse_args()
+    arguments = options(__doc__).parse_args()
     datasets = [read_folds(folder) for folder in arguments.data]
     figure, grid = plt.subplots(
         len(datasets), len(OBJECTIVES), figsize=(4 * len(OBJECTIVES), 3.2 * len(datasets)),

@@ -24,6 +24,14 @@ QUERIES = 3750  # of artificial data
 ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}
 
 
+def options(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of what all scripts on data folders take."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes")
+    return parser
+
+
 def study(
     name: str,
     text: str,
@@ -49,12 +57,10 @@ def study(
     parts : sequence of {"valid", "test"}
         Which queries to show.
     """
-    parser = argparse.ArgumentParser(description=text.splitlines()[0].lstrip("# "))
-    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
+    parser = options(text.splitlines()[0].lstrip("# "))
     parser.add_argument("--cubic", type=int, metavar="SEEDS", help="also on artificial data")
     parser.add_argument("--seeds", type=int, default=seeds)
     parser.add_argument("--results", help="folder that keeps what is done")
-    parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
     built = {
         name: ranker_from_name(ranker) if isinstance(ranker, str) else ranker

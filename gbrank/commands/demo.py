@@ -22,7 +22,7 @@ USAGE = "gbrank demo [options]"
 DETAILS = """\
 Trains the default objective, LambdaRank and the booster's own ranking objective on artificial data,
 prints how good they are on other queries, and draws their learning curves. It takes about half a
-minute."""
+minute, and another one the first time, to compile."""
 EXAMPLES = """\
   gbrank demo
   gbrank demo --booster xgboost --output xgboost.png"""

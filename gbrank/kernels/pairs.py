@@ -130,33 +130,14 @@ def logistic_pairs(
     built_in = params[2] > 0
     weights[:m] = 1.0
     prepare(-1, top, first, last, x, query, table, state, weights)
-    if m > params[4] and source == BY_GRADES:
-        loss = _sweep_grades(
-            s, sigma, first, last, x, query, table, prepare, work, gradient, curvature
-        )
-        bound_steps(LONGEST_STEP, gradient, curvature)
-        to_score_units(sigma, gradient, curvature)
-        return loss
     if m > params[4]:
-        if source == UNIT:
-            state[UPPER, :m] = 1.0
-            state[SHARE, :m] = 0.0
-            state[LOWER, :m] = 0.0
-            state[INSIDE, :m] = 1.0
-        elif source == BY_ROW:
-            state[INSIDE, :m] = 0.0
-        # Where swaps change nothing, down the list, both parts are then zero, not just their sum.
-        tail = state[LOWER, m - 1]
-        for p in range(m):
-            state[UPPER, p] += state[SHARE, p] * tail
-            state[LOWER, p] -= tail
-        loss = sweep_pairs(
-            s, sigma, first, x, source == UNIT, True, state,
-            PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, work, gradient, curvature,
-        )  # fmt: skip
-        if source == BY_ROW:
-            loss += _push_blocks(
-                top, first, last, x, query, table, row, state, weights, gradient, curvature
+        if source == BY_GRADES:
+            loss = _sweep_grades(
+                s, sigma, first, last, x, query, table, prepare, work, gradient, curvature
+            )
+        else:
+            loss = _sweep_list(
+                source, s, sigma, first, last, x, query, table, top, row, work, gradient, curvature
             )
         bound_steps(LONGEST_STEP, gradient, curvature)
         to_score_units(sigma, gradient, curvature)
@@ -196,6 +177,38 @@ def logistic_pairs(
         else:
             bound_steps(LONGEST_STEP, gradient, curvature)
         to_score_units(sigma, gradient, curvature)
+    return loss
+
+
+@inline
+def _sweep_list(
+    source: float, s: Vector, sigma: float, first: Positions, last: Positions, x: Vector,
+    query: Vector, table: Vector, top: int, row: Any, work: Matrix,
+    gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
+    m = s.size
+    state = work[5:]
+    if source == UNIT:
+        state[UPPER, :m] = 1.0
+        state[SHARE, :m] = 0.0
+        state[LOWER, :m] = 0.0
+        state[INSIDE, :m] = 1.0
+    elif source == BY_ROW:
+        state[INSIDE, :m] = 0.0
+    # Where swaps change nothing, down the list, both parts are then zero, not just their sum.
+    tail = state[LOWER, m - 1]
+    for p in range(m):
+        state[UPPER, p] += state[SHARE, p] * tail
+        state[LOWER, p] -= tail
+    loss = sweep_pairs(
+        s, sigma, first, x, source == UNIT, True, state,
+        PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, work, gradient, curvature,
+    )  # fmt: skip
+    if source == BY_ROW:
+        loss += _push_blocks(
+            top, first, last, x, query, table, row, state, work[0], gradient, curvature
+        )
     return loss
 
 
