@@ -9,8 +9,10 @@ document i's noisy score at x, N_−i the number of others above x, and N_−ik 
 
 (the second by parts). The integrals are sums over equally spaced x that all documents share. Their
 integrands are products of m functions of bandwidth 1/σ, so that steps of σ/√m leave an error of
-rounding size. At each x one recursion over the documents gives the sums over i for every number
-of documents above, and division by the generating function q_k + p_k z takes document k out.
+rounding size. Where the discount is cut at a rank, only those x count that few documents are above,
+and few of the functions are far from one: the steps need not shrink with the list. At each x one
+recursion over the documents gives the sums over i for every number of documents above, and division
+by the generating function q_k + p_k z takes document k out.
 Long lists are left to `gbrank.kernels.softsums`, if their discounts allow it.
 """
 
@@ -34,7 +36,7 @@ DENSEST = 4
 
 # Farther than REACH σ from its score, a document is certainly above or below: Φ(−7.5) = 3e-14.
 REACH = 7.5
-# Distance of the x, in σ/√(m + 1): the sums' error is about exp(−2 (π / STEP)²).
+# Distance of the x, in σ/√(n + 1), n documents: the sums' error is about exp(−2 (π / STEP)²).
 STEP = 0.9
 # Numbers of documents above x less probable than exp(−TAIL) are left out.
 TAIL = 32.0
@@ -69,6 +71,10 @@ def soft_rank(
     gains = work[GAIN]
     for i in range(m):
         gains[i] = documents[0, i] / most
+    support = table.size
+    while support > 0 and table[support - 1] == 0:
+        support -= 1
+    deepest = most_above(support)
     value = 0.0
     start = 0
     while start < m:
@@ -77,14 +83,14 @@ def soft_rank(
         while end < m and (s[end - 1] - s[end]) / sigma <= 2 * REACH:
             depth[end] = (s[start] - s[end]) / sigma
             end += 1
-        step = STEP / np.sqrt(end - start + 1)
+        step = STEP / np.sqrt(min(end - start, 4 * deepest) + 1)
         if end - start > longest and depth[end - 1] + 2 * REACH < DENSEST * step * (end - start):
             value += sum_exponentials(
                 start, end, step, REACH, table[0], rates, drops, tables, depth, gains,
                 work[DENSITY:], gradient, curvature,
             )  # fmt: skip
         else:
-            value += integrate(start, end, step, table, work, gradient, curvature)
+            value += integrate(start, end, step, support, deepest, table, work, gradient, curvature)
         start = end
     scale = most * query[0]
     bound_steps(1.0, gradient, curvature)
@@ -94,16 +100,13 @@ def soft_rank(
 
 @inline
 def integrate(
-    start: int, end: int, step: float, table: Vector, work: Matrix,
+    start: int, end: int, step: float, support: int, deepest: float, table: Vector, work: Matrix,
     gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Return the value of a cluster and add its derivatives, in units of σ."""
     depth, gains, density, above = work[DEPTH], work[GAIN], work[DENSITY], work[ABOVE]
     by_gain = start + np.argsort(gains[start:end])
     density[start:end] = 0.0
-    support = table.size
-    while support > 0 and table[support - 1] == 0:
-        support -= 1
     value = 0.0
     low = start
     high = start
@@ -120,8 +123,7 @@ def integrate(
             z = x - depth[j]
             density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
             above[j] = 0.5 * math.erfc(-z * np.sqrt(0.5))
-        mean = above[low:high].sum()
-        if low + mean - tail_width(mean) > support:
+        if low + above[low:high].sum() > deepest:
             break  # all that follow are above as well, and no rank so far down counts
         bottom, top = count_above(low, high, work)
         total = 0.0
@@ -129,9 +131,15 @@ def integrate(
             total += work[GAINED, r - 1] * table[high - r]
         value += step * total
         if gradient.size > 0 and high > low + 1:
-            push(low, high, bottom, top, step, table, work, gradient)
+            push(low, high, bottom, top, step, support, table, work, gradient)
             bend(low, high, bottom, top, step, by_gain, table, work, curvature)
     return value
+
+
+@inline
+def most_above(support: int) -> float:
+    """Return the mean number above x at which it is improbable that fewer than `support` are."""
+    return support + 4 * TAIL / 3 + np.sqrt(16 * TAIL * TAIL / 9 + 2 * TAIL * support)
 
 
 @inline
@@ -180,8 +188,8 @@ def count_above(low: int, high: int, work: Matrix) -> tuple[int, int]:
 
 @inline
 def push(
-    low: int, high: int, bottom: int, top: int, step: float, table: Vector, work: Matrix,
-    gradient: Vector,
+    low: int, high: int, bottom: int, top: int, step: float, support: int, table: Vector,
+    work: Matrix, gradient: Vector,
 ) -> None:  # fmt: skip
     """Add the derivatives at one x: take each document k out of Σ_i (G_k − G_i) φ_i P(N_−i)."""
     gains, density, above = work[GAIN], work[DENSITY], work[ABOVE]
@@ -192,7 +200,7 @@ def push(
     while middle < high and above[middle] > 0.5:
         middle += 1
     # Division is stable from the side of the more probable outcome.
-    for r in range(top, max(bottom, 2) - 1, -1):
+    for r in range(top, max(bottom, 2, high - support + 1) - 1, -1):
         drop = table[high - r] - table[high - r + 1]
         every = any_[r - 1]
         weighted = gained[r - 1]

@@ -48,7 +48,7 @@ def fit_discounts(table: Vector, queries: Queries, longest: int) -> tuple[Vector
     -------
     rates : ndarray, shape (n_rates,)
     drops : ndarray, shape (n_queries, n_rates)
-        NaN where there are none.
+        NaN where there are none, and where the discount is cut at a rank.
     """
     m = queries.sizes.max()
     if m <= longest:
@@ -61,6 +61,8 @@ def fit_discounts(table: Vector, queries: Queries, longest: int) -> tuple[Vector
     known: dict[bytes, Vector] = {}
     for query in np.flatnonzero(queries.sizes > longest):
         discounts = table[queries.offsets[query] : queries.offsets[query + 1]]
+        if discounts[-2] == 0:
+            continue
         key = discounts.tobytes()
         if key not in known:
             known[key] = fit_drops(discounts, rates)

@@ -29,9 +29,10 @@ class SoftRank(Objective):
 
     Longer lists do without distributions of ranks, if the discount is a sum of exponentials of the
     rank to a millionth: as log2, LETOR's, reciprocal, geometric and linear ones and their mixtures
-    are, but none that is cut at a rank k. Value and gradient are then accurate to 1e-6 of their
-    largest entry (as measured, to 1e-8), the curvature to 5e-3: there, gains that differ by less
-    than 1/64 of the largest are not all told apart.
+    are. Value and gradient are then accurate to 1e-6 of their largest entry (as measured, to 1e-8),
+    the curvature to 5e-3: there, gains that differ by less than 1/64 of the largest are not all
+    told apart. A discount that is cut at a rank k needs distributions only where few documents are
+    above, and is exact for lists of any length.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class SoftRank(Objective):
         source="Taylor, Guiver, Robertson & Minka 2008, eq. 8, with exact distributions of ranks",
         cost="O(n²) for every n documents within 15 σ of each other, each at √n points of "
         "integration",
-        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents, if the measure has no k",
+        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents; O(n k √k) if the measure has a k",
         takes_measure=True,
     )
 
