@@ -21,7 +21,7 @@ class Queries:
 
     Parameters
     ----------
-    order : ndarray of int64, shape (n_documents,)
+    order : ndarray of int32 or int64, shape (n_documents,)
         Row numbers, grouped by query.
     offsets : ndarray of int64, shape (n_queries + 1,)
         Rows of query q are ``order[offsets[q]:offsets[q + 1]]``.
@@ -36,7 +36,7 @@ class Queries:
     (['b', 'a'], [2, 1], [0, 2, 1])
     """
 
-    order: NDArray[np.int64] = field(repr=False)
+    order: NDArray[np.signedinteger] = field(repr=False)
     offsets: NDArray[np.int64] = field(repr=False)
     ids: NDArray[Any]
 
@@ -77,7 +77,7 @@ class Queries:
                 "leave out queries without documents."
             )
         offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        return cls(np.arange(offsets[-1]), offsets, np.arange(len(counts)))
+        return cls(_compact(np.arange(offsets[-1])), offsets, np.arange(len(counts)))
 
     @classmethod
     def from_qid(cls, qid: ArrayLike) -> "Queries":
@@ -112,7 +112,7 @@ class Queries:
             row = int(np.argmax(missing))
             raise ValueError(f"qid must not be missing, got {values[row]!r} in row {row}.")
         codes, ids = _codes_by_appearance(values)
-        order = np.argsort(codes, kind="stable").astype(np.int64, copy=False)
+        order = _compact(np.argsort(codes, kind="stable"))
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
         return cls(order, offsets, ids)
 
@@ -245,9 +245,14 @@ class Queries:
         rows = np.flatnonzero(keep[self.index])
         renumbered = np.cumsum(keep) - 1
         codes = renumbered[self.index[rows]]
-        order = np.argsort(codes, kind="stable").astype(np.int64, copy=False)
+        order = _compact(np.argsort(codes, kind="stable"))
         offsets = np.concatenate([[0], np.cumsum(self.sizes[keep])])
         return Queries(order, offsets, self.ids[keep]), rows
+
+
+def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
+    """Return row numbers in half as many bytes, if these hold them."""
+    return rows.astype(np.int32 if len(rows) <= np.iinfo(np.int32).max else np.int64, copy=False)
 
 
 def _as_array(qid: Any) -> NDArray[Any]:

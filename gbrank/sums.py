@@ -7,6 +7,9 @@ from gbrank.collective import largest, total
 
 __all__ = ["mean_of_any_order", "sums_of_any_order"]
 
+# So many values are copied at a time.
+CHUNK = 1 << 16
+
 
 def mean_of_any_order(values: NDArray[np.float64], count: int) -> float:
     """Return Σ values / count, the sum being taken in integers, so that order plays no part.
@@ -28,8 +31,12 @@ def mean_of_any_order(values: NDArray[np.float64], count: int) -> float:
     >>> mean_of_any_order(np.array([0.25, 0.75]), 2)
     0.5
     """
-    whole, bits, top = _in_integers(values)
-    summed, count = map(int, total(np.array([whole.sum(), count])))
+    bits, top = _unit(values)
+    whole = sum(
+        int(_in_units(values[start : start + CHUNK], bits, top).sum())
+        for start in range(0, len(values), CHUNK)
+    )
+    summed, count = map(int, total(np.array([whole, count])))
     return float(summed) / count * 2.0**-bits * top
 
 
@@ -56,14 +63,16 @@ def sums_of_any_order(
     [0.75, -1.0, 0.0]
     """
     sums = np.zeros(n_groups, dtype=np.int64)
-    whole, bits, top = _in_integers(values)
-    np.add.at(sums, groups, whole)
+    bits, top = _unit(values)
+    np.add.at(sums, groups, _in_units(values, bits, top))
     return np.ldexp(total(sums), -bits) * top
 
 
-def _in_integers(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], int, float]:
-    """Return integers whose sum does not overflow, and the bits and the factor of their unit."""
-    top = largest(float(np.abs(values).max(initial=0)))
-    bits = 62 - int(total(len(values))).bit_length()
-    scaled = values / top if top > 0 else values
-    return np.ldexp(scaled, bits).astype(np.int64), bits, top
+def _unit(values: NDArray[np.float64]) -> tuple[int, float]:
+    """Return the bits and the factor of a unit in which no sum overflows."""
+    top = largest(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    return 62 - int(total(len(values))).bit_length(), top
+
+
+def _in_units(values: NDArray[np.float64], bits: int, top: float) -> NDArray[np.int64]:
+    return np.ldexp(values / top if top > 0 else values, bits).astype(np.int64)

@@ -119,9 +119,12 @@ class Runner:
         self.queries = queries
         self.n_jobs = n_jobs
         self._order = _sorted_rows(program, queries)
-        self._documents = np.ascontiguousarray(program.documents[:, self._order])
+        self._documents = _in_single(program.documents[:, self._order])
+        self._table = _of_longest(program.table, queries)
         # What was in input order is not needed again.
-        self.program = replace(program, documents=program.documents[:, :0].copy())
+        self.program = replace(
+            program, documents=program.documents[:, :0].copy(), table=np.empty(0)
+        )
         self._params = np.asarray(program.params, dtype=np.float64)
         # New memory costs long lists more than what is done with it.
         rows = OWN_REALS + len(program.documents) + program.scratch
@@ -176,7 +179,7 @@ class Runner:
         curvature: Vector,
     ) -> None:
         program, queries, bounds = self.program, self.queries, self._bounds
-        loop = _compiled_loop()
+        loop = _compiled_loop(self._order.dtype, self._documents.dtype)
         noise = query_noise(self._keys, program.seed, round)
         functions = self._functions  # compiled here, before threads ask for them
 
@@ -184,7 +187,7 @@ class Runner:
             with self._work.borrow() as (reals, integers):
                 fault: int = loop(
                     *functions, begin, end, queries.offsets, self._order,
-                    scores, self._documents, program.queries, program.table, self._params, sigma,
+                    scores, self._documents, program.queries, self._table, self._params, sigma,
                     noise, reals, integers, ranked, program.tied, program.query_norm, weights,
                     values, gradient, curvature,
                 )  # fmt: skip
@@ -199,10 +202,10 @@ class Runner:
         if max(faults) >= 0:
             raise self.fault(min(fault for fault in faults if fault >= 0), scores, sigma)
 
-    def documents_of(self, query: int) -> tuple[NDArray[np.int64], Vector]:
+    def documents_of(self, query: int) -> tuple[NDArray[np.signedinteger], Vector]:
         """Return the rows of a query and their first constants, as equal scores are to stand."""
         span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
-        return self._order[span], self._documents[0, span]
+        return self._order[span], self._documents[0, span].astype(np.float64)
 
     def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
         """Return the error for a query whose results are not usable."""
@@ -218,7 +221,25 @@ def _work_arrays(rows: int, width: int) -> tuple[Matrix, NDArray[np.int64]]:
     return np.empty((rows, width)), np.empty((OWN_INTEGERS, width), np.int64)
 
 
-def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.int64]:
+def _in_single(values: Matrix) -> NDArray[np.floating]:
+    """Return values in single precision, if it holds them exactly."""
+    with np.errstate(over="ignore"):
+        singles = values.astype(np.float32)
+    return singles if np.array_equal(singles, values) else np.ascontiguousarray(values)
+
+
+def _of_longest(table: Vector, queries: Queries) -> Vector:
+    """Return the table of the longest query if the others begin like it, else all tables."""
+    if table.size == 0:
+        return table
+    starts = queries.offsets[:-1]
+    longest = int(np.argmax(queries.sizes))
+    one = table[starts[longest] : queries.offsets[longest + 1]].copy()
+    shared = np.array_equal(table, one[np.arange(table.size) - np.repeat(starts, queries.sizes)])
+    return one if shared else table
+
+
+def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.signedinteger]:
     """Return the rows, query by query, in the order in which equal scores are to stand."""
     if program.order == "input":
         return queries.order
@@ -292,8 +313,9 @@ def _loop(
         h = h_buffer[: m if with_gradient else 0]
         g[:] = 0.0
         h[:] = 0.0
+        place = start if table.size == order.size else 0  # a shared table is that of the longest
         value = kernel(
-            s[:m], first[:m], last[:m], sorted_documents, queries[q], table[start : start + m],
+            s[:m], first[:m], last[:m], sorted_documents, queries[q], table[place : place + m],
             params, sigma, noise[q], prepare, row, work, g, h,
         )  # fmt: skip
         if not with_gradient:
@@ -348,11 +370,12 @@ def find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
 
 
 @cache
-def _compiled_loop() -> Function:
+def _compiled_loop(rows: np.dtype[Any], documents: np.dtype[Any]) -> Function:
     vector, matrix, positions = types.float64[::1], types.float64[:, ::1], types.int64[::1]
+    order, constants = numba.from_dtype(rows)[::1], numba.from_dtype(documents)[:, ::1]
     signature = types.int64(
-        KERNEL, ROW, ROW, types.int64, types.int64, positions, positions,
-        vector, matrix, matrix, vector, vector, types.float64,
+        KERNEL, ROW, ROW, types.int64, types.int64, positions, order,
+        vector, constants, matrix, vector, vector, types.float64,
         types.uint64[::1], matrix, types.int64[:, ::1], types.int16[::1], types.boolean,
         types.boolean, vector, vector, vector, vector,
     )  # fmt: skip

@@ -93,14 +93,17 @@ def pair_program(
     n_labels = np.unique(labels).size
     few = n_labels <= FEW_LABELS
     longest = LONGEST_DIRECT if few else LONGEST_DIVIDED
+    by_label = np.argsort(labels)
+    steps = np.diff(x[by_label])
     swept = (source != BY_ROW or separable_between) and not built_in and 2 * reach > longest
-    if swept and (np.diff(x[np.argsort(labels)]) < 0).any():
+    if swept and (steps < 0).any():
         swept = False  # of two documents, that of larger label may have the smaller x
+    alike = np.array_equal(steps > 0, np.diff(labels[by_label]) > 0)
     if separable_by_grades and few and not built_in and top is None:
         source, swept, longest = BY_GRADES, True, 150 + 25 * n_labels
     return Program(
         kernel=logistic_pairs,
-        documents=np.stack([labels, x]),
+        documents=x[None] if alike else np.stack([labels, x]),
         queries=np.ones((queries.n_queries, 1)) if columns is None else columns,
         table=np.empty(0) if table is None else table,
         params=np.array([source, reach, built_in, boost, longest if swept else np.inf]),
@@ -120,7 +123,7 @@ def logistic_pairs(
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""
     m = s.size
     labels = documents[0, :m]
-    x = documents[1, :m]
+    x = documents[documents.shape[0] - 1, :m]
     weights = work[0]
     up = work[1]
     down = work[2]
