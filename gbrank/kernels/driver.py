@@ -224,7 +224,7 @@ def _work_arrays(rows: int, width: int) -> tuple[Matrix, NDArray[np.int64]]:
 def _in_single(values: Matrix) -> NDArray[np.floating]:
     """Return values in single precision, if it holds them exactly."""
     with np.errstate(over="ignore"):
-        singles = values.astype(np.float32)
+        singles = np.ascontiguousarray(values, dtype=np.float32)
     return singles if np.array_equal(singles, values) else np.ascontiguousarray(values)
 
 

@@ -13,19 +13,19 @@ import numpy as np
 from gbrank.kernels.compiled import NO_ROWS, Function, Matrix, Positions, Vector, inline
 from gbrank.kernels.driver import Program
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
+from gbrank.kernels.flips import sweep_flips
 from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER, separable_weights
 from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, sweep_pairs
-from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.kernels.units import LONGEST_STEP, bound_steps, multiply, to_score_units
 from gbrank.queries import Queries
 
 __all__ = [
-    "FEW_LABELS", "LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "logistic_pairs", "pair_program",
+    "FEW_GRADES", "LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "logistic_pairs", "pair_program",
 ]  # fmt: skip
 
 # Up to so many documents, pairs are summed one by one. The times meet, as measured with five
 # grades, between 500 (AP) and 1,150 (RankNet). Lists are divided by label, more often the more
-# labels there are: with a continuous one the times meet at 1,700. Deltas that are separable by
-# grades cost much more one by one: the times meet at 150 (two grades) to 900 (32).
+# labels there are: with a continuous one the times meet at 1,700.
 LONGEST_DIRECT, LONGEST_DIVIDED = 750, 1700
 FEW_LABELS = 32
 LONGEST = (
@@ -33,8 +33,13 @@ LONGEST = (
     "distinct labels)"
 )
 
+# Deltas that count flips cost more one by one: the times meet at 130. Up to so many labels, sweeps
+# for any two of them are faster than a division by rank.
+LONGEST_COUNTED = 130
+FEW_GRADES = 8
+
 # Where the weights of a row come from.
-UNIT, BY_STATE, BY_ROW, BY_GRADES = 0.0, 1.0, 2.0, 3.0
+UNIT, BY_STATE, BY_ROW, BY_GRADES, BY_FLIPS = 0.0, 1.0, 2.0, 3.0, 4.0
 
 
 def pair_program(
@@ -43,7 +48,7 @@ def pair_program(
     *,
     swaps: tuple[Function, Function | None] | None = None,
     separable_between: bool = False,
-    separable_by_grades: bool = False,
+    counts_flips: bool = False,
     x: Vector | None = None,
     columns: Matrix | None = None,
     table: Vector | None = None,
@@ -64,8 +69,8 @@ def pair_program(
         A measure's swap deltas, which weight the pairs; all weigh 1 by default.
     separable_between : bool
         Whether deltas that come by rows are separable between tied blocks.
-    separable_by_grades : bool
-        Whether they are separable for the documents of two grades.
+    counts_flips : bool
+        Whether they count the pairs of documents that a swap flips.
     x, columns, table : ndarray, optional
         The measure's constants of documents, queries and positions.
     top : int, optional
@@ -99,8 +104,9 @@ def pair_program(
     if swept and (steps < 0).any():
         swept = False  # of two documents, that of larger label may have the smaller x
     alike = np.array_equal(steps > 0, np.diff(labels[by_label]) > 0)
-    if separable_by_grades and few and not built_in and top is None:
-        source, swept, longest = BY_GRADES, True, 150 + 25 * n_labels
+    if counts_flips and not built_in and top is None:
+        source = BY_GRADES if n_labels <= FEW_GRADES else BY_FLIPS
+        swept, longest = True, LONGEST_COUNTED
     return Program(
         kernel=logistic_pairs,
         documents=x[None] if alike else np.stack([labels, x]),
@@ -134,7 +140,13 @@ def logistic_pairs(
     weights[:m] = 1.0
     prepare(-1, top, first, last, x, query, table, state, weights)
     if m > params[4]:
-        if source == BY_GRADES:
+        if source == BY_FLIPS:
+            loss = query[0] * sweep_flips(
+                s, sigma, first, last, x, PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES,
+                work, gradient, curvature,
+            )  # fmt: skip
+            multiply(query[0], query[0], gradient, curvature)
+        elif source == BY_GRADES:
             loss = _sweep_grades(
                 s, sigma, first, last, x, query, table, prepare, work, gradient, curvature
             )

@@ -7,10 +7,11 @@ the rows UPPER, SHARE, LOWER and INSIDE of `state` with U, P, V and C. Kernels t
 per row, and can sum such weights faster than pair by pair.
 
 A measure of which this holds between blocks only has a row function, and declares
-``separable_between = True``; long lists then take from its rows the pairs inside blocks. One of
-which it holds for the documents of any two grades (x = 0, 1, ..., without gaps), with parts that
-depend on both, declares ``separable_by_grades = True``; its `prepare`, called with the higher grade
-for `i` and the lower one for `top`, fills the rows of their documents.
+``separable_between = True``; long lists then take from its rows the pairs inside blocks. One whose
+delta is the first constant of the query times the number of pairs of documents that the swap flips
+declares ``counts_flips = True``. Its x are 0, 1, ..., without gaps, and for the documents of any
+two of these the delta is separable, with parts that depend on both: `prepare`, called with the
+higher one for `i` and the lower one for `top`, fills the rows of their documents.
 """
 
 import numpy as np

@@ -88,7 +88,7 @@ class Measure(ABC):
     value: ClassVar[Function]
     swaps: ClassVar[tuple[Function, Function | None] | None] = None
     separable_between: ClassVar[bool] = False
-    separable_by_grades: ClassVar[bool] = False
+    counts_flips: ClassVar[bool] = False
     by_rank: ClassVar[Function | None] = None
     by_place: ClassVar[Function | None] = None
     scratch: ClassVar[int] = 8

@@ -234,7 +234,7 @@ class PairwiseCorrect(Measure):
     source = "Burges, Ragno & Le 2006, section 2"
     value = pairwise_value
     swaps = (prepare_pairwise_swaps, pairwise_row)
-    separable_by_grades = True
+    counts_flips = True
     by_rank = pairwise_by_rank
     span: ClassVar[tuple[float, float]] = (1.0, 0.0)
 

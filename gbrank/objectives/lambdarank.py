@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 from gbrank._checks import check_choice, check_number
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.pairs import FEW_LABELS, LONGEST, pair_program
+from gbrank.kernels.pairs import FEW_GRADES, LONGEST, pair_program
 from gbrank.measures import NDCG, BPref, Measure, get_measure
 from gbrank.objectives.base import Facts, Objective
 from gbrank.queries import Queries
@@ -63,9 +63,9 @@ class LambdaRank(Objective):
         cost="O(m²), with a truncation O(m truncation), with pair-wise correct and Kendall's τ "
         "O(m² log g) for g distinct labels",
         fast=f"O(m log m) {LONGEST}, with ERR + O(n t g²) for n tied documents of g labels, t of "
-        f"which a user is likely to go through, with pair-wise correct and Kendall's τ O(m g²), at "
-        f"most {FEW_LABELS} labels and no truncation; not with a gain that falls somewhere or the "
-        "normalisation of a booster",
+        f"which a user is likely to go through, with pair-wise correct and Kendall's τ O(m g²), "
+        f"above {FEW_GRADES} labels O(m log² m), but not with a truncation; not with a gain that "
+        "falls somewhere or the normalisation of a booster",
     )
 
     measure: Measure | str = field(default_factory=NDCG)
@@ -107,7 +107,7 @@ class LambdaRank(Objective):
             queries,
             swaps=type(self.measure).swaps,
             separable_between=type(self.measure).separable_between,
-            separable_by_grades=type(self.measure).separable_by_grades,
+            counts_flips=type(self.measure).counts_flips,
             x=terms.x,
             columns=columns,
             table=terms.table,
