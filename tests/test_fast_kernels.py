@@ -221,13 +221,12 @@ def test_what_can_be_swept(objective: Any, swept: bool) -> None:
     assert program.params[-1] == (pairs.LONGEST_DIRECT if swept else np.inf)
 
 
-def test_lists_of_many_grades_are_divided_later() -> None:
-    """Every two grades are a sweep."""
-    longest = [
-        LambdaRank("kendall").program(np.arange(n, dtype=float), Queries.from_sizes([n])).params[-1]
-        for n in (2, 5, 32, 33)
-    ]
-    assert longest == [200, 275, 950, np.inf]
+@pytest.mark.parametrize(("n_labels", "way"), [(8, pairs.BY_GRADES), (9, pairs.BY_FLIPS)])
+def test_what_counts_flips_is_swept_for_few_labels(n_labels: int, way: float) -> None:
+    """Every two of them are a sweep; with more the list is divided by rank."""
+    labels = np.arange(n_labels, dtype=float)
+    program = LambdaRank("kendall").program(labels, Queries.from_sizes([n_labels]))
+    assert (program.params[0], program.params[-1]) == (way, pairs.LONGEST_COUNTED)
 
 
 @pytest.mark.parametrize("name", HINGES)
@@ -239,7 +238,7 @@ def test_kinks(name: str, sigma: float, grades: str, seed: int) -> None:
     labels, scores = make_labels(grades, 300, rng), rng.integers(0, 20, 300) / 2
     swept, direct = (gradients(name, labels, scores, sigma, way) for way in (False, True))
     for actual, expected in zip(swept, direct, strict=True):
-        assert_allclose(actual, expected, rtol=1e-12)
+        assert_close(actual, expected, 1e-13)
 
 
 @pytest.mark.parametrize("name", HINGES)
