@@ -5,10 +5,10 @@ Three loads: training on 5,000,000 documents of 50 features in single precision,
 10,000,000 documents in chunks; training on one query of 1,000,000 documents. Each runs in a process
 of its own, and the memory is the most that the process had in the phase, which Linux counts.
 gbrank's share is what its process had at most, less what the booster's own had, in bytes for each
-document.
+document. Writes load.md.
 
 python benchmarks/load.py
-python benchmarks/load.py --scale 0.1   # a tenth of everything
+python benchmarks/load.py --scale 0.1 --output /tmp   # a tenth of everything
 """
 
 import argparse
@@ -33,8 +33,24 @@ DOCUMENTS, FEATURES, LENGTH = 5_000_000, 50, 100
 PREDICTED, CHUNK = 10_000_000, 100_000
 LONGEST = 1_000_000
 ROUNDS, LEAVES, THREADS = 5, 31, 2
+TREES = 100  # of the model that predicts
 GIB = 2**30
 LIMIT_GIB, LIMIT_SHARE = 12, 64
+DOCS = Path(__file__).parents[1] / "docs" / "studies"
+TEXT = """\
+# Memory of large loads, by phase
+
+Training on {documents:,} documents of {features} features in single precision, in queries of
+{length}, by the boosters' own lambdarank and by gbrank's on them ({rounds} rounds of {leaves}
+leaves, {threads} threads); prediction of {predicted:,} documents by {trees} trees, {chunk:,} at a
+time, which are made in between; training on one query of {longest:,} documents. Each load runs in
+a process of its own, and the memory is the most that the process had in a phase, which Linux
+counts. How it is measured: [`benchmarks/load.py`](../../benchmarks/load.py).
+
+```bash
+python benchmarks/load.py
+```
+"""
 
 Phases = list[tuple[str, float, int]]
 
@@ -138,7 +154,7 @@ def prediction(booster: str, watch: Watch, scale: float) -> int:
     """Predict many documents, a chunk at a time."""
     watch.enter("training")
     X = make_rows(10_000, 0)
-    ranker = GBRanker(booster=booster, n_estimators=100, n_jobs=THREADS, random_state=0)
+    ranker = GBRanker(booster=booster, n_estimators=TREES, n_jobs=THREADS, random_state=0)
     ranker.fit(X, make_labels(X), group=[LENGTH] * (len(X) // LENGTH))
     count = int(PREDICTED * scale)
     watch.enter("prediction")
@@ -176,28 +192,40 @@ def measure(task: str, scale: float) -> None:
 
 
 def main() -> None:
-    """Run all tasks, and print tables."""
+    """Run all tasks, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0, help="share of the documents")
+    parser.add_argument("--output", type=Path, default=DOCS, help="where to write")
     parser.add_argument("--task", choices=TASKS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:
         measure(options.task, options.scale)
         return
     most: dict[str, int] = {}
-    print("| load | phase | seconds | GiB at most |\n|---|---|---:|---:|")
+    lines = ["| load | phase | seconds | GiB at most |", "|---|---|---:|---:|"]
     for task in TASKS:
         result = run(task, options.scale)
         for phase, seconds, peak in result["phases"][1:]:
-            print(f"| {task} | {phase} | {seconds:.1f} | {peak / GIB:.2f} |", flush=True)
+            lines.append(f"| {task} | {phase} | {seconds:.1f} | {peak / GIB:.2f} |")
+            print(lines[-1], flush=True)
         most[task] = max(peak for _, _, peak in result["phases"])
-        assert most[task] < LIMIT_GIB * GIB, task
-    print()
-    for booster in ("LightGBM", "XGBoost"):
-        more = most[f"gbrank on {booster}"] - most[f"{booster} alone"]
-        share = more / (DOCUMENTS * options.scale)
-        print(f"gbrank on {booster}: {share:.0f} bytes a document more than {booster} alone")
-        assert share <= LIMIT_SHARE, booster
+    count = int(DOCUMENTS * options.scale)
+    shares = {
+        booster: (most[f"gbrank on {booster}"] - most[f"{booster} alone"]) / count
+        for booster in ("LightGBM", "XGBoost")
+    }
+    text = TEXT.format(
+        documents=count, features=FEATURES, length=LENGTH, rounds=ROUNDS, leaves=LEAVES,
+        threads=THREADS, predicted=int(PREDICTED * options.scale), trees=TREES, chunk=CHUNK,
+        longest=int(LONGEST * options.scale),
+    )  # fmt: skip
+    own = "; ".join(f"{share:.0f} on {booster}" for booster, share in shares.items())
+    own = f"gbrank's process had at most so many bytes a document more than the booster's: {own}."
+    page = "\n".join([text, *lines, f"\n{own}\n"])
+    (options.output / "load.md").write_text(page, encoding="utf-8")
+    assert max(most.values()) < LIMIT_GIB * GIB, most
+    if options.scale >= 1:  # what a process has for no documents at all is then little
+        assert max(shares.values()) <= LIMIT_SHARE, shares
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """Time of a gradient per document against the length of lists, next to the boosters' own.
 
-For each objective, one thread computes gradients of five grades at normal scores, σ = 0.3 of their
-standard deviation (σ² where sigma is in units of squared scores), in lists of one length, the sort
-included; between two gradients scores move a little, as in a fit. The least time of several is
-kept. A series ends where the next list would take more than a few seconds. LightGBM, XGBoost and
-CatBoost compute gradients only inside a round, so theirs is the time of a round that grows a stump
-on one feature, all pairs on, less that of squared loss; noise may be larger than that for short
-lists. Memory is the growth of a new process (on Linux) while it computes the gradient of one list.
-Writes scaling.md and scaling.png.
+For each objective, one thread computes gradients of five grades (of some also of labels that all
+differ) at normal scores, σ = 0.3 of their standard deviation (σ² where sigma is in units of squared
+scores), in lists of one length, the sort included; between two gradients scores move a little, as
+in a fit. The least time of several is kept. A series ends where the next list would take more than
+a few seconds. LightGBM, XGBoost and CatBoost compute gradients only inside a round, so theirs is
+the time of a round that grows a stump on one feature, all pairs on, less that of squared loss;
+noise may be larger than that for short lists. Memory is the growth of a new process (on Linux)
+while it computes the gradient of one list. Writes scaling.md and scaling.png.
 
     python benchmarks/scaling.py                              # to docs/studies
     python benchmarks/scaling.py --longest 3000 --output /tmp # a quick look
@@ -38,16 +38,21 @@ MOVED = 0.05  # about as far as scores move in a round of boosting
 SHORT = 120  # documents in a list that is sorted again
 # Drawn with lines of their own.
 CHOSEN = ["ranknet", "lambda:ndcg", "approx:ndcg", "smooth:ndcg", "soft:ndcg", "tie:ndcg", "xendcg"]
+# Also measured, cut at a rank or with labels that all differ.
+CONTINUOUS = ", continuous labels"
+MORE = ["soft:ndcg@10", *(f"{name}{CONTINUOUS}" for name in ("lambda:ndcg", "lambda:kendall"))]
 PEERS = ["LightGBM lambdarank", "XGBoost rank:ndcg", "CatBoost YetiRank"]
 
 Series = dict[int, float]
 
 
-def make_data(m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def make_data(name: str, m: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return labels, scores and sizes of lists of m documents."""
     rng = np.random.default_rng(0)
     sizes = np.full(max(1, DOCUMENTS // m), m)
     labels = rng.choice(5, sizes.sum(), p=[0.52, 0.32, 0.13, 0.02, 0.01]).astype(float)
+    if name.endswith(CONTINUOUS):
+        labels += rng.random(len(labels))
     return labels, rng.normal(size=len(labels)), sizes
 
 
@@ -63,8 +68,8 @@ def least(run: Callable[[], object]) -> float:
 
 def gradient_seconds(name: str, m: int, moved: float = MOVED) -> float:
     """Return the seconds of a gradient, scores moving from each to the next."""
-    labels, scores, sizes = make_data(m)
-    objective = get_objective(name)
+    labels, scores, sizes = make_data(name, m)
+    objective = get_objective(name.removesuffix(CONTINUOUS))
     sigma = SIGMA**2 if objective.facts.sigma_unit == "squared score" else SIGMA
     bound = objective.bind(labels, Queries.from_sizes(sizes), n_jobs=1)
     other = scores + moved * np.random.default_rng(1).normal(size=len(scores))
@@ -74,7 +79,7 @@ def gradient_seconds(name: str, m: int, moved: float = MOVED) -> float:
 
 def peer_seconds(name: str, m: int) -> float:
     """Return the seconds of a round, less those of a round of squared loss."""
-    labels, scores, sizes = make_data(m)
+    labels, scores, sizes = make_data(name, m)
     X = scores[:, None].astype(np.float32)
     if name.startswith("LightGBM"):
         data = lgb.Dataset(X, labels, group=sizes, params={"verbosity": -1})
@@ -112,7 +117,7 @@ def series(name: str, lengths: list[int], seconds_of: Callable[[str, int], float
     found: Series = {}
     growth = 1.0
     for m in lengths:
-        documents = len(make_data(m)[0])
+        documents = len(make_data(name, m)[0])
         if found:
             last, before = list(found)[-1], list(found)[-2 if len(found) > 1 else -1]
             growth = max(found[last] / max(found[before], 1.0), 1.0)
@@ -137,8 +142,8 @@ def exponent(times: Series) -> float:
 
 def memory(name: str, m: int) -> float:
     """Return bytes per document by which this process grows."""
-    labels, scores, sizes = make_data(m)
-    objective = get_objective(name)
+    labels, scores, sizes = make_data(name, m)
+    objective = get_objective(name.removesuffix(CONTINUOUS))
     bound = objective.bind(labels, Queries.from_sizes(sizes), n_jobs=1)
     objective.bind(labels[:2000], Queries.from_sizes([2000]), n_jobs=1).gradients(scores[:2000])
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
@@ -223,7 +228,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=DOCS, help="where to write")
     options = parser.parse_args()
     lengths = [m for m in LENGTHS if m <= options.longest]
-    names = objective_names()
+    names = sorted([*objective_names(), *MORE])
     for name in names:
         gradient_seconds(name, 10)  # compiles
     times = {name: series(name, lengths, gradient_seconds) for name in names}
