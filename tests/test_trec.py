@@ -252,6 +252,7 @@ def test_documents_without_judgement(tmp_path: Path) -> None:
         ({"qid": [1]}, r"qid must have shape \(2,\), got shape \(1,\)"),
         ({"qid": [1.5, 1.5]}, "qid must hold integers or strings, got 1.5 in row 0"),
         ({"documents": ["a", "b c"]}, "documents must hold non-empty strings without white space"),
+        ({"documents": ["a", "b\0"]}, r"documents must hold .* NUL, got 'b\\x00' in row 1"),
         ({"documents": ["a", ""]}, "documents must hold non-empty strings .* got '' in row 1"),
         ({"documents": ["a", "a"]}, "query 1 has two documents of the name 'a'"),
         ({"name": "my run"}, "name must hold non-empty strings without white space"),

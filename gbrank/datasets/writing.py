@@ -163,10 +163,11 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
     >>> check_names([7, 8], "qid", 2)
     ['7', '8']
     """
-    ids = np.asarray(values)
+    # An array of strings has no place for NUL at their ends.
+    ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if ids.shape != (length,):
         raise ValueError(f"{argument} must have shape ({length},), got shape {ids.shape}.")
-    names = ids.tolist()
+    names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
     allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
     besides = f", {unwanted!r}" if unwanted else ""
     for row, name in enumerate(names):
