@@ -18,7 +18,7 @@ from numpy.testing import assert_array_equal
 import reference
 from gbrank import GBRanker, LinearRanker, Queries, get_objective
 from gbrank.kernels import driver
-from pool import FITS, QID, X, Y, fit
+from pool import FITS, QID, X, Y, digest, fit
 
 THREADS = 8
 PATIENCE = 300  # seconds, after which it is a deadlock
@@ -83,6 +83,19 @@ def test_process_pools(method: str) -> None:
     own, pooled = done.stdout.splitlines()
     assert own == pooled
     assert len(set(own.split())) == len(FITS)
+
+
+def test_dask_workers() -> None:
+    """Plain fits in worker processes, two at once in each."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = client.gather(client.map(digest, *zip(*FITS, strict=True)))
+    assert found == [digest(*case) for case in FITS]
 
 
 CELL = """
