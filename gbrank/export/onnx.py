@@ -12,7 +12,7 @@ from gbrank.trees import Leaf, Membership, Threshold, Tree, at_most
 __all__ = ["write_onnx"]
 
 AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
-ML_OPSET, OPSET, IR_VERSION = 5, 21, 10  # ONNX 1.16, ONNX Runtime 1.20
+ML_OPSET, OPSET, IR_VERSION = 5, 21, 10  # ONNX 1.16, ONNX Runtime 1.21
 
 
 @dataclass
