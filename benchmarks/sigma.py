@@ -18,10 +18,10 @@ do, learns the same rankings at every fixed absolute σ: the scores grow with it
 anneal. SmoothRank's unit is a squared score. "flat" gives every document the mean curvature.
 """
 
-FIXED = {f"spread {width:g}": constant(width, unit="spread") for width in (0.3, 1, 3, 10)}
+FIXED = {f"spread {width:g}": constant(width, unit="spread") for width in (0.3, 1, 3, 10, 30)}
 FALLING = {
     f"spread {start:g} to {stop:g}": geometric(start, stop, rounds=150, unit="spread")
-    for start, stop in ((3, 0.3), (10, 1), (30, 3))
+    for start, stop in ((3, 0.3), (10, 1), (30, 3), (100, 10))
 }
 ABSOLUTE = {"absolute 1": constant(1), "absolute 1 to 0.1": geometric(1, 0.1, rounds=150)}
 ALL = {**ABSOLUTE, **FIXED, **FALLING}
