@@ -5,6 +5,7 @@ docstring says where that is written. Documents hold single-precision numbers, a
 """
 
 import doctest
+import itertools
 import json
 import re
 import sys
@@ -28,8 +29,10 @@ from sklearn.linear_model import Ridge
 from gbrank import GBRanker, LinearRanker, export_model
 from gbrank.cli import main
 from gbrank.export import FORMATS
+from gbrank.export.forest import Forest
+from gbrank.export.onnx import write_onnx
 from gbrank.export.solr import _before_slack
-from gbrank.trees import above, at_most
+from gbrank.trees import Leaf, Threshold, Tree, above, at_most
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[Any]
@@ -295,6 +298,29 @@ def test_every_kind_of_model(format: str, kind: str, tmp_path: Path) -> None:
     ranker = fitted(WHOLE, booster, **params)
     assert (ranker.init_ is not None) == ("start" in kind or kind == "two boosters")
     assert_same(ranker, format, WHOLE, tmp_path / "model", missing_as_zero=True)
+
+
+def test_trees_of_a_leaf_and_a_split() -> None:
+    """ONNX Runtime reads them in any order: see write_onnx."""
+    leaves, places = map(Leaf, itertools.count(1.0)), itertools.count(-1.0, 0.25)
+
+    def split(left: Tree | None = None, right: Tree | None = None) -> Tree:
+        sides = left or next(leaves), right or next(leaves)
+        return Threshold(0, True, *sides, threshold=next(places))
+
+    def value(tree: Tree, x: float) -> float:
+        while isinstance(tree, Threshold):
+            tree = tree.left if x <= tree.threshold else tree.right
+        assert isinstance(tree, Leaf)
+        return tree.value
+
+    kinds = [split(), split(right=split()), split(left=split()), split(split(), split())]
+    rows = np.random.default_rng(1).normal(size=(100, 1)).astype(np.float32)
+    for trees in itertools.product(kinds, repeat=2):
+        session = onnxruntime.InferenceSession(write_onnx(Forest("", ["a"], list(trees), {})))
+        (scores,) = session.run(["score"], {"features": rows})
+        expected = [sum(value(tree, x) for tree in trees) for (x,) in rows.tolist()]
+        assert_array_equal(scores[:, 0], expected)
 
 
 @boosters

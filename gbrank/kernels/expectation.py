@@ -65,7 +65,7 @@ def expected_measure(
             if gaussian:
                 gaussian_score(noises, score)
             else:
-                gumbel_score(s, sigma, ranking, ordered, score)
+                gumbel_score(s, sigma, ranking, worth, ordered, score)
             for i in range(m):
                 total[i] += score[i]
                 gradient[i] -= value * score[i]
@@ -85,31 +85,25 @@ def gaussian_score(noises: Vector, out: Vector) -> None:
 
 
 @inline
-def gumbel_score(s: Vector, sigma: float, ranking: Positions, below: Vector, out: Vector) -> None:
+def gumbel_score(
+    s: Vector, sigma: float, ranking: Positions, best: Vector, total: Vector, out: Vector
+) -> None:
     """Write ψ given the order of noisy scores: that of the Plackett-Luce model.
 
-    The document at rank p has 1 − Σ_{l ≤ p} exp(s_p/σ)/Σ_{k ≥ l} exp(s_k/σ). Overwrites `below`.
+    The document at rank p has 1 − Σ_{l ≤ p} exp(s_p/σ)/Σ_{k ≥ l} exp(s_k/σ). Overwrites `best` and
+    `total`: the largest score from each rank on, and that sum relative to it.
     """
     m = s.size
-    largest = -np.inf
-    total = 0.0
-    for p in range(m - 1, -1, -1):  # log Σ exp over p and all below it
-        t = logit(s, ranking[p], sigma)
-        if t > largest:
-            total = total * np.exp(largest - t) + 1.0
-            largest = t
-        else:
-            total += np.exp(t - largest)
-        below[p] = largest + np.log(total)
+    best[m - 1] = s[ranking[m - 1]]
+    total[m - 1] = 1.0
+    for p in range(m - 2, -1, -1):
+        own = s[ranking[p]]
+        best[p] = max(own, best[p + 1])
+        total[p] = np.exp((own - best[p]) / sigma)
+        total[p] += total[p + 1] * np.exp((best[p + 1] - best[p]) / sigma)
     passed = 0.0
     for p in range(m):
         if p > 0:
-            passed *= np.exp(below[p] - below[p - 1])
+            passed *= np.exp((best[p] - best[p - 1]) / sigma) * (total[p] / total[p - 1])
         passed += 1.0
-        out[ranking[p]] = 1.0 - passed * np.exp(logit(s, ranking[p], sigma) - below[p])
-
-
-@inline
-def logit(s: Vector, i: int, sigma: float) -> float:
-    """Return how far document i is below the best, in units of σ, short of overflow."""
-    return max((s[i] - s[0]) / sigma, -1e300)
+        out[ranking[p]] = 1.0 - passed * np.exp((s[ranking[p]] - best[p]) / sigma) / total[p]
