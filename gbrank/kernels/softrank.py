@@ -38,6 +38,8 @@ DENSEST = 4
 REACH = 7.5
 # Distance of the x, in σ/√(n + 1), n documents: the sums' error is about exp(−2 (π / STEP)²).
 STEP = 0.9
+# Documents that are seldom above x count for less: all for this times the mean number above.
+SELDOM = 4
 # Numbers of documents above x less probable than exp(−TAIL) are left out.
 TAIL = 32.0
 
@@ -83,7 +85,7 @@ def soft_rank(
         while end < m and (s[end - 1] - s[end]) / sigma <= 2 * REACH:
             depth[end] = (s[start] - s[end]) / sigma
             end += 1
-        step = STEP / np.sqrt(min(end - start, 4 * deepest) + 1)
+        step = STEP / np.sqrt(min(end - start, SELDOM * deepest) + 1)
         if end - start > longest and depth[end - 1] + 2 * REACH < DENSEST * step * (end - start):
             value += sum_exponentials(
                 start, end, step, REACH, table[0], rates, drops, tables, depth, gains,
