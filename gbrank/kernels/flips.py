@@ -36,7 +36,7 @@ LANES = TERMS + 1
 VALUES, OWN, BELOW, TREE = range(4)
 
 
-@inline
+@shared
 def sweep_flips(
     s: Vector, sigma: float, first: Positions, last: Positions, x: Vector, terms: Matrix,
     scratch: Matrix, gradient: Vector, curvature: Vector,

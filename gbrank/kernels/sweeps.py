@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.compiled import Matrix, Positions, Vector, inline, shared
 from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
@@ -121,7 +121,7 @@ def add_sums(
             start = end
 
 
-@inline
+@shared
 def sweep_pairs(
     s: Vector, sigma: float, first: Positions, x: Vector, unit: bool, separable: bool,
     state: Matrix, terms: Matrix, scratch: Matrix, gradient: Vector, curvature: Vector,
