@@ -70,7 +70,7 @@ def sums_of_any_order(
 
 def _unit(values: NDArray[np.float64]) -> tuple[int, float]:
     """Return the bits and the factor of a unit in which no sum overflows."""
-    top = largest(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    top = largest(float(max(values.max(initial=0.0), -values.min(initial=0.0))))
     return 62 - int(total(len(values))).bit_length(), top
 
 
