@@ -22,7 +22,7 @@ factor of i and a factor of j, as in `gbrank.kernels.sweeps`.
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline, shared
-from gbrank.kernels.division import WAITING, wait
+from gbrank.kernels.division import WAITING, partition, wait
 from gbrank.kernels.sorting import rank
 from gbrank.kernels.sweeps import TERMS, fill_powers
 
@@ -51,7 +51,9 @@ def sweep_flips(
     spare = scratch[1, :m].view(np.int64)
     labels = scratch[2, :m]  # counted from the lowest of a part
     counts = scratch[3, :m]
+    places = scratch[4, :m]
     for p in range(m):
+        places[p] = p
         labels[p] = -x[p]
     rank(labels, by_label, counts, spare)
     sums = np.empty((4, int(x.max()) + 1, LANES))
@@ -84,7 +86,7 @@ def sweep_flips(
                 way < 2, way % 2 > 0, begin, middle, end, s, sigma, first, labels, n_labels, terms,
                 sums, counts, gradient, curvature,
             )  # fmt: skip
-        _divide(by_label[begin:end], middle, spare)
+        partition(by_label[begin:end], places, middle, spare)
         waiting = wait(parts, waiting, begin, middle, end)
     return total
 
@@ -98,22 +100,6 @@ def _number_labels(by_label: Positions, x: Vector, labels: Vector) -> int:
             n += 1
         labels[by_label[t]] = n
     return n + 1
-
-
-@inline
-def _divide(by_label: Positions, middle: int, spare: Positions) -> None:
-    """Move documents from `middle` on behind the others, else keeping the order."""
-    kept = 0
-    moved = 0
-    for t in range(by_label.size):
-        p = by_label[t]
-        if p >= middle:
-            spare[moved] = p
-            moved += 1
-        else:
-            by_label[kept] = p
-            kept += 1
-    by_label[kept:] = spare[:moved]
 
 
 @shared
@@ -267,6 +253,8 @@ def _sum_block(
     is the number of documents up to y, and that before y.
     """
     size = by_label.size
+    force = terms[0, :TERMS].sum()
+    bend = terms[2, :TERMS].sum()
     total = 0.0
     start = 0
     while start < size:
@@ -275,8 +263,6 @@ def _sum_block(
             stop += 1
         lower = start * (1.0 + stop) / 3.0
         higher = (size - stop) * (1.0 + size - start) / 3.0
-        force = terms[0, :TERMS].sum()
-        bend = terms[2, :TERMS].sum()
         total += force * lower * (stop - start)
         for t in range(start, stop if gradient.size > 0 else start):
             gradient[by_label[t]] += force * (higher - lower)

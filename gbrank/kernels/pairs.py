@@ -95,21 +95,19 @@ def pair_program(
     source = UNIT if swaps is None else BY_STATE if row is None else BY_ROW
     reach = np.inf if top is None else top
     x = labels if x is None else x
-    n_labels = np.unique(labels).size
-    few = n_labels <= FEW_LABELS
-    longest = LONGEST_DIRECT if few else LONGEST_DIVIDED
     by_label = np.argsort(labels)
-    steps = np.diff(x[by_label])
+    steps, rises = np.diff(x[by_label]), np.diff(labels[by_label]) > 0
+    n_labels = 1 + np.count_nonzero(rises)
+    longest = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
     swept = (source != BY_ROW or separable_between) and not built_in and 2 * reach > longest
     if swept and (steps < 0).any():
         swept = False  # of two documents, that of larger label may have the smaller x
-    alike = np.array_equal(steps > 0, np.diff(labels[by_label]) > 0)
     if counts_flips and not built_in and top is None:
         source = BY_GRADES if n_labels <= FEW_GRADES else BY_FLIPS
         swept, longest = True, LONGEST_COUNTED
     return Program(
         kernel=logistic_pairs,
-        documents=x[None] if alike else np.stack([labels, x]),
+        documents=x[None] if np.array_equal(steps > 0, rises) else np.stack([labels, x]),
         queries=np.ones((queries.n_queries, 1)) if columns is None else columns,
         table=np.empty(0) if table is None else table,
         params=np.array([source, reach, built_in, boost, longest if swept else np.inf]),

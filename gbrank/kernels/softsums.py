@@ -61,7 +61,7 @@ def fit_discounts(table: Vector, queries: Queries, longest: int) -> tuple[Vector
     known: dict[bytes, Vector] = {}
     for query in np.flatnonzero(queries.sizes > longest):
         discounts = table[queries.offsets[query] : queries.offsets[query + 1]]
-        if discounts[-2] == 0:
+        if discounts[-2] == 0:  # the last may be 0 without a cut: a linear one is
             continue
         key = discounts.tobytes()
         if key not in known:
