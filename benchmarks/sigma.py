@@ -34,6 +34,7 @@ OBJECTIVES = {
     "tie:ndcg": (ALL, {}),
     "tie(phi='linear'):ndcg": (SOME, {}),
     "soft:ndcg": (SOME, {}),
+    "perturbed:lambda:ndcg": (SOME, {}),
 }
 
 
