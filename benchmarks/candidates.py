@@ -55,7 +55,7 @@ def smaller_data(seed: int) -> Dataset:
     X, y, qid = make_cubic(1800, random_state=seed)
     part = np.searchsorted([1000, 1200], qid, side="right")
     fold = Fold(*(np.flatnonzero(part == i) for i in range(3)))
-    return Dataset(f"smaller-{seed}", X, y, qid, [fold])
+    return Dataset(f"small{seed}", X, y, qid, [fold])
 
 
 def means(comparison: Comparison, part: str) -> dict[str, float]:
