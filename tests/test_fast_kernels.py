@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import gbrank
-from gbrank import DCG, NDCG, LambdaRank, Queries, get_objective
+from gbrank import DCG, NDCG, LambdaRank, Queries, RankNet, get_objective
 from gbrank.kernels import approx, hinges, pairs
 from gbrank.kernels.driver import Runner
 from reference import assert_same_bits
@@ -44,7 +44,9 @@ def runner(name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int 
     queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
     params = np.append(program.params[:-1], np.inf if direct else 0.0)
-    return Runner(replace(program, params=params), queries, n_jobs)
+    sweeps = not direct and program.kernel is pairs.direct_pairs
+    kernel = pairs.swept_pairs if sweeps else program.kernel
+    return Runner(replace(program, params=params, kernel=kernel), queries, n_jobs)
 
 
 def gradients(name: Any, labels: Any, scores: Any, sigma: float, direct: bool) -> Any:
@@ -219,6 +221,14 @@ def test_what_can_be_swept(objective: Any, swept: bool) -> None:
     """The rest goes pair by pair, whatever the length."""
     program = objective.program(np.array([0.0, 1.0, 2.0]), Queries.from_sizes([3]))
     assert program.params[-1] == (pairs.LONGEST_DIRECT if swept else np.inf)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_sweeps_are_compiled_for_long_lists_only(more: int) -> None:
+    """They take most of the time."""
+    sizes = [3, pairs.LONGEST_DIRECT + more]
+    program = RankNet().program(np.arange(sum(sizes)) % 3.0, Queries.from_sizes(sizes))
+    assert program.kernel is (pairs.swept_pairs if more else pairs.direct_pairs)
 
 
 @pytest.mark.parametrize(("n_labels", "way"), [(8, pairs.BY_GRADES), (9, pairs.BY_FLIPS)])
