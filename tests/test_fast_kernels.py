@@ -40,7 +40,7 @@ SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first"
 
 
 def runner(name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1) -> Runner:
-    """Bind an objective that sums all lists in one way; its last parameter says which."""
+    """Bind an objective that sums all lists in one way; its kernel and last parameter say which."""
     queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
     params = np.append(program.params[:-1], np.inf if direct else 0.0)

@@ -138,7 +138,7 @@ def swept_pairs(
     table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
     work: Matrix, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
-    """Do the same by sweeps, if the list is long."""
+    """Do as `direct_pairs` where the list is short; sweep over a long one."""
     m = s.size
     if m <= params[4]:
         return _sum_pairs(
