@@ -11,6 +11,8 @@ __all__ = ["spread_within_queries", "unit_width"]
 
 Vector = NDArray[np.float64]
 
+WIDEST_SPREAD = 1e9
+
 
 def spread_within_queries(scores: Vector, queries: Queries) -> float:
     """Return the standard deviation of scores about the means of their queries.
@@ -65,7 +67,9 @@ def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
     Returns
     -------
     float
-        The spread, or its square; where all scores tie, that of a spread of 1.
+        The spread, or its square; where all scores tie, that of a spread of 1. A spread beyond
+        `WIDEST_SPREAD` counts as that: widths of several spreads multiply the spread in every
+        round, and would outgrow the single precision of the boosters.
 
     Examples
     --------
@@ -73,4 +77,4 @@ def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
     9.0
     """
     power = 2 if sigma_unit == "squared score" else 1
-    return min(spread_within_queries(scores, queries), 1e150) ** power or 1.0
+    return min(spread_within_queries(scores, queries), WIDEST_SPREAD) ** power or 1.0

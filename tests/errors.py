@@ -194,6 +194,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("schedule", "GBRanker(sigma='geometrical(1, 0.1)').fit(X, y, qid=qid)"),
         ("sigma", "GBRanker(sigma='wide').fit(X, y, qid=qid)"),
         ("sigma", "GBRanker(sigma=-1).fit(X, y, qid=qid)"),
+        ("sigma", "GBRanker('lambdarank', sigma=1e50).fit(X, y, qid=qid)"),
         ("start", "geometric(0, 1)"),
         ("boundaries", "join([constant(1), constant(2)], [])"),
         ("boundaries", "join([constant(1), constant(2), constant(3)], [5, 5])"),

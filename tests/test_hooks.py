@@ -17,6 +17,7 @@ from sklearn.model_selection import GroupKFold
 from gbrank import (
     AP,
     NDCG,
+    constant,
     geometric,
     get_measure,
     lightgbm_feval,
@@ -287,6 +288,24 @@ def test_scale_of_the_loss_does_not_matter(kit: Any, scale: float) -> None:
     plain = kit.scores(kit.train(kit.hook(), kit.data(), 20))
     scaled = kit.scores(kit.train(kit.hook(), kit.data(weight=np.full(N_QUERIES, scale)), 20))
     assert_allclose(scaled, plain, atol=1e-3 * plain.std())
+
+
+@both
+def test_scores_do_not_run_away(kit: Any) -> None:
+    """A width of many spreads multiplies the spread in every round, but not without end."""
+    hook = kit.hook("tie:ndcg", constant(1000, unit="spread"))
+    scores = kit.scores(kit.train(hook, kit.data(), 60))
+    assert 1e9 < scores.std() < 1e15
+    assert hook.sigmas[59] == 1e12
+    trees = [kit.scores(kit.train(hook, kit.data(), rounds)) for rounds in (58, 59)]
+    assert np.ptp(trees[1] - trees[0]) > 1e9
+
+
+@both
+def test_sigma_beyond_the_boosters(kit: Any) -> None:
+    """XGBoost squares sums of gradients in single precision: a stump would be all there is."""
+    with pytest.raises(ValueError, match=r"round 0 of tie:ndcg: gradients must sum .*sigma"):
+        kit.train(kit.hook("tie:ndcg", 1e30), kit.data())
 
 
 def test_base_score_shifts_only() -> None:

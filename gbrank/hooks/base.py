@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank._checks import check_number
-from gbrank.collective import anywhere
+from gbrank.collective import anywhere, total
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives import DEFAULT_OBJECTIVE, BoundObjective, Objective, get_objective
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of
@@ -21,6 +21,9 @@ __all__ = ["GradientHook", "PerObject", "caller"]
 Vector = NDArray[np.float64]
 Parts: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
+
+# XGBoost squares sums of gradients in single precision.
+LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
 
 
 class PerObject(Generic[T]):
@@ -186,6 +189,14 @@ class GradientHook:
         if self.objective.rescaled:
             count = len(curvature) if left_out is None else int((~left_out).sum())
             rescale_to_unit_mean(gradient, curvature, count)
+        with np.errstate(over="ignore"):
+            size = total(max(np.abs(gradient).sum(), curvature.sum()))
+        if size > LARGEST_SUM:
+            raise ValueError(
+                f"{where}: gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no "
+                f"splits, got {size:.3g}. Steps are as long as sigma is wide: choose one far below "
+                f"{sigma:.3g}."
+            )
         return gradient, curvature
 
 
