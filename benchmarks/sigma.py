@@ -13,19 +13,27 @@ TEXT = """\
 
 Each objective with fixed widths and with widths that fall, in score units (absolute) or relative to
 the standard deviation of scores within queries (spread). Falling widths reach their last value in
-round 150. An objective without initial scores that bounds its steps by σ, as ApproxRank and TieRank
-do, learns the same rankings at every fixed absolute σ: the scores grow with it, and it is they that
-anneal. SmoothRank's unit is a squared score. "flat" gives every document the mean curvature.
+the round that is named, and stay there. An objective without initial scores that bounds its steps
+by σ, as ApproxRank and TieRank do, learns the same rankings at every fixed absolute σ: the scores
+grow with it, and it is they that anneal. SmoothRank's unit is a squared score. "flat" gives every
+document the mean curvature.
 """
 
 FIXED = {f"spread {width:g}": constant(width, unit="spread") for width in (0.3, 1, 3, 10, 30)}
 FALLING = {
-    f"spread {start:g} to {stop:g}": geometric(start, stop, rounds=150, unit="spread")
-    for start, stop in ((3, 0.3), (10, 1), (30, 3), (100, 10))
+    f"spread {start:g} to {stop:g} in {n}": geometric(start, stop, rounds=n, unit="spread")
+    for start, stop, n in (
+        (3, 0.3, 150), (10, 1, 150), (30, 3, 150), (100, 10, 150), (10, 3, 150), (30, 10, 150),
+        (10, 1, 50), (30, 3, 50),
+    )
+}  # fmt: skip
+ABSOLUTE = {
+    "absolute 1": constant(1),
+    "absolute 1 to 0.1 in 150": geometric(1, 0.1, rounds=150),
 }
-ABSOLUTE = {"absolute 1": constant(1), "absolute 1 to 0.1": geometric(1, 0.1, rounds=150)}
 ALL = {**ABSOLUTE, **FIXED, **FALLING}
-SOME = {name: ALL[name] for name in ("absolute 1", "spread 1", "spread 3", "spread 10 to 1")}
+FEW = {name: ALL[name] for name in ("absolute 1", "spread 3", "spread 10 to 1 in 150")}
+SOME = {**FEW, "spread 1": ALL["spread 1"], "spread 10": ALL["spread 10"]}
 
 # Which schedules with the objective's own curvature, and which with a flat one.
 OBJECTIVES = {
@@ -33,7 +41,7 @@ OBJECTIVES = {
     "smooth:ndcg": (ALL, SOME),
     "tie:ndcg": (ALL, {}),
     "tie(phi='linear'):ndcg": (SOME, {}),
-    "soft:ndcg": (SOME, {}),
+    "soft:ndcg": (FEW, {}),
     "perturbed:lambda:ndcg": (SOME, {}),
 }
 

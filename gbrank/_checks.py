@@ -29,6 +29,8 @@ Vector = NDArray[np.float64]
 
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must not be masked: drop the masked rows, got {values!r:.60}.")
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

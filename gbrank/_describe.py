@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 __all__ = ["describe"]
 
@@ -30,10 +30,13 @@ def describe(value: Any) -> Any:
     value = getattr(value, "py_func", value)  # a function that numba has compiled
     if isinstance(value, FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return describe([value.__qualname__, value.__code__, value.__defaults__, cells])
+        defaults = [value.__defaults__, value.__kwdefaults__]
+        return describe([value.__qualname__, value.__code__, *defaults, cells])
     if isinstance(value, CodeType):
         return describe([value.co_code, value.co_names, value.co_consts])
     if isinstance(value, BaseEstimator):
+        if clone(value) is value:  # frozen: what it has learned counts
+            return value
         return _of_class(value, value.get_params(deep=False))
     if is_dataclass(value) and not isinstance(value, type):
         own = {item.name: getattr(value, item.name) for item in fields(value) if item.compare}

@@ -197,7 +197,7 @@ def fit_fingerprints(
 ) -> dict[str, str]:
     """Return a hash of everything that the model depends on, by argument.
 
-    Of a user's function the code counts, but not that of what it calls.
+    Of a user's function the code counts, but not what it calls or reads from its module.
 
     Parameters
     ----------

@@ -243,6 +243,8 @@ def _as_matrix(X: Any) -> Features:
         matrix = sp.csr_matrix(X)
         kind = matrix.dtype.kind
     else:
+        if np.ma.is_masked(X):
+            raise ValueError("X must not be masked: fill it with NaN, which is missing.")
         matrix = np.asarray(X)
         kind = matrix.dtype.kind
     if matrix.ndim != 2:

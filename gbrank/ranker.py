@@ -1,6 +1,7 @@
 """GBRanker, the scikit-learn estimator."""
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -228,7 +229,7 @@ class GBRanker(BaseRanker):
         eval_qid, eval_group : list of array-like, optional
             Their queries.
         eval_init_score : list of array-like, optional
-            Their initial scores.
+            Their initial scores; needed where there are `init_score`.
         init_score : array-like, shape (n_documents,), optional
             Scores to boost from. They are not part of the model (what `init` gives is): add them
             to its predictions.
@@ -275,6 +276,11 @@ class GBRanker(BaseRanker):
                 f"{self.objective!r}: use one of gbrank, such as 'lambdarank'."
             )
         valid = check_valid(schema, eval_set, eval_qid, eval_group, eval_init_score)
+        if valid and init_score is not None and eval_init_score is None:
+            raise ValueError(
+                "eval_init_score must be given where init_score is: validation documents would be "
+                "judged by the trees alone."
+            )
         saved = None
         if checkpoint is not None:
             saved = self._open_checkpoint(checkpoint, checkpoint_rounds)
@@ -323,6 +329,13 @@ class GBRanker(BaseRanker):
             keep=keep,
         )
         self._model = trainer.finish(history.best_round)
+        if not self._model.importances().any():
+            warnings.warn(
+                f"no tree has a split, and all documents the same score: are {len(rows.labels)} "
+                f"documents too few for min_child_samples={self.min_child_samples}, features "
+                "without variation, or gradients too small (a narrow sigma)?",
+                stacklevel=2,
+            )
         self._schema = schema
         self._booster_kind = self.booster
         self.init_ = start
@@ -583,6 +596,11 @@ class GBRanker(BaseRanker):
             raise ValueError(
                 f"subsample_by must be 'document' with the booster's own {self.objective!r}, "
                 "got 'query'."
+            )
+        if self.sigma is not None:
+            raise ValueError(
+                f"sigma must be None with the booster's own {self.objective!r}, which has none, "
+                f"got {self.sigma!r}."
             )
         return name
 

@@ -1,7 +1,9 @@
 """Comparisons of rankers: units of work, files of results, bad input."""
 
 import itertools
+import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -17,6 +19,7 @@ from noisy import NOISY, Noisy
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
 from gbrank import (
     NDCG,
@@ -238,14 +241,61 @@ def test_the_code_of_a_function_counts(tmp_path: Path) -> None:
 
         return objective
 
+    def by_default(step: float) -> Any:
+        def objective(scores: Any, labels: Any, sigma: float, *, step: float = step) -> Any:
+            return 0.0, step * (scores - labels), np.ones_like(scores)
+
+        return objective
+
     def other(scores: Any, labels: Any, sigma: float) -> Any:
         return 0.0, 2.0 * (scores - labels), np.ones_like(scores)
 
     functions = [made(1.0), made(2.0), other, numba.njit(made(3.0)), made(1.0), numba.njit(other)]
+    functions += [by_default(1.0), by_default(2.0)]
     for function in functions:
         rankers = {"own": GBRanker(custom_objective(function, name=None), **TINY)}
         cross_validate_rankers(rankers, X, Y, QID, folds=3, seeds=1, results=tmp_path, **QUIET)
-    assert len(list(tmp_path.iterdir())) == 3 * 4
+    assert len(list(tmp_path.iterdir())) == 3 * 6
+
+
+def test_what_a_frozen_start_has_learned_counts(tmp_path: Path) -> None:
+    """Two models of the same parameters; the same one, stored and loaded."""
+
+    def mean(labels: Any, folder: Path | None) -> float:
+        start = FrozenEstimator(GBRanker(**TINY, random_state=0, n_jobs=1).fit(X, labels, qid=QID))
+        start = pickle.loads(pickle.dumps(start))
+        ranker = GBRanker("ranknet", init=start, n_estimators=1, min_child_samples=3)
+        found = cross_validate_rankers(
+            {"own": ranker}, X, Y, QID, folds=3, seeds=1, results=folder, **QUIET
+        )
+        return found.summary()[0].mean
+
+    for labels in (Y, Y.max() - Y, Y):
+        assert mean(labels, tmp_path) == mean(labels, None)
+    assert len(list(tmp_path.iterdir())) == 3 * 2
+
+
+def test_a_data_set_of_one_query() -> None:
+    """It has a mean, and no interval."""
+    rows = np.arange(len(Y))
+    parts = [(rows[QID < 8], rows[(QID >= 8) & (QID < 11)], rows[QID == 11])]
+    rankers = {"a": GBRanker("ranknet", **TINY), "b": GBRanker("lambdarank", **TINY)}
+    found = cross_validate_rankers(rankers, X, Y, QID, folds=parts, seeds=1, **QUIET)
+    row = found.summary()[1]
+    assert row.n_queries == 1
+    assert 0 < row.mean <= 1
+    assert np.isnan([row.low, row.high, row.p_t]).all()
+    assert row.p_randomisation == 1
+    assert "nan" not in found.table()
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_calibration_of_a_label_that_a_fold_has_not_seen() -> None:
+    """All folds' labels are shares of the same largest one."""
+    labels = np.where(np.arange(len(Y)) == 3, Y.max() + 1.0, Y)
+    ranker = {"own": GBRanker("ranknet", **TINY)}
+    found = cross_validate_rankers(ranker, X, labels, QID, folds=3, seeds=1, **QUIET)
+    assert 0 < found.summary()[0].calibration_error < 0.5
 
 
 def test_files_are_tables(tmp_path: Path) -> None:

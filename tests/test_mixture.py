@@ -150,6 +150,19 @@ def test_weight_two_is_the_query_twice() -> None:
         assert_allclose(one, weights * other[:60], rtol=1e-9)
 
 
+@pytest.mark.parametrize("weight", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("silent", ["ranksvm", "lambda:ap(threshold=9)"])
+def test_what_has_no_curvature_has_no_say(silent: str, weight: float) -> None:
+    """A hinge where all margins are kept, or a measure for which nothing is relevant."""
+    labels, scores = np.array([2.0, 1, 0, 0]), np.array([9.0, 6, 3, 0.5])
+    given = {"queries": Queries.from_sizes([4]), "sample_weight": np.full(4, weight)}
+    alone = RankNet().bind(labels, **given).gradients(scores)
+    for text in (f"{silent}+ranknet", f"ranknet+{silent}"):
+        gradient, curvature = get_objective(text).bind(labels, **given).gradients(scores)
+        assert_allclose(gradient / curvature, alone[0] / alone[1], rtol=1e-12)
+        assert_allclose(curvature.mean(), weight / 2, rtol=1e-12)
+
+
 def test_the_number_of_rounds_must_be_known() -> None:
     """By schedules that need it, at binding; a hook says so in its first round."""
     data, mixture = reference.Data(45), Mixture(RankNet(), Pointwise(), linear(0, 1))

@@ -17,6 +17,7 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     geometric,
+    get_measure,
     lightgbm_fobj,
     make_cubic,
     xgboost_obj,
@@ -381,6 +382,28 @@ def test_output(booster: str, capfd: pytest.CaptureFixture[str]) -> None:
     curve = ranker.evals_result_["train"]["ndcg@10"]
     assert len(curve) == 10
     assert curve[-1] == pytest.approx(ranker.score(X, Y, QID), abs=1e-12)
+
+
+@boosters
+@pytest.mark.parametrize(
+    ("features", "least"), [(X[:15], 20), (X, 400), (np.full_like(X, np.nan), 20)]
+)
+def test_equal_scores_are_announced(booster: str, features: Any, least: int) -> None:
+    """Nothing to split, for whatever reason."""
+    ranker, n = make(booster, min_child_samples=least), len(features)
+    with pytest.warns(UserWarning, match=f"no tree has a split.*min_child_samples={least}"):
+        ranker.fit(features, Y[:n], qid=QID[:n])
+    assert np.ptp(ranker.predict(features)) == 0
+
+
+@boosters
+@pytest.mark.parametrize("objective", ["lambda:rr", "slam:ap", "lambda:precision@3"])
+def test_nothing_left_to_learn(booster: str, objective: str) -> None:
+    """Gradients underflow where the training data are in order; that is no error."""
+    told = np.c_[Y, X]
+    ranker = make(booster, objective, n_estimators=420, learning_rate=1.0, num_leaves=7)
+    ranker.set_params(eval_metric=objective.partition(":")[2]).fit(told, Y, qid=QID)
+    assert ranker.score(told, Y, qid=QID) == get_measure(ranker.eval_metric)(Y, Y, qid=QID)
 
 
 @boosters

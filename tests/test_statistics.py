@@ -86,6 +86,15 @@ def test_intervals_are_those_of_the_normal_distribution() -> None:
     assert_allclose(interval(strata), expected, atol=0.05 * error)
 
 
+def test_one_query_has_no_interval() -> None:
+    """Nor has a mean that it is part of; the randomisation test still has its two tosses."""
+    one, many = np.array([[0.25], [0.5]]), np.arange(8.0).reshape(2, 4)
+    for strata in ([one], [many, one]):
+        assert np.isnan(interval(strata)).all()
+        assert np.isnan(t_test(strata)).all()
+    assert_array_equal(randomisation_test([one]), 1)
+
+
 def test_holm_by_hand() -> None:
     """4 × 0.005, 3 × 0.01, 2 × 0.03 and, not below that, 1 × 0.04; never above 1."""
     assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])

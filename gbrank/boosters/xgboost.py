@@ -49,6 +49,8 @@ TAKEN = {
 SAMPLING = ("colsample_bylevel", "colsample_bynode")
 # XGBoost's own default.
 MAX_BIN = 256
+# How far initial scores may be rounded, in their standard deviations.
+COARSEST = 1e-3
 # What may need more of the data than its bins.
 UNBINNED = {"process_type", "updater"}
 # What keeps a state between rounds.
@@ -264,14 +266,39 @@ def _training_matrix(rows: Rows, schema: Schema, settings: Settings) -> xgb.DMat
         # Where a number is beyond the last bin, a new row goes another way than it did in training.
         sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
     options = _options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
-    return xgb.QuantileDMatrix(
-        X, base_margin=rows.init_score, ref=xgb.QuantileDMatrix(sample, **options), **options
-    )
+    try:
+        return xgb.QuantileDMatrix(
+            X, base_margin=_margin(rows), ref=xgb.QuantileDMatrix(sample, **options), **options
+        )
+    except xgb.core.XGBoostError as error:
+        raise _refused(error) from None
 
 
 def _matrix(X: Features, schema: Schema, n_jobs: int, rows: Rows | None = None) -> xgb.DMatrix:
-    margin = None if rows is None else rows.init_score
-    return xgb.DMatrix(_dense(X), base_margin=margin, **_options(schema, n_jobs))
+    margin = None if rows is None else _margin(rows)
+    try:
+        return xgb.DMatrix(_dense(X), base_margin=margin, **_options(schema, n_jobs))
+    except xgb.core.XGBoostError as error:
+        raise _refused(error) from None
+
+
+def _refused(error: Exception) -> ValueError:
+    reason = str(error).partition("Check failed: ")[2] or str(error)
+    return ValueError(f"X must be what XGBoost can hold: {reason.splitlines()[0]}")
+
+
+def _margin(rows: Rows) -> Vector | None:
+    """Return the initial scores, if XGBoost can tell them apart."""
+    scores = rows.init_score
+    if scores is None:
+        return None
+    step = np.spacing(np.float32(np.abs(scores).max()))
+    if step > COARSEST * max(1.0, scores.std()):
+        raise ValueError(
+            "init_score must be nearer 0 with XGBoost, whose single precision has numbers "
+            f"{step:.3g} apart there, got {scores[np.abs(scores).argmax()]}: subtract their mean."
+        )
+    return scores
 
 
 def _dense(X: Features) -> Matrix:

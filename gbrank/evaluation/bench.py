@@ -105,7 +105,7 @@ def compare_rankers(
         fingerprint of all that the numbers depend on (the ranker's parameters, seed, data, fold,
         measures, gbrank's source, versions of the boosters), so that comparisons can share a
         folder. Of a function of your own, such as a custom objective, the code counts, but not
-        that of what it calls; of a class of your own, only the name.
+        what it calls or reads from its module; of a class of your own, only the name.
     n_jobs : int, optional
         Processes; as many as there are processors by default. They know what the modules that
         they import register; for more, call this in a ``joblib.parallel_config(backend="loky",

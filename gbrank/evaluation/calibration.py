@@ -104,7 +104,7 @@ def plot_calibration(
 
 
 def calibration_error(
-    calibration: Calibration | None, labels: Vector, scores: Vector
+    calibration: Calibration | None, labels: Vector, scores: Vector, largest_label: float
 ) -> float | None:
     """Return the expected calibration error of a ranker's scores, where it has one.
 
@@ -113,26 +113,27 @@ def calibration_error(
     calibration : Calibration, optional
         What turns its scores into probabilities.
     labels, scores : ndarray, shape (n_documents,)
+    largest_label : float
+        That of the data set: labels are judged as shares of it in every fold, also where the
+        ranker has not seen it.
 
     Returns
     -------
     float or None
-        None without a calibration, or with a label of which it knows nothing, being larger than
-        all that the ranker has seen.
+        None without a calibration.
 
     Examples
     --------
     >>> calibration = Calibration(slope=1.0, intercept=0.0, largest_label=2.0)
-    >>> calibration_error(calibration, np.array([0.0, 2.0]), np.array([0.0, 0.0]))
+    >>> calibration_error(calibration, np.array([0.0, 2.0]), np.array([0.0, 0.0]), 2.0)
     0.0
-    >>> calibration_error(calibration, np.array([0.0, 3.0]), np.array([0.0, 0.0])) is None
-    True
+    >>> calibration_error(calibration, np.array([0.0, 4.0]), np.array([0.0, 0.0]), 4.0)
+    0.25
     """
-    if calibration is None or labels.max() > calibration.largest_label:
+    if calibration is None:
         return None
-    return expected_calibration_error(
-        calibration.targets(labels), calibration.probabilities(scores)
-    )
+    probabilities = calibration.probabilities(scores) * calibration.largest_label / largest_label
+    return expected_calibration_error(labels / largest_label, probabilities)
 
 
 def _binned(t: ArrayLike, p: ArrayLike, bins: int) -> tuple[Vector, Vector, Vector]:

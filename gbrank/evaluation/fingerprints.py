@@ -21,7 +21,7 @@ def fingerprint(work: Work, data: str) -> str:
 
     That is the unit, the ranker's class and parameters, the data and the fold, the measures,
     gbrank's source and the versions of the boosters. Of a user's function the code counts, but
-    not that of what it calls; of a user's class, the name.
+    not what it calls or reads from its module; of a user's class, the name.
 
     Parameters
     ----------

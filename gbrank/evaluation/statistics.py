@@ -53,6 +53,7 @@ def interval(strata: Sequence[Matrix], level: float = 0.95) -> tuple[Vector, Vec
     Returns
     -------
     low, high : ndarray, shape (n_tests,)
+        NaN where a data set has one query, which says nothing of how queries differ.
 
     References
     ----------
@@ -64,6 +65,9 @@ def interval(strata: Sequence[Matrix], level: float = 0.95) -> tuple[Vector, Vec
     >>> bool(low[0] < 4.5 < high[0])
     True
     """
+    if min(values.shape[1] for values in strata) < 2:
+        low, high = np.full((2, len(strata[0])), np.nan)
+        return low, high
 
     def mean(*resampled: Matrix, axis: int) -> Matrix:
         return np.mean([values.mean(axis=axis) for values in resampled], axis=0)

@@ -37,7 +37,7 @@ class Row:
     mean : float
         Mean over the queries of all folds, of scores averaged over seeds.
     low, high : float
-        Its 95% bootstrap interval over queries.
+        Its 95% bootstrap interval over queries; NaN where only one query counts.
     seed_deviation : float
         Standard deviation, over seeds, of the mean over queries; NaN with one seed.
     difference : float

@@ -40,16 +40,20 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.ranker,
         f"{row.mean:.4f}",
-        f"{row.low:.4f} to {row.high:.4f}",
+        _interval(row.low, row.high, ".4f"),
         _number(row.seed_deviation, ".4f"),
         f"{row.difference:+.4f}" if compared else "baseline",
-        f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" if compared else "",
+        _interval(row.difference_low, row.difference_high, "+.4f") if compared else "",
         _number(row.p_randomisation, ".4f"),
         _number(row.p_t, ".4f"),
         _number(row.calibration_error, ".4f"),
         _number(row.rounds, ".0f"),
         f"{row.seconds:.1f}",
     )
+
+
+def _interval(low: float, high: float, form: str) -> str:
+    return "" if math.isnan(low) else f"{low:{form}} to {high:{form}}"
 
 
 def _number(value: float, form: str) -> str:

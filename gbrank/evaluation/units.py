@@ -59,7 +59,7 @@ class Scores:
         By measure; NaN where a query is skipped.
     calibration_error : float, optional
         The `expected_calibration_error` of the documents, where the ranker gives probabilities
-        (`calibration_`) and no label is larger than those that it has seen.
+        (`calibration_`), of labels as shares of the data set's largest.
     """
 
     queries: list[str]
@@ -218,5 +218,6 @@ def _judge(work: Work, part: str, y: Vector, ranker: Any, X: Any, qid: NDArray[A
         str(measure): measure.bind(y, queries, n_jobs=1).per_query(scores)
         for measure in work.measures
     }
-    error = calibration_error(getattr(ranker, "calibration_", None), y, scores)
+    largest = float(np.max(work.data.y)) or 1.0
+    error = calibration_error(getattr(ranker, "calibration_", None), y, scores, largest)
     return Scores(work.queries(part), values, error)

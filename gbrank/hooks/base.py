@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 # XGBoost squares sums of gradients in single precision.
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
+# Below lies what is left of gradients that have underflowed, where all pairs are in order.
+SMALLEST_GRADIENT = 1e-290
 
 
 class PerObject(Generic[T]):
@@ -175,7 +177,9 @@ class GradientHook:
         if left_out is not None:
             gradient[left_out] = 0.0
             curvature[left_out] = 0.0
-        some = anywhere(gradient.any())
+        some = anywhere((np.abs(gradient) > SMALLEST_GRADIENT).any())
+        if not some:
+            gradient[:] = 0.0
         if round == 0 and not some:
             raise ValueError(
                 f"{where}: no document has a gradient, so there is nothing to learn. Do labels "
@@ -191,11 +195,12 @@ class GradientHook:
             rescale_to_unit_mean(gradient, curvature, count)
         with np.errstate(over="ignore"):
             size = total(max(np.abs(gradient).sum(), curvature.sum()))
-        if size > LARGEST_SUM:
+        if not size <= LARGEST_SUM:
+            wide = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
             raise ValueError(
                 f"{where}: gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no "
-                f"splits, got {size:.3g}. Steps are as long as sigma is wide: choose one far below "
-                f"{sigma:.3g}."
+                f"splits, got {size:.3g}."
+                + (wide if self.objective.facts.sigma_unit != "none" else "")
             )
         return gradient, curvature
 

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbrank._checks import check_number
+from gbrank.collective import anywhere
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
+from gbrank.kernels.driver import SMALLEST_CURVATURE, Program
 from gbrank.objectives.base import Evaluator, Facts, Objective
 from gbrank.queries import Queries
 from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, share_at, unit_of
 from gbrank.sums import mean_of_any_order
 
 __all__ = ["Mixture"]
+
+LARGEST_SCALE = 1e300
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class Mixture(Objective):
     ``first + second`` makes one of equal shares, and so does the string "lambda:ndcg+pointwise";
     "lambda:ndcg+0.8*pointwise" gives the second a share of 0.8, "listnet+linear(0,1)*lambda:ndcg"
     one that grows from 0 in the first round to 1 in the last. An objective whose share is 0 in a
-    round is not computed then.
+    round is not computed then, and one without a curvature, as all pairs are in order, has no say.
 
     Parameters
     ----------
@@ -151,10 +154,12 @@ class MixtureRunner:
         weight = mean_of_any_order(weights, len(weights)) if weights.size else 1.0
         for share, runner in self._parts(round):
             g, h = runner.gradients(scores, sigma, round, weights)
-            scale = share * weight / mean_of_any_order(h, len(h))
+            if not anywhere((h > SMALLEST_CURVATURE).any()):
+                continue
+            scale = min(share * weight / mean_of_any_order(h, len(h)), LARGEST_SCALE)
             gradient += scale * g
             curvature += scale * h
-        return gradient, curvature
+        return gradient, np.maximum(curvature, SMALLEST_CURVATURE)
 
     def _parts(self, round: int) -> list[tuple[float, Evaluator]]:
         """Return the objectives that have a share in a round."""
