@@ -291,6 +291,7 @@ def test_ctrl_c_leaves_a_model_and_a_checkpoint(booster: str, tmp_path: Path) ->
 
 CODES: dict[str, Any] = {"X": np.floor(4 * np.abs(X)), "eval_set": None, "eval_qid": None}
 Y_OTHER = np.where(np.arange(len(Y)) == 7, Y + 1, Y)
+LEVEL = {"eval_init_score": [np.zeros(180), np.zeros(120)]}
 OTHERS = {
     "objective": {"objective": "ranknet"},
     "num_leaves": {"num_leaves": 5},
@@ -303,7 +304,7 @@ OTHERS = {
     "init": {"init": Ridge().fit(X, Y)},
     "X": {"X": X + 1e-9},
     "qid": {"qid": np.where(QID == 3, 99, QID)},
-    "init_score": {"init_score": X[:, 0]},
+    "init_score": {"init_score": X[:, 0], **LEVEL},
     "sample_weight": {"sample_weight": np.ones(len(Y))},
     "query_weight": {"query_weight": np.ones(25)},
     "categorical_feature": {"categorical_feature": [], **CODES},
@@ -323,7 +324,9 @@ def test_the_checkpoint_of_another_fit_is_refused(name: str, tmp_path: Path) -> 
     if name == "categorical_feature":
         first = {"categorical_feature": [2], **CODES}
     elif name == "eval_init_score[1]":
-        first = {"eval_init_score": [np.zeros(180), np.zeros(120)]}
+        first = LEVEL
+    elif name == "init_score":
+        first = {"init_score": np.zeros(len(Y)), **LEVEL}
     interrupted(make(), tmp_path, 5, **first)
     before = (tmp_path / FILE).read_bytes()
     other = OTHERS[name]

@@ -397,6 +397,14 @@ def test_equal_scores_are_announced(booster: str, features: Any, least: int) -> 
 
 
 @boosters
+@pytest.mark.parametrize("width", [2.0**-30, 2.0**-7, 2.0**20])
+def test_the_unit_of_scores_plays_no_part(booster: str, width: float) -> None:
+    """Scores in units of sigma are the same; XGBoost by itself finds no splits at 2^-30."""
+    wide, narrow = (fit(booster, "ranknet", n_estimators=40, sigma=s) for s in (1.0, width))
+    assert_allclose(narrow.predict(X) / width, wide.predict(X), rtol=1e-4, atol=1e-4)
+
+
+@boosters
 @pytest.mark.parametrize("objective", ["lambda:rr", "slam:ap", "lambda:precision@3"])
 def test_nothing_left_to_learn(booster: str, objective: str) -> None:
     """Gradients underflow where the training data are in order; that is no error."""

@@ -22,6 +22,7 @@ from gbrank.boosters.base import (
 )
 from gbrank.boosters.bins import binned_rows
 from gbrank.boosters.xgboost_trees import xgboost_trees
+from gbrank.collective import largest
 from gbrank.features import Features, Schema
 from gbrank.trees import Tree
 
@@ -49,6 +50,10 @@ TAKEN = {
 SAMPLING = ("colsample_bylevel", "colsample_bynode")
 # XGBoost's own default.
 MAX_BIN = 256
+# Parameters in units of the gradient, or of its square.
+OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
+# Gradients below this are scaled up, where the mean curvature is 1.
+SMALL = 1.0
 # How far initial scores may be rounded, in their standard deviations.
 COARSEST = 1e-3
 # What may need more of the data than its bins.
@@ -157,6 +162,11 @@ class XGBoostTrainer:
             if state is not None:
                 self._booster.load_model(bytearray(state["model"]))
             self._booster.set_param(params)
+        self._rate = settings.learning_rate
+        self._scaled = 0
+        dart = settings.params.get("booster") == "dart"
+        own = {ALIASES.get(name, name) for name in settings.params}
+        self._fixed_scale = dart or not own.isdisjoint(OF_GRADIENTS)
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
@@ -169,7 +179,9 @@ class XGBoostTrainer:
                 self._booster.update(self._train, rounds)
             else:
                 self._booster.update(
-                    self._train, rounds, lambda scores, _: single_precision(derivatives(scores))
+                    self._train,
+                    rounds,
+                    lambda scores, _: single_precision(self._scale(derivatives(scores))),
                 )
 
     def train_scores(self) -> Vector:
@@ -191,6 +203,22 @@ class XGBoostTrainer:
     def finish(self, rounds: int) -> XGBoostModel:
         """Return the model of the first rounds."""
         return XGBoostModel(self._booster[:rounds])
+
+    def _scale(self, derivatives: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        """Multiply tiny gradients by a power of two, and divide the learning rate by it.
+
+        XGBoost takes no split that gains less than 1e-6, and a gain has the scale of the gradient
+        squared: it would grow stumps where sigma is narrow.
+        """
+        gradient, curvature = derivatives
+        size = float(largest(np.abs(gradient).max()))
+        power = 0
+        if 0 < size < SMALL and not self._fixed_scale:
+            power = -int(np.frexp(size)[1])
+        if power != self._scaled:
+            self._scaled = power
+            self._booster.set_param({"eta": float(np.ldexp(self._rate, -power))})
+        return np.ldexp(gradient, power), curvature
 
     def _scores(self, data: xgb.DMatrix) -> Vector:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
