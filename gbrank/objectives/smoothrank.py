@@ -57,7 +57,7 @@ class SmoothRank(Objective):
         formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_d(j))²/σ)",
         source="Chapelle & Wu 2010, eq. 7, 8",
         sigma_unit="squared score",
-        sigma="constant(3, unit='spread')",
+        sigma="geometric(3, 1, rounds=150, unit='spread')",
         needs_start=True,
         takes_measure=True,
         cost="O(m n) for n neighbours within 8√σ of a document",
