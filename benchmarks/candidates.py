@@ -35,6 +35,7 @@ python benchmarks/candidates.py --data {folders}
 
 PEERS = ("lightgbm:lambdarank", "lightgbm:rank_xendcg", "xgboost:rank:ndcg")
 TIE = "tie:ndcg@10"
+NOISY = "perturbed:lambda:ndcg"
 CANDIDATES = (
     "listmle",
     "ranknet",
@@ -46,6 +47,12 @@ CANDIDATES = (
     f"{TIE}+0.6*listmle+0.2*ranknet",
     *(f"{TIE}+{share}*listmle+0.3*ranknet" for share in (0.4, 0.5, 0.6, 0.7)),
     f"{TIE}+0.4*listmle+0.5*ranknet",
+    *(f"{NOISY}+{share}*ranknet" for share in (0.3, 0.5, 0.7)),
+    f"{NOISY}@10+0.5*ranknet",
+    f"{NOISY}+0.3*listmle+0.5*ranknet",
+    f"{TIE}+0.5*{NOISY}+0.4*ranknet",
+    "perturbed(draws=4):lambda:ndcg+0.5*ranknet",
+    "perturbed(noise='gaussian'):lambda:ndcg+0.5*ranknet",
 )
 SMALLER = {**ARTIFICIAL, "subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": 50}
 

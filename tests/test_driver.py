@@ -392,7 +392,7 @@ def derivatives(objective: Any, data: reference.Data, scores: Vector, sigma: flo
 
 
 @pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
-@pytest.mark.parametrize("sigma", [1e-300, 1e-30, 1.0, 1e30, 1e300])
+@pytest.mark.parametrize("sigma", [1e-300, 1e-30, 1.0, 1e12, 1e300])
 @pytest.mark.parametrize("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
 def test_positive_finite_single_precision(objective: str, sigma: float, spread: float) -> None:
     """Whatever sigma and the scores: boosters keep single precision."""

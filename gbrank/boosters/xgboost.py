@@ -54,6 +54,8 @@ MAX_BIN = 256
 OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
 # Gradients below this are scaled up, where the mean curvature is 1.
 SMALL = 1.0
+# By 2 to this power at most: the learning rate and the leaves must be numbers in single precision.
+LARGEST_POWER = 100
 # How far initial scores may be rounded, in their standard deviations.
 COARSEST = 1e-3
 # What may need more of the data than its bins.
@@ -214,7 +216,7 @@ class XGBoostTrainer:
         size = float(largest(np.abs(gradient).max()))
         power = 0
         if 0 < size < SMALL and not self._fixed_scale:
-            power = -int(np.frexp(size)[1])
+            power = min(-int(np.frexp(size)[1]), LARGEST_POWER)
         if power != self._scaled:
             self._scaled = power
             self._booster.set_param({"eta": float(np.ldexp(self._rate, -power))})
