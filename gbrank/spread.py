@@ -11,6 +11,7 @@ __all__ = ["spread_within_queries", "unit_width"]
 
 Vector = NDArray[np.float64]
 
+# See `unit_width`.
 WIDEST_SPREAD = 1e9
 
 

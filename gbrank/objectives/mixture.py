@@ -16,6 +16,7 @@ from gbrank.sums import mean_of_any_order
 
 __all__ = ["Mixture"]
 
+# Of an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
 
 
