@@ -25,6 +25,7 @@ from gbrank.collective import gather, largest
 from gbrank.estimator import WEIGHTS, BaseRanker, as_json, check_seed
 from gbrank.features import Schema
 from gbrank.hooks.base import GradientHook
+from gbrank.interrupts import interrupts_held
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures import Measure
 from gbrank.objectives import DEFAULT_OBJECTIVE, Objective
@@ -345,7 +346,8 @@ class GBRanker(BaseRanker):
         self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
         self.position_bias_ = None if debiased is None else debiased.bias(history.best_round)
         judged = self._judged_scores(trainer, rows, valid, jobs)
-        del trainer, derivatives  # calibration needs their memory
+        with interrupts_held():  # an exception in a booster's destructor is lost
+            del trainer, derivatives  # calibration needs their memory
         self.calibration_ = self._calibrate(judged, rows, valid)
         self._publish()
         return self

@@ -2,10 +2,13 @@
 
 import copy
 import gc
+import itertools
 import pickle
+import signal
 import threading
 import tracemalloc
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import lightgbm as lgb
@@ -216,6 +219,41 @@ def test_read_only_arrays() -> None:
         assert np.isfinite(bound.gradients(scores)).all()
         assert np.isfinite(bound.loss(scores)).all()
     assert 0 < NDCG()(labels, scores, sample_weight=weights) < 1
+
+
+def test_ctrl_c_in_numba_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes while functions are passed to compiled code, where numba drops exceptions."""
+    bound = RankNet().bind([1, 0], Queries.from_sizes([2]))
+    expected = bound.gradients([0.0, 1.0])
+    dispatcher = type(numba.njit(listnet))
+    numba_type = dispatcher._numba_type_.fget
+    calls = itertools.count()
+
+    def interrupted(function: Any) -> Any:
+        if next(calls) == 0:
+            signal.raise_signal(signal.SIGINT)
+        return numba_type(function)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(dispatcher, "_numba_type_", property(interrupted))
+        with pytest.raises(KeyboardInterrupt):
+            bound.gradients([0.0, 1.0])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert_array_equal(bound.gradients([0.0, 1.0]), expected)
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, signal.SIG_DFL])
+def test_who_handles_ctrl_c_is_left_as_it_was(handler: Any) -> None:
+    """Also in a thread, which cannot set handlers."""
+    bound = RankNet().bind([1, 0], Queries.from_sizes([2]))
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        bound.gradients([0.0, 1.0])
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(bound.gradients, [0.0, 1.0]).result()
+        assert signal.getsignal(signal.SIGINT) == handler
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 # --- Custom objectives ------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from gbrank.interrupts import interrupts_held
 from gbrank.kernels.compiled import (
     FAST_MATH,
     KERNEL,
@@ -184,7 +185,7 @@ class Runner:
         functions = self._functions  # compiled here, before threads ask for them
 
         def run(ranked: NDArray[np.int16], begin: int, end: int) -> int:
-            with self._work.borrow() as (reals, integers):
+            with self._work.borrow() as (reals, integers), interrupts_held():
                 fault: int = loop(
                     *functions, begin, end, queries.offsets, self._order,
                     scores, self._documents, program.queries, self._table, self._params, sigma,

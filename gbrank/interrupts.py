@@ -1,0 +1,29 @@
+"""Ctrl-C, where it must wait."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["interrupts_held"]
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C wait until the block is over.
+
+    Python code that numba calls while it passes functions to compiled code is no place for an
+    exception: numba loses it, or reports another.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    pending = []
+    signal.signal(signal.SIGINT, lambda *received: pending.append(received))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if pending:
+            handler(*pending[-1])
