@@ -43,7 +43,7 @@ def draw(comparison: Comparison) -> None:
             row.ranker, (row.seconds, row.mean), xytext=(shift, -2), textcoords="offset points",
             fontsize=7, horizontalalignment=side,
         )  # fmt: skip
-    for color, label in ((OURS, "gbrank"), (THEIRS, "built into a booster")):
+    for color, label in ((OURS, "an objective of gbrank"), (THEIRS, "built into a booster")):
         axes.plot([], [], "o", color=color, label=label)
     axes.legend(loc="lower right")
     axes.set_xscale("log")
