@@ -209,6 +209,8 @@ def as_json(value: Any) -> Any:
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, np.random.RandomState):
+        return None  # where it stood says nothing; what is loaded draws anew
     if isinstance(value, dict):
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

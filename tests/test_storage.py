@@ -139,6 +139,14 @@ def test_parameters_come_back(tmp_path: Path) -> None:
     assert_array_equal(loaded.fit(X, Y, qid=QID).predict(X), ranker.predict(X))
 
 
+def test_a_generator_is_not_kept(tmp_path: Path) -> None:
+    """A ranker that was made with one can be fitted again, with numbers of its own."""
+    make(random_state=np.random.RandomState(0)).fit(X, Y, qid=QID).save(tmp_path / "model")
+    loaded = GBRanker.load(tmp_path / "model")
+    assert loaded.random_state is None
+    loaded.fit(X, Y, qid=QID)
+
+
 @boosters
 def test_columns_are_still_checked(booster: str, tmp_path: Path) -> None:
     """The loaded ranker reads frames of any library, and refuses other columns."""
