@@ -179,7 +179,8 @@ def test_without_routing() -> None:
     pipeline = make_pipeline(StandardScaler(), ranker()).fit(X, Y, gbranker__qid=QID)
     expected = ranker().fit(StandardScaler().fit_transform(X), Y, qid=QID)
     assert_array_equal(pipeline.predict(X), expected.predict(StandardScaler().fit_transform(X)))
-    found = cross_val_predict(ranker(), X, Y, cv=GroupKFold(3), groups=NAMES, params={"qid": QID})
+    names = {"qid": NAMES}
+    found = cross_val_predict(ranker(), X, Y, cv=GroupKFold(3), groups=NAMES, params=names)
     values = NDCG(k=10)(Y, found, qid=QID)
     assert values == pytest.approx(np.mean(by_hand(ranker(), NDCG(k=10))))
     for scoring in (None, make_scorer("ndcg@10")):

@@ -65,7 +65,7 @@ __all__ = [
 ]
 
 # Ahead on validation queries of every data set of the studies: see docs/defaults.md.
-DEFAULT_OBJECTIVE = "tie:ndcg@10+0.6*listmle+0.3*ranknet"
+DEFAULT_OBJECTIVE = "perturbed:lambda:ndcg+0.5*ranknet"
 
 OBJECTIVES: dict[str, Any] = {}
 ALIASES = {"lambdarank": "lambda", "smooth:ap-ranks": "smoothap"}

@@ -188,7 +188,8 @@ class PerturbedRunner:
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the mean loss of each query, shape (n_queries,)."""
         total = np.zeros(self._queries.n_queries)
-        for perturbed in self._perturbations(scores, sigma, round):
+        ranking = self._ranking(scores)
+        for perturbed in self._perturbations(scores, ranking, sigma, round):
             total += self._inner.values(perturbed, sigma, round)
         return total / self._perturbed.draws
 
@@ -197,9 +198,9 @@ class PerturbedRunner:
     ) -> tuple[Vector, Vector]:
         """Return the mean gradient and curvature of each document, times its weight."""
         total = np.zeros((2, len(scores)))
-        for perturbed in self._perturbations(scores, sigma, round):
-            total += self._inner.gradients(perturbed, sigma, round, np.empty(0))
         ranking = self._ranking(scores)
+        for perturbed in self._perturbations(scores, ranking, sigma, round):
+            total += self._inner.gradients(perturbed, sigma, round, np.empty(0))
         keys = np.stack([self._queries.index, scores, self._labels])[:, ranking]
         block = np.cumsum(np.concatenate([[False], (np.diff(keys) != 0).any(axis=0)]))
         size = self._perturbed.draws * np.bincount(block)
@@ -209,9 +210,10 @@ class PerturbedRunner:
             total *= weights
         return total[0], np.maximum(total[1], SMALLEST_CURVATURE)
 
-    def _perturbations(self, scores: Vector, sigma: float, round: int) -> Iterator[Vector]:
+    def _perturbations(
+        self, scores: Vector, ranking: NDArray[np.int64], sigma: float, round: int
+    ) -> Iterator[Vector]:
         """Yield the scores plus noise, which depends on ranks and not on the order of rows."""
-        ranking = self._ranking(scores)
         quantile, draws = QUANTILES[self._perturbed.noise], self._perturbed.draws
         # Not what a stochastic objective inside draws from the same seed.
         noise = query_noise(self._keys, ~self._perturbed.seed, round)
