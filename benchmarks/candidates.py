@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from flagship import all_pairs
+from flagship import ALL_PAIRS, all_pairs
 from sklearn.base import clone
-from study import ARTIFICIAL, DOCS, QUERIES, options
+from study import ARTIFICIAL, DOCS, QUERIES, UNSAMPLED, options
 
 from gbrank import Comparison, compare_rankers, ranker_from_name, read_folds
 from gbrank.datasets import make_cubic
@@ -55,7 +55,6 @@ CANDIDATES = (
     "perturbed(draws=4):lambda:ndcg+0.5*ranknet",
     "perturbed(noise='gaussian'):lambda:ndcg+0.5*ranknet",
 )
-SMALLER = {**ARTIFICIAL, "subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": 50}
 
 
 def smaller_data(seed: int) -> Dataset:
@@ -83,7 +82,7 @@ if __name__ == "__main__":
     parser = options(__doc__)
     parser.add_argument("--results", help="folder that keeps what is done")
     arguments = parser.parse_args()
-    peers = {"lightgbm:lambdarank, all pairs": all_pairs()}
+    peers = {ALL_PAIRS: all_pairs()}
     peers |= {name: ranker_from_name(name) for name in PEERS}
     rankers = peers | {name: ranker_from_name(name) for name in CANDIDATES}
 
@@ -100,7 +99,7 @@ if __name__ == "__main__":
     kinds = {
         "real": compare([read_folds(folder) for folder in arguments.data], 5, "valid"),
         "artificial": compare([cubic_queries(QUERIES)], 3, "valid", **ARTIFICIAL),
-        "smaller": compare([smaller_data(seed) for seed in range(11, 17)], 1, "test", **SMALLER),
+        "smaller": compare([smaller_data(seed) for seed in range(11, 17)], 1, "test", **UNSAMPLED),
     }
     found = leads(kinds, list(peers))
     table = [f"| ranker | {' | '.join(kinds)} | smallest lead |", "|---|" + "---:|" * 4]

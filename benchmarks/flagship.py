@@ -25,6 +25,7 @@ PEERS = (
     "catboost:YetiRank:mode=NDCG",
     "catboost:StochasticRank:metric=NDCG",
 )
+ALL_PAIRS = "lightgbm:lambdarank, all pairs"
 
 
 def all_pairs() -> Any:
@@ -37,7 +38,7 @@ if __name__ == "__main__":
     default = GBRanker().objective
     rankers = {
         f"gbrank: {default}": default,
-        "lightgbm:lambdarank, all pairs": all_pairs(),
+        ALL_PAIRS: all_pairs(),
         **{name: name for name in PEERS},
         "lambda:ndcg": "lambda:ndcg",
     }

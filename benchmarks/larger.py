@@ -7,9 +7,9 @@ import argparse
 
 import matplotlib.pyplot as plt
 import numpy as np
-from flagship import PEERS, all_pairs
+from flagship import ALL_PAIRS, PEERS, all_pairs
 from objectives import MEASURED, OTHERS
-from study import ARTIFICIAL, DOCS, publish
+from study import DOCS, PARTS, UNSAMPLED, publish
 
 from gbrank import Comparison, GBRanker, compare_rankers, ranker_from_name
 from gbrank.papers.bench import cubic_queries
@@ -17,7 +17,6 @@ from gbrank.papers.bench import cubic_queries
 REST = ("smoothap", "perturbed:ndcg", "perturbed:lambda:ndcg")
 # Level with the default on less data: see candidates.py.
 RIVAL = "tie:ndcg@10+0.6*listmle+0.3*ranknet"
-PARTS = ("valid", "test")
 OURS, THEIRS = "#0072B2", "#D55E00"
 
 TEXT = """\
@@ -65,11 +64,10 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
     n = arguments.queries
-    budget = ARTIFICIAL | {"subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": 50}
     default = str(GBRanker().objective)
     names = [*PEERS, default, RIVAL, *(f"{name}:ndcg" for name in MEASURED), *OTHERS, *REST]
-    rankers = {name: ranker_from_name(name, **budget) for name in names}
-    rankers["lightgbm:lambdarank, all pairs"] = all_pairs().set_params(**budget)
+    rankers = {name: ranker_from_name(name, **UNSAMPLED) for name in names}
+    rankers[ALL_PAIRS] = all_pairs().set_params(**UNSAMPLED)
     comparison = compare_rankers(
         rankers,
         [cubic_queries(2 * n + n // 2)],

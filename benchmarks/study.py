@@ -22,6 +22,8 @@ from gbrank.papers.bench import cubic_queries
 DOCS = Path(__file__).parents[1] / "docs" / "studies"
 QUERIES = 3750  # of artificial data
 ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}
+UNSAMPLED = ARTIFICIAL | {"subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": 50}
+PARTS = ("valid", "test")
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -40,7 +42,7 @@ def study(
     measures: Sequence[str] = ("ndcg@10",),
     baseline: str | None = None,
     seeds: int = 5,
-    parts: Sequence[str] = ("valid", "test"),
+    parts: Sequence[str] = PARTS,
 ) -> None:
     """Compare rankers on the folders of the command line, and write what came out.
 

@@ -12,8 +12,8 @@ __all__ = ["interrupts_held"]
 def interrupts_held() -> Iterator[None]:
     """Let Ctrl-C wait until the block is over.
 
-    Python code that numba calls while it passes functions to compiled code is no place for an
-    exception: numba loses it, or reports another.
+    Some places lose an exception, or make another of it: Python code that numba calls while it
+    passes functions to compiled code, and destructors.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):

@@ -346,7 +346,7 @@ class GBRanker(BaseRanker):
         self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
         self.position_bias_ = None if debiased is None else debiased.bias(history.best_round)
         judged = self._judged_scores(trainer, rows, valid, jobs)
-        with interrupts_held():  # an exception in a booster's destructor is lost
+        with interrupts_held():  # the booster's destructor would lose it
             del trainer, derivatives  # calibration needs their memory
         self.calibration_ = self._calibrate(judged, rows, valid)
         self._publish()

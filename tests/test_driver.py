@@ -444,6 +444,16 @@ def test_positive_finite_single_precision(objective: str, sigma: float, spread: 
     assert (curvature > 0).all()
 
 
+@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
+@pytest.mark.parametrize("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
+def test_steps_that_boosters_cannot_take(objective: str, spread: float) -> None:
+    """Gradients that single precision holds, but not the square of their sum, are refused."""
+    data = reference.Data(8)
+    scores = spread * np.random.default_rng(0).uniform(-1, 1, len(data.y))
+    with pytest.raises(ValueError, match=r"gradients must sum to .*far below 1e\+30"):
+        derivatives(objective, data, scores, 1e30)
+
+
 @pytest.mark.parametrize("scale", [1e-30, 1e-4, 1.0, 1e30, 1e280])
 def test_scale_is_that_of_squared_loss(scale: float) -> None:
     """D11: the mean curvature is 1, and Newton steps are kept, whatever the factor on the loss."""
