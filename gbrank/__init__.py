@@ -11,7 +11,11 @@ boosters itself; `gbrank --help` shows the command line.
 """
 
 from gbrank import plots as plots
-from gbrank._version import __version__
+from gbrank.boosters.lightgbm.hook import lightgbm_feval, lightgbm_fobj
+from gbrank.boosters.xgboost.hook import xgboost_feval, xgboost_obj
+from gbrank.common.version import __version__
+from gbrank.data.queries import Queries
+from gbrank.data.splitting import query_train_test_split
 from gbrank.datasets import (
     Clicks,
     make_clicks,
@@ -35,12 +39,11 @@ from gbrank.evaluation import (
     read_folds,
     split_folds,
 )
+from gbrank.evaluation.scoring import make_scorer
 from gbrank.export import export_model
-from gbrank.gains import geometric_discount, mix
-from gbrank.hooks.lightgbm import lightgbm_feval, lightgbm_fobj
-from gbrank.hooks.xgboost import xgboost_feval, xgboost_obj
-from gbrank.linear_ranker import LinearRanker
-from gbrank.loading import load_ranker
+from gbrank.fit.loading import load_ranker
+from gbrank.linear.linear_ranker import LinearRanker
+from gbrank.linear.perceptron import SLAMPerceptron
 from gbrank.measures import (
     AP,
     DCG,
@@ -59,6 +62,7 @@ from gbrank.measures import (
     list_measures,
     register_measure,
 )
+from gbrank.measures.gains import geometric_discount, mix
 from gbrank.objectives import (
     SLAM,
     XENDCG,
@@ -83,12 +87,8 @@ from gbrank.objectives import (
     list_objectives,
     register_objective,
 )
-from gbrank.perceptron import SLAMPerceptron
-from gbrank.queries import Queries
 from gbrank.ranker import GBRanker
 from gbrank.schedules import constant, cosine, geometric, join, linear, staircase
-from gbrank.scoring import make_scorer
-from gbrank.splitting import query_train_test_split
 
 __all__ = [
     "AP",

@@ -2,6 +2,6 @@
 
 import sys
 
-from gbrank.cli import main
+from gbrank.commands.cli import main
 
 sys.exit(main())

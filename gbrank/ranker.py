@@ -12,30 +12,32 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank._checks import (
+from gbrank.boosters import TRAINERS, Settings, Trainer
+from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.interface import Derivatives
+from gbrank.common.checks import (
     check_choice,
     check_jobs,
     check_number,
 )
-from gbrank.boosters import TRAINERS, Rows, Settings, Trainer
-from gbrank.boosters.base import Derivatives
-from gbrank.calibration import Calibration, fit_calibration
-from gbrank.checkpoints import Checkpoint, fingerprint, fit_fingerprints
-from gbrank.collective import gather, largest
-from gbrank.estimator import WEIGHTS, BaseRanker, as_json, check_seed
-from gbrank.features import Schema
-from gbrank.hooks.base import GradientHook
-from gbrank.interrupts import interrupts_held
+from gbrank.common.interrupts import interrupts_held
+from gbrank.data.checking import check_training, check_valid, split_rows
+from gbrank.data.rows import Rows
+from gbrank.data.sampling import query_keys, sampled_queries
+from gbrank.data.schema import Schema
+from gbrank.fit.calibration import Calibration, fit_calibration
+from gbrank.fit.checkpoints import Checkpoint, fingerprint, fit_fingerprints
+from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json, check_seed
+from gbrank.fit.loading import load_ranker, loadable
+from gbrank.fit.loop import Evaluation, train
+from gbrank.fit.position_bias import DebiasedTrainer
+from gbrank.fit.start import START_NAMES, fit_start, from_start
+from gbrank.fit.storage import read_model, signature_of, write_model
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures import Measure
 from gbrank.objectives import DEFAULT_OBJECTIVE, Objective
-from gbrank.position_bias import DebiasedTrainer
-from gbrank.rows import check_training, check_valid, split_rows
-from gbrank.sampling import query_keys, sampled_queries
+from gbrank.parallel.collective import gather, largest
 from gbrank.schedules import Sigma
-from gbrank.start import START_NAMES, fit_start, from_start
-from gbrank.storage import read_model, signature_of, write_model
-from gbrank.training import Evaluation, train
 
 __all__ = ["GBRanker"]
 
@@ -45,6 +47,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 
+@loadable
 class GBRanker(BaseRanker):
     """Gradient-boosted tree ranker.
 
@@ -499,8 +502,6 @@ class GBRanker(BaseRanker):
         ValueError
             If a file is cut short or damaged.
         """
-        from gbrank.loading import load_ranker
-
         model, description = read_model(path, cls.__name__)
         try:
             start = None

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from gbrank._checks import check_choice, check_number, unknown_name
-from gbrank._grammar import changed_options, evaluate, format_options
+from gbrank.common.checks import check_choice, check_number, unknown_name
+from gbrank.common.grammar import changed_options, evaluate, format_options
 
 __all__ = [
     "Schedule",
@@ -41,7 +41,7 @@ class Schedule(ABC):
     ----------
     unit : {"absolute", "spread"}
         What the widths are measured in: score units, or the standard deviation that scores have
-        within queries when the round begins (see `gbrank.spread`).
+        within queries when the round begins (see `gbrank.data.spread`).
     """
 
     unit: Literal["absolute", "spread"] = field(default="absolute", kw_only=True)

@@ -21,15 +21,11 @@ import numpy as np
 
 from gbrank import (
     GBRanker,
-    checkpoints,
     load_ranker,
-    loading,
     make_cubic,
     ranker,
     read_letor,
-    storage,
 )
-from gbrank.checkpoints import Checkpoint
 from gbrank.datasets import (
     read_qrels,
     read_run,
@@ -38,6 +34,8 @@ from gbrank.datasets import (
     write_qrels,
     write_run,
 )
+from gbrank.fit import checkpoints, loading, storage
+from gbrank.fit.checkpoints import Checkpoint
 
 CORPUS = Path(__file__).with_name("corpus")
 

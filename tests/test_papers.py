@@ -21,7 +21,7 @@ from gbrank import (
     make_cubic,
     write_letor,
 )
-from gbrank.cli import main
+from gbrank.commands.cli import main
 from gbrank.papers import EXPERIMENTS, Bench, approxrank, cubic_queries, lambdarank, smoothrank
 from gbrank.papers.rows import Row, measured, rows_to_json, rows_to_markdown
 from gbrank.papers.scaling import scale_by_query

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from gbrank.hooks.base import GradientHook
+from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.schedules import (
     SCHEDULES,
     Schedule,

@@ -10,7 +10,7 @@ import numpy as np
 
 from gbrank import Measure, Objective, Queries, get_measure, register_measure, register_objective
 from gbrank.kernels.driver import Program
-from gbrank.kernels.units import to_score_units
+from gbrank.kernels.newton_steps import to_score_units
 from gbrank.measures import Terms
 from gbrank.objectives import Facts
 

@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.collective import total
-from gbrank.features import Features
-from gbrank.sampling import row_keys
+from gbrank.data.sampling import row_keys
+from gbrank.data.schema import Features
+from gbrank.parallel.collective import total
 
 __all__ = ["BINNED_ROWS", "binned_rows"]
 

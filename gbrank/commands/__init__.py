@@ -2,5 +2,5 @@
 
 Each file has the help texts USAGE, DETAILS and EXAMPLES, the function `add_options`, which adds
 the command's arguments to its parser, and the function `run`, which takes what was parsed.
-`gbrank.cli` lists the commands.
+`gbrank.commands.cli` lists the commands.
 """

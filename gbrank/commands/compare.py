@@ -10,10 +10,11 @@ from typing import Any
 import joblib
 from matplotlib.backend_bases import FigureCanvasBase
 
-from gbrank.commands.common import add_plugin, documented_parameters, import_plugins
+from gbrank.commands.options import add_plugin, documented_parameters, import_plugins
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Dataset, compare_rankers, ranker_from_name, read_folds
-from gbrank.storage import replace_file
+from gbrank.fit.storage import replace_file
+from gbrank.plots import comparison_grid
 
 __all__ = ["add_options", "run"]
 
@@ -117,7 +118,7 @@ def run(arguments: argparse.Namespace) -> None:
         text = json.dumps(comparison.to_json(), indent=1, allow_nan=False)
         replace_file(Path(arguments.json), text.encode())
     if arguments.picture is not None:
-        comparison.plot(arguments.picture)
+        comparison_grid(comparison).savefig(arguments.picture, dpi=150)
 
 
 def _check_files(arguments: argparse.Namespace) -> None:

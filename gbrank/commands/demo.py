@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gbrank._checks import check_number
+from gbrank.common.checks import check_number
 from gbrank.datasets import make_cubic
 from gbrank.measures import get_measure
 from gbrank.objectives import DEFAULT_OBJECTIVE

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.commands.common import (
+from gbrank.commands.options import (
     add_files,
     add_plugin,
     import_plugins,
@@ -14,10 +14,10 @@ from gbrank.commands.common import (
     read_files,
     read_numbers,
 )
+from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
-from gbrank.loading import load_ranker
+from gbrank.fit.loading import load_ranker
 from gbrank.measures import get_measure
-from gbrank.queries import Queries
 
 __all__ = ["add_options", "run"]
 

@@ -3,9 +3,9 @@
 import argparse
 from typing import Any
 
-from gbrank.commands.common import print_json, validation
+from gbrank.commands.options import print_json, validation
+from gbrank.fit.storage import read_model
 from gbrank.ranker import GBRanker
-from gbrank.storage import read_model
 
 __all__ = ["add_options", "run"]
 

@@ -4,8 +4,8 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from gbrank.catalogue import measures_page, objectives_page
-from gbrank.commands.common import add_plugin, import_plugins
+from gbrank.commands.catalogue import measures_page, objectives_page
+from gbrank.commands.options import add_plugin, import_plugins
 from gbrank.measures import MeasureFacts, list_measures
 from gbrank.objectives import ObjectiveFacts, list_objectives
 

@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from gbrank._checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_number
+from gbrank.fit.storage import replace_file
 from gbrank.papers import EXPERIMENTS, Bench, rows_to_json, rows_to_markdown
-from gbrank.storage import replace_file
 
 __all__ = ["add_options", "run"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.commands.common import add_files, open_text, read_files
+from gbrank.commands.options import add_files, open_text, read_files
+from gbrank.data.queries import Queries
 from gbrank.datasets.trec import run_lines
-from gbrank.loading import load_ranker
-from gbrank.queries import Queries
+from gbrank.fit.loading import load_ranker
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]

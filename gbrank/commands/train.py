@@ -11,7 +11,7 @@ from typing import Any, get_args
 from lightgbm.basic import LightGBMError
 
 from gbrank.boosters import MODELS
-from gbrank.commands.common import (
+from gbrank.commands.options import (
     add_files,
     add_plugin,
     documented_parameters,
@@ -20,8 +20,8 @@ from gbrank.commands.common import (
     read_numbers,
     validation,
 )
+from gbrank.fit.storage import DESCRIPTION, is_leftover
 from gbrank.ranker import START, GBRanker
-from gbrank.storage import DESCRIPTION, is_leftover
 
 __all__ = ["add_options", "run"]
 

@@ -5,16 +5,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank._checks import (
+from gbrank.common.checks import (
     check_finite,
     check_generator,
     check_labels,
     check_number,
     check_vector,
 )
-from gbrank.datasets._types import Vector
-from gbrank.gains import gain_values
-from gbrank.queries import Queries
+from gbrank.data.queries import Queries
+from gbrank.datasets.types import Vector
+from gbrank.measures.gains import gain_values
 
 __all__ = ["Clicks", "make_clicks"]
 

@@ -7,8 +7,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank._checks import check_finite, check_generator, check_number, check_vector
-from gbrank.datasets._types import Matrix, Vector
+from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
+from gbrank.datasets.types import Matrix, Vector
 
 __all__ = ["make_cubic"]
 

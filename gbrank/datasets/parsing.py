@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.datasets._types import Matrix, Vector
+from gbrank.datasets.types import Matrix, Vector
 
 Places: TypeAlias = NDArray[np.int64]
 Text: TypeAlias = NDArray[np.uint8]

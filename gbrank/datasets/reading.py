@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from gbrank._checks import check_number
-from gbrank.datasets._types import Features, Matrix, StrPath, Vector
+from gbrank.common.checks import check_number
 from gbrank.datasets.parsing import (
     EXPECTED,
     INEXACT,
@@ -26,6 +25,7 @@ from gbrank.datasets.parsing import (
     scatter,
     token_end,
 )
+from gbrank.datasets.types import Features, Matrix, StrPath, Vector
 
 __all__ = ["read_bytes", "read_letor"]
 

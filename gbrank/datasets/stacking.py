@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gbrank.datasets._types import Features
+from gbrank.datasets.types import Features
 
 __all__ = ["check_disjoint", "stack_features"]
 

@@ -11,12 +11,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank._checks import check_finite, check_vector
-from gbrank.datasets._types import StrPath, Vector
+from gbrank.common.checks import check_finite, check_vector
+from gbrank.data.queries import Queries
 from gbrank.datasets.parsing import EXACT_INTEGERS
 from gbrank.datasets.reading import read_bytes
+from gbrank.datasets.types import StrPath, Vector
 from gbrank.datasets.writing import check_names, write_lines
-from gbrank.queries import Queries
 
 __all__ = [
     "read_judged_run",

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse as sp
 
-from gbrank._checks import check_finite, check_vector
-from gbrank.datasets._types import Features, StrPath
+from gbrank.common.checks import check_finite, check_vector
 from gbrank.datasets.parsing import EXACT_INTEGERS
+from gbrank.datasets.types import Features, StrPath
 
 __all__ = ["check_names", "write_letor", "write_lines"]
 

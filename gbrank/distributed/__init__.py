@@ -1,5 +1,5 @@
 """Training on several machines, with Dask."""
 
-from gbrank.distributed.ranker import DaskGBRanker
+from gbrank.distributed.dask_ranker import DaskGBRanker
 
 __all__ = ["DaskGBRanker"]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import _safe_indexing
 
-from gbrank.queries import Queries
-from gbrank.sampling import query_keys, sampled_queries
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_keys, sampled_queries
 
 __all__ = ["Part", "distribute", "is_dask"]
 

@@ -14,8 +14,8 @@ from xgboost import collective
 from xgboost.collective import CommunicatorContext, Op
 from xgboost.tracker import RabitTracker
 
-from gbrank.boosters.lightgbm import lightgbm_network
-from gbrank.collective import joined
+from gbrank.boosters.lightgbm.trainer import lightgbm_network
+from gbrank.parallel.collective import joined
 
 __all__ = ["RabitWorkers", "run_on_workers"]
 
@@ -68,7 +68,7 @@ def run_on_workers(
     ----------
     client : distributed.Client
     task : callable
-        Called with the shards. What it asks of `gbrank.collective` is of all workers.
+        Called with the shards. What it asks of `gbrank.parallel.collective` is of all workers.
     shards : mapping of str to sequence of Future
         The shards of each worker, by its address.
     lightgbm : bool

@@ -9,14 +9,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank._checks import check_jobs
-from gbrank.boosters import Rows, Trainer
-from gbrank.boosters.base import Derivatives, Vector
-from gbrank.features import Schema
+from gbrank.boosters import Trainer
+from gbrank.boosters.interface import Derivatives, Vector
+from gbrank.common.checks import check_jobs
+from gbrank.data.checking import check_rows
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Schema
+from gbrank.fit.loop import Evaluation, train
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures import Measure, get_measure
-from gbrank.rows import check_rows
-from gbrank.training import Evaluation, train
 
 __all__ = ["CatBoostPeer"]
 

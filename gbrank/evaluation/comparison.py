@@ -5,12 +5,11 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from gbrank._checks import check_choice
-from gbrank.datasets._types import StrPath
+from gbrank.common.checks import check_choice
 from gbrank.evaluation.records import columns, rows
 from gbrank.evaluation.summary import Row, summarise
 from gbrank.evaluation.tables import table
-from gbrank.evaluation.units import PARTS, Outcome
+from gbrank.evaluation.units_of_work import PARTS, Outcome
 
 __all__ = ["Comparison"]
 
@@ -85,7 +84,7 @@ class Comparison:
         -------
         str
         """
-        return "\n\n".join(table(block) for block in self._blocks(part))
+        return "\n\n".join(table(block) for block in self.blocks(part))
 
     def to_json(self) -> dict[str, Any]:
         """Return the summaries as JSON can hold them.
@@ -106,31 +105,18 @@ class Comparison:
             for part in reversed(PARTS)
         }
 
-    def plot(self, path: StrPath | None = None, *, part: str = "test") -> Any:
-        """Draw the mean of each ranker, with the interval of its difference from the baseline.
-
-        There is one panel per measure and data set.
+    def blocks(self, part: str = "test") -> list[list[Row]]:
+        """Return the rows of each data set and measure.
 
         Parameters
         ----------
-        path : str or path-like, optional
-            Where the picture goes; its suffix says in what format.
         part : {"test", "valid"}
             As for `summary`.
 
         Returns
         -------
-        matplotlib.figure.Figure
+        list of list of Row
         """
-        from gbrank.plots.comparisons import draw
-
-        figure = draw(self._blocks(part), self.baseline)
-        if path is not None:
-            figure.savefig(path, dpi=150)
-        return figure
-
-    def _blocks(self, part: str) -> list[list[Row]]:
-        """Return the rows of each data set and measure."""
         blocks: dict[tuple[str, str], list[Row]] = {}
         for row in self.summary(part):
             blocks.setdefault((row.data, row.measure), []).append(row)

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import joblib
 
-import gbrank
-from gbrank._describe import describe
+from gbrank.common.describe import describe
 from gbrank.evaluation.folds import Dataset
-from gbrank.evaluation.units import Work
+from gbrank.evaluation.units_of_work import Work
 
 __all__ = ["code_version", "data_fingerprint", "fingerprint"]
 
@@ -71,7 +70,7 @@ def code_version() -> list[str]:
     list of str
     """
     source = hashlib.sha256()
-    for file in sorted(Path(gbrank.__file__).parent.rglob("*.py")):
+    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         if file.parent.name != "commands":
             source.update(file.read_bytes())
     packages = ("lightgbm", "xgboost", "catboost", "numpy")

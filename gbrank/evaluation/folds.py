@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
-from gbrank._checks import check_labels, check_number
-from gbrank.queries import Queries
-from gbrank.sampling import query_keys, query_noise
+from gbrank.common.checks import check_labels, check_number
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_keys, query_noise
 
 __all__ = ["Dataset", "Documents", "Fold", "Folds", "Index", "rotate", "split_folds"]
 

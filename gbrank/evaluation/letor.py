@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from gbrank.data.queries import Queries
 from gbrank.datasets import read_letor
-from gbrank.datasets._types import StrPath
 from gbrank.datasets.stacking import check_disjoint, stack_features
+from gbrank.datasets.types import StrPath
 from gbrank.evaluation.folds import Dataset, Fold, Index, rotate
-from gbrank.queries import Queries
 
 __all__ = ["read_folds"]
 

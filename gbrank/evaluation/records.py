@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from gbrank.evaluation.fingerprints import data_fingerprint, fingerprint
-from gbrank.evaluation.units import PARTS, Outcome, Scores, Unit, Work
-from gbrank.storage import replace_file
+from gbrank.evaluation.units_of_work import PARTS, Outcome, Scores, Unit, Work
+from gbrank.fit.storage import replace_file
 
 __all__ = ["Records", "columns", "read_outcome", "rows", "write_outcome"]
 

@@ -13,7 +13,7 @@ from gbrank.evaluation.statistics import (
     stratified_mean,
     t_test,
 )
-from gbrank.evaluation.units import Outcome
+from gbrank.evaluation.units_of_work import Outcome
 
 __all__ = ["POOLED", "Row", "summarise"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from gbrank.boosters.tree import Leaf, Split, Tree, splits
 from gbrank.ranker import GBRanker
-from gbrank.trees import Leaf, Split, Tree, splits
 
 __all__ = ["FeatureNames", "Forest", "forest_of", "names_of"]
 

@@ -8,8 +8,8 @@ import json
 import math
 from typing import Any
 
+from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.export.forest import Forest
-from gbrank.trees import Leaf, Membership, Threshold, Tree
 
 __all__ = ["write_lightgbm_json"]
 

@@ -4,12 +4,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from gbrank._checks import unknown_name
+from gbrank.boosters.tree import Membership, with_missing_as_zero
+from gbrank.common.checks import unknown_name
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.formats import FORMATS, Format
+from gbrank.fit.storage import replace_file
 from gbrank.ranker import GBRanker
-from gbrank.storage import replace_file
-from gbrank.trees import Membership, with_missing_as_zero
 
 __all__ = ["export_model"]
 

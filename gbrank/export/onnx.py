@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gbrank.export._packages import needed
+from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, at_most
+from gbrank.common.extras import needed
 from gbrank.export.forest import Forest
-from gbrank.trees import Leaf, Membership, Threshold, Tree, at_most
 
 __all__ = ["write_onnx"]
 

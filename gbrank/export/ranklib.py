@@ -6,8 +6,8 @@ numbered from 1, and a missing value is zero.
 
 from collections.abc import Iterator
 
+from gbrank.boosters.tree import Leaf, Threshold, Tree, at_most
 from gbrank.export.forest import Forest
-from gbrank.trees import Leaf, Threshold, Tree, at_most
 
 __all__ = ["write_ranklib"]
 

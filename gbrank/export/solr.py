@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from gbrank.boosters.tree import Leaf, Threshold, Tree, at_most
 from gbrank.export.forest import Forest
-from gbrank.trees import Leaf, Threshold, Tree, at_most
 
 __all__ = ["write_solr"]
 

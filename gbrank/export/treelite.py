@@ -3,9 +3,9 @@
 from itertools import count
 from typing import Any
 
-from gbrank.export._packages import needed
+from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
+from gbrank.common.extras import needed
 from gbrank.export.forest import Forest
-from gbrank.trees import Leaf, Membership, Threshold, Tree
 
 __all__ = ["write_treelite"]
 

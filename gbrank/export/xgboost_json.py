@@ -7,8 +7,8 @@ import json
 from itertools import count
 from typing import Any
 
+from gbrank.boosters.tree import Leaf, Threshold, Tree, above
 from gbrank.export.forest import Forest
-from gbrank.trees import Leaf, Threshold, Tree, above
 
 __all__ = ["write_xgboost_json"]
 

@@ -4,7 +4,7 @@ x is the probability of stopping at a document: 1 or 0 for RR, graded for ERR.
 """
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.ranks import RANKS, SLOPES, logistic, truncation
+from gbrank.kernels.logistic import RANKS, SLOPES, logistic, truncation
 
 __all__ = ["cascade_by_place", "cascade_by_rank"]
 

@@ -7,9 +7,9 @@ Gaussian sums give all such pairs. Either part is treated likewise, until all x 
 
 import numpy as np
 
-from gbrank.kernels.boxes import FEW, GAUSSIAN, add_by_boxes
 from gbrank.kernels.compiled import Matrix, Vector, inline
 from gbrank.kernels.division import WAITING, middle_split, partition
+from gbrank.kernels.gauss_transform import FEW, GAUSSIAN, add_by_boxes
 from gbrank.kernels.sorting import rank
 
 __all__ = ["add_distances"]

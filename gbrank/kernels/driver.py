@@ -17,7 +17,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from gbrank.interrupts import interrupts_held
+from gbrank.common.interrupts import interrupts_held
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_keys, query_noise
 from gbrank.kernels.compiled import (
     FAST_MATH,
     KERNEL,
@@ -32,8 +34,6 @@ from gbrank.kernels.compiled import (
 )
 from gbrank.kernels.pools import Pool
 from gbrank.kernels.sorting import LONG, rank, rank_again
-from gbrank.queries import Queries
-from gbrank.sampling import query_keys, query_noise
 
 __all__ = [
     "SMALLEST_CURVATURE",

@@ -11,9 +11,9 @@ import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.driver import find_ties
+from gbrank.kernels.logistic import all_alike
+from gbrank.kernels.newton_steps import to_score_units
 from gbrank.kernels.noise import gumbel, normal
-from gbrank.kernels.ranks import all_alike
-from gbrank.kernels.units import to_score_units
 
 __all__ = ["SCRATCH", "expected_measure"]
 

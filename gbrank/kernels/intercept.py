@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.ranks import logistic
-from gbrank.kernels.units import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.kernels.logistic import logistic
+from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 
 __all__ = ["logistic_with_intercept"]
 

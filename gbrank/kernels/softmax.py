@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.newton_steps import bound_steps, to_score_units
 from gbrank.kernels.noise import uniform
-from gbrank.kernels.units import bound_steps, to_score_units
 
 __all__ = ["noisy_softmax_loss", "softmax_loss"]
 

@@ -6,14 +6,14 @@
 import re
 from dataclasses import dataclass, fields
 
-from gbrank._checks import refuse_taken, unknown_name
-from gbrank._grammar import parse_options
-from gbrank.gains import DISCOUNT_CALLS
+from gbrank.common.checks import refuse_taken, unknown_name
+from gbrank.common.grammar import parse_options
 from gbrank.measures.average_precision import AP
-from gbrank.measures.base import BoundMeasure, Measure, Terms
 from gbrank.measures.bpref import BPref
 from gbrank.measures.discounted import DCG, NDCG, RBP, WTA, DiscountedMeasure, Precision, Recall
 from gbrank.measures.expected_reciprocal_rank import ERR
+from gbrank.measures.gains import DISCOUNT_CALLS
+from gbrank.measures.measure import BoundMeasure, Measure, Terms
 from gbrank.measures.pairwise import KendallTau, PairwiseCorrect
 from gbrank.measures.reciprocal_rank import RR
 

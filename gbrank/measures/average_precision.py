@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbrank.gains import discount_values
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.ranks import RANKS, SLOPES, SPARE, logistic_slope, truncation
+from gbrank.kernels.logistic import RANKS, SLOPES, SPARE, logistic_slope, truncation
 from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
 from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
-from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
-from gbrank.queries import Queries
+from gbrank.measures.gains import discount_values
+from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
 
 __all__ = ["AP"]
 

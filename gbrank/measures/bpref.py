@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
-from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
-from gbrank.queries import Queries
+from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
 
 __all__ = ["BPref"]
 

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbrank.gains import (
+from gbrank.data.queries import Queries
+from gbrank.kernels.compiled import Matrix, Positions, Vector
+from gbrank.kernels.discounts import mixed_discount_at
+from gbrank.kernels.logistic import RANKS, SLOPES, truncation
+from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.measures.gains import (
     Discount,
     Gain,
     check_discount,
@@ -15,12 +20,7 @@ from gbrank.gains import (
     gain_values,
     geometric_discount,
 )
-from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.discounts import mixed_discount_at
-from gbrank.kernels.ranks import RANKS, SLOPES, truncation
-from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
-from gbrank.measures.base import Measure, Terms, inverse, per_query_sum, relevance
-from gbrank.queries import Queries
+from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
 
 __all__ = ["DCG", "NDCG", "RBP", "WTA", "DiscountedMeasure", "Precision", "Recall"]
 
@@ -142,10 +142,10 @@ class DCG(DiscountedMeasure):
     k : int, optional
         Last rank that counts; all by default.
     gain : {"exp2", "linear"}, tuple or callable
-        What a label is worth; see `gbrank.gains.gain_values`.
+        What a label is worth; see `gbrank.measures.gains.gain_values`.
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
         What a position is worth: one by name, `geometric_discount`, a `mix` of two, or a callable;
-        see `gbrank.gains.discount_values`.
+        see `gbrank.measures.gains.discount_values`.
 
     References
     ----------
@@ -188,10 +188,10 @@ class NDCG(DCG):
     k : int, optional
         Last rank that counts; all by default.
     gain : {"exp2", "linear"}, tuple or callable
-        What a label is worth; see `gbrank.gains.gain_values`.
+        What a label is worth; see `gbrank.measures.gains.gain_values`.
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
         What a position is worth: one by name, `geometric_discount`, a `mix` of two, or a callable;
-        see `gbrank.gains.discount_values`.
+        see `gbrank.measures.gains.discount_values`.
 
     References
     ----------

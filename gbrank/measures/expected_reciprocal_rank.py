@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbrank._checks import check_number
-from gbrank.gains import discount_values
+from gbrank.common.checks import check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_place, cascade_by_rank
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
-from gbrank.measures.base import Measure, Terms, per_query_sum
-from gbrank.queries import Queries
+from gbrank.measures.gains import discount_values
+from gbrank.measures.measure import Measure, Terms, per_query_sum
 
 __all__ = ["ERR"]
 

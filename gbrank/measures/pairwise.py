@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.ranks import RANKS, SLOPES, SPARE, logistic_slope
+from gbrank.kernels.logistic import RANKS, SLOPES, SPARE, logistic_slope
 from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
 from gbrank.kernels.sweeps import PAIR_CHANCES, sweep_pairs
-from gbrank.measures.base import Measure, Terms, inverse
-from gbrank.queries import Queries
+from gbrank.measures.measure import Measure, Terms, inverse
 
 __all__ = ["KendallTau", "PairwiseCorrect"]
 

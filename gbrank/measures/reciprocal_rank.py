@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbrank.gains import discount_values
+from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_place, cascade_by_rank
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
-from gbrank.measures.base import Measure, Terms, per_query_sum, relevance
-from gbrank.queries import Queries
+from gbrank.measures.gains import discount_values
+from gbrank.measures.measure import Measure, Terms, per_query_sum, relevance
 
 __all__ = ["RR"]
 

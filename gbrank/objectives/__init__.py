@@ -11,17 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from gbrank._checks import refuse_taken, unknown_name
-from gbrank._grammar import parse_options, split_outside
+from gbrank.common.checks import refuse_taken, unknown_name
+from gbrank.common.grammar import parse_options, split_outside
 from gbrank.measures import Measure, get_measure, is_measure
 from gbrank.objectives.approxrank import ApproxRank
-from gbrank.objectives.base import BoundObjective, Facts, Objective
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.gbrank import GBRank
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.listmle import ListMLE
 from gbrank.objectives.listnet import ListNet
 from gbrank.objectives.mixture import Mixture
+from gbrank.objectives.objective import BoundObjective, Facts, Objective
 from gbrank.objectives.perturbed import Perturbed
 from gbrank.objectives.pointwise import Pointwise
 from gbrank.objectives.ranknet import RankNet

@@ -5,14 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice, check_number
-from gbrank.kernels.approx import LONGEST_DIRECT, SCRATCH, approximate_measure
+from gbrank.common.checks import check_choice, check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import NO_ROWS, Vector
 from gbrank.kernels.discounts import UNKNOWN
 from gbrank.kernels.driver import Program
+from gbrank.kernels.soft_ranks import LONGEST_DIRECT, SCRATCH, approximate_measure
 from gbrank.measures import NDCG, DiscountedMeasure, Measure, get_measure
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["ApproxRank"]
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import numba
 import numpy as np
 
-from gbrank._checks import check_choice
+from gbrank.common.checks import check_choice
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Matrix, Positions, Vector
 from gbrank.kernels.driver import (
     SMALLEST_CURVATURE,
@@ -17,8 +18,7 @@ from gbrank.kernels.driver import (
     query_factor,
     share_among_equals,
 )
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["CustomObjective"]
 

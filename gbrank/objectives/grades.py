@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Matrix, Vector
-from gbrank.queries import Queries
 
 __all__ = ["grades", "has_grades"]
 

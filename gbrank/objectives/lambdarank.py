@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
-from gbrank._checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.pairs import FEW_GRADES, LONGEST, pair_program
+from gbrank.kernels.logistic_pairs import FEW_GRADES, LONGEST, pair_program
 from gbrank.measures import NDCG, BPref, Measure, get_measure
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["LambdaRank"]
 

@@ -5,13 +5,13 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice
+from gbrank.common.checks import check_choice
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.grades import list_likelihood
-from gbrank.objectives.base import Facts, Objective
+from gbrank.kernels.grade_sums import list_likelihood
 from gbrank.objectives.grades import grades
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["ListMLE"]
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbrank._checks import check_number
-from gbrank.collective import anywhere
+from gbrank.common.checks import check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import SMALLEST_CURVATURE, Program
-from gbrank.objectives.base import Evaluator, Facts, Objective
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Evaluator, Facts, Objective
+from gbrank.parallel.collective import anywhere
+from gbrank.parallel.sums import mean_of_any_order
 from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, share_at, unit_of
-from gbrank.sums import mean_of_any_order
 
 __all__ = ["Mixture"]
 

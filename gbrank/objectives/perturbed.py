@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from gbrank._checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_number
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import document_noise, query_keys, query_noise
 from gbrank.kernels.compiled import NO_ROWS, Vector
 from gbrank.kernels.driver import SMALLEST_CURVATURE, Program
 from gbrank.kernels.expectation import SCRATCH, expected_measure
 from gbrank.measures import Measure
-from gbrank.objectives.base import Evaluator, Facts, Objective
 from gbrank.objectives.lambdarank import LambdaRank
-from gbrank.queries import Queries
-from gbrank.sampling import document_noise, query_keys, query_noise
+from gbrank.objectives.objective import Evaluator, Facts, Objective
 
 __all__ = ["Perturbed"]
 

@@ -5,14 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice, check_number
-from gbrank.collective import largest, total
+from gbrank.common.checks import check_choice, check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
 from gbrank.kernels.intercept import logistic_with_intercept
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
-from gbrank.sums import mean_of_any_order
+from gbrank.objectives.objective import Facts, Objective
+from gbrank.parallel.collective import largest, total
+from gbrank.parallel.sums import mean_of_any_order
 
 __all__ = ["Pointwise"]
 

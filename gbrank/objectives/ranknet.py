@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from gbrank._checks import check_choice
+from gbrank.common.checks import check_choice
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.pairs import LONGEST, pair_program
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.kernels.logistic_pairs import LONGEST, pair_program
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["RankNet"]
 

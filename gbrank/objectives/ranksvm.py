@@ -5,12 +5,12 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice
+from gbrank.common.checks import check_choice
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.hinges import HINGE, LONGEST_DIRECT, SCRATCH, hinge_pairs
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.kernels.hinge_pairs import HINGE, LONGEST_DIRECT, SCRATCH, hinge_pairs
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["RankSVM"]
 

@@ -5,12 +5,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice
-from gbrank.gains import Gain, check_gain, gain_values
+from gbrank.common.checks import check_choice
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Matrix, Positions, Vector
 from gbrank.kernels.driver import Program
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.measures.gains import Gain, check_gain, gain_values
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["GainRegression"]
 
@@ -40,7 +40,7 @@ class GainRegression(Objective):
     Parameters
     ----------
     gain : {"exp2", "linear"}, tuple or callable
-        What a label is worth; see `gbrank.gains.gain_values`.
+        What a label is worth; see `gbrank.measures.gains.gain_values`.
     normalize : {None, "query"}
         ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 

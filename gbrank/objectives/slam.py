@@ -5,15 +5,15 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.grades import slam_hinges, slam_smooth
+from gbrank.kernels.grade_sums import slam_hinges, slam_smooth
 from gbrank.measures import AP, NDCG, Measure, get_measure
-from gbrank.measures.base import Terms
-from gbrank.objectives.base import Facts, Objective
+from gbrank.measures.measure import Terms
 from gbrank.objectives.grades import grades
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["SLAM"]
 

@@ -5,13 +5,13 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice
+from gbrank.common.checks import check_choice
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.smoothap import LONGEST_DIRECT, SCRATCH, smooth_average_precision
+from gbrank.kernels.soft_precision import LONGEST_DIRECT, SCRATCH, smooth_average_precision
 from gbrank.measures import AP
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["SmoothAP"]
 

@@ -5,13 +5,13 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import NO_ROWS, Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.smooth import MOST_NEIGHBOURS, SCRATCH, smooth_measure
+from gbrank.kernels.soft_indicators import MOST_NEIGHBOURS, SCRATCH, smooth_measure
 from gbrank.measures import NDCG, Measure, get_measure
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["SmoothRank"]
 

@@ -5,14 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice
+from gbrank.common.checks import check_choice
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.softrank import LONGEST_DIRECT, SCRATCH, soft_rank
-from gbrank.kernels.softsums import fit_discounts, make_tables
+from gbrank.kernels.rank_distributions import LONGEST_DIRECT, SCRATCH, soft_rank
+from gbrank.kernels.rank_exponentials import fit_discounts, make_tables
 from gbrank.measures import NDCG, DiscountedMeasure, Measure, get_measure
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["SoftRank"]
 

@@ -5,14 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice, check_number
+from gbrank.common.checks import check_choice, check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
-from gbrank.kernels.tiecascade import CASCADE_SCRATCH, tied_cascade
-from gbrank.kernels.tierank import SCRATCH, tied_expectation
+from gbrank.kernels.tied_cascade import CASCADE_SCRATCH, tied_cascade
+from gbrank.kernels.tied_expectation import SCRATCH, tied_expectation
 from gbrank.measures import AP, ERR, NDCG, RR, DiscountedMeasure, Measure, get_measure
-from gbrank.objectives.base import Facts, Objective
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["TieRank"]
 

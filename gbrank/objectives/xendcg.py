@@ -5,14 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from gbrank._checks import check_choice, check_number
-from gbrank.gains import Gain, check_gain, gain_values
+from gbrank.common.checks import check_choice, check_number
+from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program
 from gbrank.kernels.softmax import noisy_softmax_loss
-from gbrank.objectives.base import Facts, Objective
+from gbrank.measures.gains import Gain, check_gain, gain_values
 from gbrank.objectives.grades import has_grades
-from gbrank.queries import Queries
+from gbrank.objectives.objective import Facts, Objective
 
 __all__ = ["XENDCG"]
 
@@ -31,7 +31,7 @@ class XENDCG(Objective):
     Parameters
     ----------
     gain : {"exp2", "linear"}, tuple or callable
-        What a label is worth; see `gbrank.gains.gain_values`.
+        What a label is worth; see `gbrank.measures.gains.gain_values`.
     normalize : {None, "query"}
         ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
     seed : int

@@ -6,9 +6,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.boosters import Rows
+from gbrank.data.queries import Queries
+from gbrank.data.rows import Rows
 from gbrank.evaluation import Dataset
-from gbrank.linear_ranker import LinearRanker
+from gbrank.linear.linear_ranker import LinearRanker
+from gbrank.linear.solvers import StochasticGradient
 from gbrank.measures import NDCG
 from gbrank.objectives import ApproxRank
 from gbrank.papers.bench import Bench
@@ -16,8 +18,6 @@ from gbrank.papers.pictures import draw_errors
 from gbrank.papers.rows import Row, measured
 from gbrank.papers.scaling import scale_by_query
 from gbrank.papers.selection import best_on_validation, values_by_fold
-from gbrank.queries import Queries
-from gbrank.solvers import StochasticGradient
 
 __all__ = ["ALPHAS", "approx_ndcg", "approximation_errors", "section_6_2", "section_6_4"]
 

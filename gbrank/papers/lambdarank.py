@@ -6,8 +6,8 @@ import numpy as np
 
 from gbrank.evaluation import Dataset, ranker_from_name
 from gbrank.evaluation.statistics import t_test
-from gbrank.evaluation.units import Outcome
-from gbrank.linear_ranker import LinearRanker
+from gbrank.evaluation.units_of_work import Outcome
+from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.measures import NDCG
 from gbrank.papers.bench import Bench
 from gbrank.papers.rows import Row, measured

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.queries import Queries
+from gbrank.data.queries import Queries
 
 __all__ = ["scale_by_query"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.evaluation import Comparison
-from gbrank.evaluation.units import Outcome
+from gbrank.evaluation.units_of_work import Outcome
 
 __all__ = ["best_on_validation", "fits_of", "values_by_fold"]
 

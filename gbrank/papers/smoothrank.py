@@ -7,16 +7,16 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.data.queries import Queries
 from gbrank.evaluation import Dataset
-from gbrank.evaluation.units import Outcome
-from gbrank.linear_ranker import LinearRanker
+from gbrank.evaluation.units_of_work import Outcome
+from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.measures import AP, NDCG
 from gbrank.objectives import SmoothRank, get_objective
 from gbrank.papers.bench import Bench
 from gbrank.papers.pictures import draw_annealing, draw_line
 from gbrank.papers.rows import Row, measured
 from gbrank.papers.selection import best_on_validation, values_by_fold
-from gbrank.queries import Queries
 
 __all__ = [
     "PENALTIES",

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank._checks import check_choice
-from gbrank.plots._style import GREY, PALETTE, axes_for, tidy
+from gbrank.common.checks import check_choice
+from gbrank.plots.style import GREY, PALETTE, axes_for, tidy
 from gbrank.ranker import GBRanker
 
 if TYPE_CHECKING:

@@ -1,0 +1,227 @@
+"""What the hooks of all boosters share."""
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.common.checks import check_number
+from gbrank.data.spread import unit_width
+from gbrank.kernels.driver import SMALLEST_CURVATURE
+from gbrank.objectives import DEFAULT_OBJECTIVE, BoundObjective, Objective, get_objective
+from gbrank.parallel.collective import anywhere, total
+from gbrank.parallel.sums import mean_of_any_order
+from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of
+
+__all__ = ["GradientHook", "PerObject", "caller"]
+
+Vector = NDArray[np.float64]
+Parts: TypeAlias = tuple[Any, ...]
+T = TypeVar("T")
+
+# XGBoost squares sums of gradients in single precision.
+LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
+# Below lies what is left of gradients that have underflowed, where all pairs are in order.
+SMALLEST_GRADIENT = 1e-290
+
+
+class PerObject(Generic[T]):
+    """What is made once for each data set, made anew if its content changes, dropped with it."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[weakref.ref[Any], Parts, T]] = {}
+
+    def get(self, owner: Any, parts: Parts, make: Callable[..., T]) -> T:
+        """Return ``make(*parts)`` for a data set that consists of these arrays.
+
+        Parameters
+        ----------
+        owner : object
+            The data set.
+        parts : tuple of ndarray or None
+            Its labels, groups, weights, ...
+        make : callable
+
+        Returns
+        -------
+        object
+        """
+        place = id(owner)
+        found = self._made.get(place)
+        if found is not None and found[0]() is owner and _same(found[1], parts):
+            return found[2]
+        value = make(*parts)
+        kept = tuple(None if part is None else np.array(part) for part in parts)
+        watch = weakref.ref(owner, lambda _: self._made.pop(place, None))
+        self._made[place] = (watch, kept, value)
+        return value
+
+
+def _same(a: Parts, b: Parts) -> bool:
+    return all(
+        x is y or (x is not None and y is not None and np.array_equal(x, y))
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def caller(kind: type[T]) -> T | None:
+    """Return the object of a class whose method is calling us, however indirectly.
+
+    Boosters do not tell a custom objective which round it is. The booster that is calling does:
+    nothing that counts calls can be right in cross-validation, on continuation from a model, and
+    when a data set is used again.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        owner = frame.f_locals.get("self") if "self" in frame.f_code.co_varnames else None
+        if isinstance(owner, kind):
+            return owner
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+class GradientHook:
+    """Turns scores into what boosters take: the part that is the same for all of them.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        What to train.
+    sigma : float, schedule, callable or str, optional
+        Width of the smoothing by round; the objective's own schedule by default.
+    rounds : int, optional
+        Total number of rounds, for schedules that need it.
+    n_jobs : int, optional
+        Threads for the gradient; all by default.
+
+    Attributes
+    ----------
+    sigmas : dict of int to float
+        The sigma that was used in each round.
+    """
+
+    def __init__(
+        self,
+        objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
+        sigma: Sigma | None = None,
+        *,
+        rounds: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.objective = get_objective(objective)
+        self.schedule = as_schedule(self.objective.facts.sigma if sigma is None else sigma)
+        self.rounds = check_number(rounds, "rounds", 1, integer=True, optional=True)
+        self.n_jobs = n_jobs
+        self.sigmas: dict[int, float] = {}
+        self._bound: PerObject[BoundObjective] = PerObject()
+        check_schedule(self.schedule, self.rounds, sigma_at)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
+        """Return itself: boosters copy their parameters, but the record is the user's."""
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what belongs to this process's data sets."""
+        return {**self.__dict__, "_bound": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the parameters."""
+        self.__dict__.update(state, _bound=PerObject())
+
+    def derivatives(
+        self,
+        bound: BoundObjective,
+        scores: Vector,
+        round: int | None,
+        left_out: NDArray[np.bool_] | None = None,
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature for a round, in the booster's scale.
+
+        Both are divided by the mean curvature, so that min_child_weight and
+        min_sum_hessian_in_leaf count documents, as they do for squared loss. Newton steps stay
+        the same.
+
+        Parameters
+        ----------
+        bound : BoundObjective
+        scores : ndarray, shape (n_documents,)
+        round : int or None
+            The round, or None if it is not known, which only a constant sigma and objective allow.
+        left_out : ndarray of bool, shape (n_documents,), optional
+            Documents that play no part in this round.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
+        """
+        sigma = sigma_at(self.schedule, round or 0, self.rounds)
+        if round is None and (
+            self.objective.facts.annealed or sigma_at(self.schedule, 1, self.rounds) != sigma
+        ):
+            raise ValueError(
+                "the round is not known, and sigma or the objective depends on it: the hook was "
+                "called from outside the booster's training. Use its method at_round."
+            )
+        if unit_of(self.schedule) == "spread":
+            sigma *= unit_width(scores, bound.queries, self.objective.facts.sigma_unit)
+        if round is not None:
+            self.sigmas[round] = sigma
+        where = f"round {'unknown' if round is None else round} of {self.objective}"
+        try:
+            gradient, curvature = bound.gradients(scores, sigma, round or 0)
+        except (RuntimeError, ValueError) as error:
+            raise type(error)(f"{where}: {error}") from error
+        if left_out is not None:
+            gradient[left_out] = 0.0
+            curvature[left_out] = 0.0
+        some = anywhere((np.abs(gradient) > SMALLEST_GRADIENT).any())
+        if not some:
+            gradient[:] = 0.0
+        if round == 0 and not some:
+            raise ValueError(
+                f"{where}: no document has a gradient, so there is nothing to learn. Do labels "
+                "differ within queries? Do they reach the measure's threshold?"
+            )
+        if not anywhere((curvature > SMALLEST_CURVATURE).any()) and some:
+            raise ValueError(
+                f"{where}: the curvature must be positive for some document, got none. Return "
+                "ones for plain gradient steps."
+            )
+        if self.objective.rescaled:
+            count = len(curvature) if left_out is None else int((~left_out).sum())
+            rescale_to_unit_mean(gradient, curvature, count)
+        with np.errstate(over="ignore"):
+            size = total(max(np.abs(gradient).sum(), curvature.sum()))
+        if not size <= LARGEST_SUM:
+            wide = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
+            raise ValueError(
+                f"{where}: gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no "
+                f"splits, got {size:.3g}."
+                + (wide if self.objective.facts.sigma_unit != "none" else "")
+            )
+        return gradient, curvature
+
+
+def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
+    """Divide both, in place, by the mean curvature of the `count` documents that take part.
+
+    Parameters
+    ----------
+    gradient, curvature : ndarray, shape (n_documents,)
+    count : int
+
+    Examples
+    --------
+    >>> g, h = np.array([1.0, -1.0]), np.array([0.25, 0.25])
+    >>> rescale_to_unit_mean(g, h, 2)
+    >>> g, h
+    (array([ 4., -4.]), array([1., 1.]))
+    """
+    mean = mean_of_any_order(curvature, count)
+    gradient /= mean
+    curvature /= mean
+    # Boosters keep single precision.
+    np.maximum(curvature, np.finfo(np.float32).tiny, out=curvature)

@@ -1,0 +1,255 @@
+"""What the ranker asks of a booster: to grow trees on given derivatives, and to keep them."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.boosters.tree import Tree
+from gbrank.common.checks import unknown_name
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Features, Schema
+
+__all__ = ["Derivatives", "Model", "Settings", "State", "Steps", "Trainer"]
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Single = NDArray[np.float32]
+Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
+State: TypeAlias = dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of the trees, in gbrank's names.
+
+    Parameters
+    ----------
+    learning_rate, num_leaves, max_depth, min_child_samples, subsample, colsample, reg_lambda, \
+seed, n_jobs, params
+        As for `GBRanker`; `subsample` is of documents, and `params` are the booster's own.
+    built_in : str, optional
+        The booster's own objective to train, instead of given derivatives.
+    early_stopping : bool
+        Whether the model may be cut at an earlier round.
+    resumable : bool
+        Whether training may be interrupted, and go on from a state.
+    """
+
+    learning_rate: float
+    num_leaves: int
+    max_depth: int | None
+    min_child_samples: int
+    subsample: float
+    colsample: float
+    reg_lambda: float
+    seed: int
+    n_jobs: int
+    params: dict[str, Any] = field(default_factory=dict)
+    built_in: str | None = None
+    early_stopping: bool = False
+    resumable: bool = False
+
+
+class Model(Protocol):
+    """Trees, ready to predict."""
+
+    native: Any
+    suffix: str
+
+    @classmethod
+    def load(cls, content: bytes) -> "Model":
+        """Read a model from the booster's own format."""
+        ...
+
+    def dump(self) -> bytes:
+        """Return the model in the booster's own format."""
+        ...
+
+    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
+        """Return the score of each row."""
+        ...
+
+    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+        """Return what each feature adds to each row's score, and the mean score last."""
+        ...
+
+    def importances(self) -> Vector:
+        """Return each feature's total gain, shape (n_features,)."""
+        ...
+
+    def trees(self) -> list[Tree]:
+        """Return the trees, whose sum is the score."""
+        ...
+
+
+class Steps(Protocol):
+    """A model in training."""
+
+    def step(self, derivatives: Derivatives | None) -> None:
+        """Grow one tree on the derivatives at the current scores, or the built-in's."""
+        ...
+
+    def train_scores(self) -> Vector:
+        """Return the current scores of the training rows, in input order."""
+        ...
+
+    def valid_scores(self) -> list[Vector]:
+        """Return the current scores of each validation set."""
+        ...
+
+
+class Trainer(Steps, Protocol):
+    """A booster in training."""
+
+    def state(self) -> State:
+        """Return what a trainer of the same rows needs to go on from here, to the bit."""
+        ...
+
+    def finish(self, rounds: int) -> Model:
+        """Return the model of the first rounds."""
+        ...
+
+
+TrainerFactory: TypeAlias = Callable[[Rows, list[Rows], Schema, Settings, State | None], Trainer]
+
+
+def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single]:
+    """Return derivatives as boosters keep them, so that the others are gone while a tree grows.
+
+    Parameters
+    ----------
+    derivatives : tuple of ndarray
+        Gradient and curvature.
+
+    Returns
+    -------
+    tuple of ndarray of float32
+
+    Examples
+    --------
+    >>> single_precision((np.array([0.1]), np.array([1.0])))
+    (array([0.1], dtype=float32), array([1.], dtype=float32))
+    """
+    gradient, curvature = derivatives
+    return gradient.astype(np.float32), curvature.astype(np.float32)
+
+
+def safe_names(schema: Schema) -> list[str] | None:
+    """Return the column names, or None if a booster's file format could not hold them.
+
+    Parameters
+    ----------
+    schema : Schema
+
+    Returns
+    -------
+    list of str or None
+
+    Examples
+    --------
+    >>> safe_names(Schema(1, ["a[0]"], [], {})) is None
+    True
+    """
+    names = schema.names
+    if names is None or len(set(names)) < len(names):
+        return None
+    unsafe = set('[]<>{}":, ') | {"\n", "\t", "\r"}
+    return None if any(unsafe & set(name) or not name for name in names) else names
+
+
+def own_params(
+    params: dict[str, Any], aliases: dict[str, str], known: Iterable[str], taken: dict[str, str]
+) -> dict[str, Any]:
+    """Return the user's booster parameters under the booster's main names.
+
+    Parameters
+    ----------
+    params : dict
+        What the user passed as `booster_params`.
+    aliases : dict of str to str
+        The booster's main name for each other name.
+    known : iterable of str
+        Main names that the booster knows.
+    taken : dict of str to str
+        Main names that gbrank sets, and the argument of `GBRanker` to use instead.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown, taken, or given twice.
+
+    Examples
+    --------
+    >>> own_params({"eta": 1}, {"eta": "rate"}, ["rate"], {})
+    {'rate': 1}
+    """
+    own: dict[str, Any] = {}
+    for name, value in params.items():
+        main = aliases.get(name, name)
+        if main in taken:
+            raise ValueError(f"booster_params must not hold {name!r}: use {taken[main]}.")
+        if main in own:
+            raise ValueError(f"booster_params must not hold {main!r} twice, got {list(params)}.")
+        if main not in known:
+            raise unknown_name("booster parameter", name, known)
+        own[main] = value
+    return own
+
+
+def refuse_cutting(kind: str, early_stopping: bool) -> None:
+    """Refuse early stopping where later rounds change earlier trees.
+
+    Parameters
+    ----------
+    kind : str
+        The kind of boosting.
+    early_stopping : bool
+        Whether the model is to be cut at the best round.
+
+    Raises
+    ------
+    ValueError
+        If the kind is "dart" and the model is to be cut.
+
+    Examples
+    --------
+    >>> refuse_cutting("gbdt", True)
+    """
+    if kind == "dart" and early_stopping:
+        raise ValueError(
+            "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
+            "earlier trees, so that no earlier model can be cut out."
+        )
+
+
+def refuse_resuming(settings: Settings, reasons: Iterable[str]) -> None:
+    """Refuse checkpoints where a booster has a state between rounds that it does not give away.
+
+    Parameters
+    ----------
+    settings : Settings
+    reasons : iterable of str
+        The parameters that are in the way, if any.
+
+    Raises
+    ------
+    ValueError
+        If there are any and training is to be resumable.
+
+    Examples
+    --------
+    >>> refuse_resuming(Settings(0.1, 31, None, 20, 1.0, 1.0, 0.0, 0, 1), ["boosting='dart'"])
+    """
+    found = sorted(reasons)
+    if settings.resumable and found:
+        raise ValueError(
+            f"checkpoint must be None with {' and '.join(found)}: the booster has a state of its "
+            "own between rounds, so that training could not go on to the same model."
+        )

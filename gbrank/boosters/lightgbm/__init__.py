@@ -1,0 +1,1 @@
+"""LightGBM: trainer, hook and trees."""

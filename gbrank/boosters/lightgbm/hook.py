@@ -1,0 +1,218 @@
+"""LightGBM: custom objective, custom metrics. The only file that knows its signatures."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.boosters.gradient_hook import GradientHook, PerObject, caller
+from gbrank.data.queries import Queries
+from gbrank.measures import BoundMeasure, Measure, get_measure
+from gbrank.measures.measure import query_weights
+from gbrank.objectives import DEFAULT_OBJECTIVE, BoundObjective, Objective
+from gbrank.schedules import Sigma
+
+__all__ = ["LightGBMEvaluation", "LightGBMObjective", "lightgbm_feval", "lightgbm_fobj"]
+
+Vector = NDArray[np.float64]
+
+
+class LightGBMObjective(GradientHook):
+    """A custom objective for LightGBM; made by `lightgbm_fobj`."""
+
+    def __call__(
+        self,
+        first: Any,
+        second: Any,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature in the round of the booster that is calling.
+
+        Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
+        weight, group)`` by `LGBMRanker`.
+
+        Parameters
+        ----------
+        first, second : array-like and Dataset, or array-like and array-like
+        weight : array-like, shape (n_documents,), optional
+            Document weights.
+        group : array-like, shape (n_queries,), optional
+            Sizes of consecutive queries.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
+
+        Raises
+        ------
+        ValueError
+            If the booster is to sample queries, which LightGBM cannot do here.
+        """
+        booster = caller(lgb.Booster)
+        if booster is None:
+            return self.at_round(None, first, second, weight, group)
+        if booster.params.get("bagging_by_query") in (True, "true", "+"):
+            raise ValueError(
+                "bagging_by_query must not be set: with a custom objective, LightGBM ends at the "
+                "first tree. GBRanker samples queries: subsample=, subsample_by='query'."
+            )
+        return self.at_round(booster.current_iteration(), first, second, weight, group)
+
+    def at_round(
+        self,
+        round: int | None,
+        first: Any,
+        second: Any,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature in a given round, for training loops of one's own.
+
+        Parameters
+        ----------
+        round : int or None
+            The round, from 0; None if it is not known, which only a constant sigma allows.
+        first, second, weight, group
+            As for calling the hook.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
+        """
+        scores, owner, parts = _arguments(first, second, weight, group)
+        return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
+
+    def _bind(self, labels: Any, group: Any, weight: Any) -> BoundObjective:
+        return self.objective.bind(
+            labels, _queries(group), sample_weight=weight, n_jobs=self.n_jobs, rounds=self.rounds
+        )
+
+
+class LightGBMEvaluation:
+    """Custom metrics for LightGBM; made by `lightgbm_feval`."""
+
+    def __init__(self, measures: Iterable[str | Measure]) -> None:
+        self.measures = [get_measure(measure) for measure in measures]
+        self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
+
+    def __call__(
+        self,
+        first: Any,
+        second: Any,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> list[tuple[str, float, bool]]:
+        """Return (name, value, True: higher is better) for each measure.
+
+        Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
+        weight, group)`` by `LGBMRanker`.
+
+        Parameters
+        ----------
+        first, second : array-like and Dataset, or array-like and array-like
+        weight : array-like, shape (n_documents,), optional
+            Document weights; a query weighs their mean.
+        group : array-like, shape (n_queries,), optional
+            Sizes of consecutive queries.
+
+        Returns
+        -------
+        list of (str, float, bool)
+        """
+        scores, owner, parts = _arguments(first, second, weight, group)
+        bound, weights = self._bound.get(owner, parts, self._bind)
+        return [(str(item.measure), item.mean(scores, weights), True) for item in bound]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "LightGBMEvaluation":
+        """Return itself; there is nothing to copy."""
+        return self
+
+    def _bind(
+        self, labels: Any, group: Any, weight: Any
+    ) -> tuple[list[BoundMeasure], Vector | None]:
+        queries = _queries(group)
+        bound = [measure.bind(labels, queries) for measure in self.measures]
+        return bound, query_weights(queries, weight, None)
+
+
+def _arguments(
+    first: Any, second: Any, weight: Any, group: Any
+) -> tuple[Any, Any, tuple[Any, Any, Any]]:
+    """Return scores, the object that stands for the data set, and (labels, group, weight)."""
+    if isinstance(second, lgb.Dataset):
+        return first, second, (second.get_label(), second.get_group(), second.get_weight())
+    labels = np.asarray(first)
+    return second, labels, (labels, group, weight)
+
+
+def _queries(group: ArrayLike | None) -> Queries:
+    if group is None:
+        raise ValueError("group must be given: lgb.Dataset(X, y, group=sizes), got none.")
+    return Queries.from_sizes(group)
+
+
+def lightgbm_fobj(
+    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
+    sigma: Sigma | None = None,
+    *,
+    rounds: int | None = None,
+    n_jobs: int | None = None,
+) -> LightGBMObjective:
+    """Return a custom objective for `lgb.train`, `lgb.cv` and `LGBMRanker`.
+
+    Pass ``folds=GroupKFold(5)`` to `lgb.cv`: with a custom objective, its own folds split queries.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        What to train, such as "lambda:ndcg@10" or a function of one query.
+    sigma : float, schedule, callable or str, optional
+        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
+        default. The round is that of the booster: it is right in every fold and on continuation
+        from an existing model.
+    rounds : int, optional
+        Total number of rounds, for schedules that need it.
+    n_jobs : int, optional
+        Threads for the gradient; all by default.
+
+    Returns
+    -------
+    LightGBMObjective
+        Its attribute `sigmas` records the sigma of each round.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> from gbrank import geometric, lightgbm_fobj, make_cubic
+    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+    >>> fobj = lightgbm_fobj("lambda:ndcg@10", sigma=geometric(1.0, 0.1), rounds=3)
+    >>> data = lgb.Dataset(X, y, group=[10] * 20)
+    >>> booster = lgb.train({"objective": fobj, "verbose": -1}, data, num_boost_round=3)
+    >>> [round(sigma, 3) for sigma in fobj.sigmas.values()]
+    [1.0, 0.316, 0.1]
+    """
+    return LightGBMObjective(objective, sigma, rounds=rounds, n_jobs=n_jobs)
+
+
+def lightgbm_feval(*measures: str | Measure) -> LightGBMEvaluation:
+    """Return custom metrics for `lgb.train` (feval) and `LGBMRanker.fit` (eval_metric).
+
+    Parameters
+    ----------
+    *measures : str or Measure
+        Such as "ndcg@10". The first decides early stopping if first_metric_only is set.
+
+    Returns
+    -------
+    LightGBMEvaluation
+
+    Examples
+    --------
+    >>> from gbrank import lightgbm_feval
+    >>> lightgbm_feval("ndcg@1", "map")([1, 0], [0.0, 1.0], None, [2])
+    [('ndcg@1', 0.0, True), ('ap', 0.5, True)]
+    """
+    return LightGBMEvaluation(measures or ("ndcg",))

@@ -1,0 +1,1 @@
+"""XGBoost: trainer, hook and trees."""

@@ -1,0 +1,175 @@
+"""XGBoost: custom objective, custom metrics. The only file that knows its signatures."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import NDArray
+
+from gbrank.boosters.gradient_hook import GradientHook, PerObject, caller
+from gbrank.data.queries import Queries
+from gbrank.measures import BoundMeasure, Measure, get_measure
+from gbrank.measures.measure import query_weights
+from gbrank.objectives import DEFAULT_OBJECTIVE, BoundObjective, Objective
+from gbrank.schedules import Sigma
+
+__all__ = ["XGBoostEvaluation", "XGBoostObjective", "xgboost_feval", "xgboost_obj"]
+
+Vector = NDArray[np.float64]
+
+
+class XGBoostObjective(GradientHook):
+    """A custom objective for XGBoost; made by `xgboost_obj`."""
+
+    def __call__(self, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
+        """Return gradient and curvature in the round of the booster that is calling.
+
+        Parameters
+        ----------
+        scores : ndarray, shape (n_documents,)
+            Raw scores.
+        data : DMatrix
+            Training data with labels and qid or group. XGBoost allows one weight per query.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
+        """
+        booster = caller(xgb.Booster)
+        return self.at_round(
+            None if booster is None else booster.num_boosted_rounds(), scores, data
+        )
+
+    def at_round(self, round: int | None, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
+        """Return gradient and curvature in a given round, for training loops of one's own.
+
+        Parameters
+        ----------
+        round : int or None
+            The round, from 0; None if it is not known, which only a constant sigma allows.
+        scores, data
+            As for calling the hook.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
+        """
+        return self.derivatives(self._bound.get(data, _parts(data), self._bind), scores, round)
+
+    def _bind(self, labels: Any, pointers: Any, weight: Any) -> BoundObjective:
+        queries = _queries(pointers)
+        return self.objective.bind(
+            labels, queries, query_weight=weight, n_jobs=self.n_jobs, rounds=self.rounds
+        )
+
+
+class XGBoostEvaluation:
+    """Custom metrics for XGBoost; made by `xgboost_feval`."""
+
+    def __init__(self, measures: Iterable[str | Measure]) -> None:
+        self.measures = [get_measure(measure) for measure in measures]
+        self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
+
+    def __call__(self, scores: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
+        """Return (name, value) for each measure.
+
+        Parameters
+        ----------
+        scores : ndarray, shape (n_documents,)
+        data : DMatrix
+            With labels and qid or group.
+
+        Returns
+        -------
+        list of (str, float)
+        """
+        bound, weights = self._bound.get(data, _parts(data), self._bind)
+        return [(str(item.measure), item.mean(scores, weights)) for item in bound]
+
+    def _bind(
+        self, labels: Any, pointers: Any, weight: Any
+    ) -> tuple[list[BoundMeasure], Vector | None]:
+        queries = _queries(pointers)
+        bound = [measure.bind(labels, queries) for measure in self.measures]
+        return bound, query_weights(queries, None, weight)
+
+
+def _parts(data: xgb.DMatrix) -> tuple[Any, Any, Any]:
+    weight = data.get_weight()
+    return data.get_label(), data.get_uint_info("group_ptr"), weight if len(weight) else None
+
+
+def _queries(pointers: NDArray[Any]) -> Queries:
+    if len(pointers) == 0:
+        raise ValueError("qid or group must be given: xgb.DMatrix(X, y, qid=qid), got neither.")
+    return Queries.from_sizes(np.diff(pointers.astype(np.int64)))
+
+
+def xgboost_obj(
+    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
+    sigma: Sigma | None = None,
+    *,
+    rounds: int | None = None,
+    n_jobs: int | None = None,
+) -> XGBoostObjective:
+    """Return a custom objective for `xgb.train` and `xgb.cv`.
+
+    Pass ``base_score=0`` in the parameters to start at score 0 (XGBoost starts at 0.5, which no
+    shift-invariant objective notices). XGBoost takes no split that gains less than 1e-6: a sigma
+    below 0.001 may be too narrow for it, but not for `GBRanker`, which scales gradients.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        What to train, such as "lambda:ndcg@10" or a function of one query.
+    sigma : float, schedule, callable or str, optional
+        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
+        default. The round is that of the booster: it is right in every fold and on continuation
+        from an existing model.
+    rounds : int, optional
+        Total number of rounds, for schedules that need it.
+    n_jobs : int, optional
+        Threads for the gradient; all by default.
+
+    Returns
+    -------
+    XGBoostObjective
+        Its attribute `sigmas` records the sigma of each round.
+
+    Examples
+    --------
+    >>> import xgboost as xgb
+    >>> from gbrank import make_cubic, xgboost_obj
+    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+    >>> data = xgb.DMatrix(X, y, qid=qid)
+    >>> booster = xgb.train({"base_score": 0}, data, 3, obj=xgboost_obj("lambda:map"))
+    >>> booster.num_boosted_rounds()
+    3
+    """
+    return XGBoostObjective(objective, sigma, rounds=rounds, n_jobs=n_jobs)
+
+
+def xgboost_feval(*measures: str | Measure) -> XGBoostEvaluation:
+    """Return custom metrics for `xgb.train` and `xgb.cv` (custom_metric).
+
+    For early stopping pass ``maximize=True``: XGBoost guesses the direction from the name.
+
+    Parameters
+    ----------
+    *measures : str or Measure
+        Such as "ndcg@10".
+
+    Returns
+    -------
+    XGBoostEvaluation
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost as xgb
+    >>> from gbrank import xgboost_feval
+    >>> data = xgb.DMatrix(np.zeros((2, 1)), [1, 0], qid=[0, 0])
+    >>> xgboost_feval("ndcg@1", "map")(np.array([0.0, 1.0]), data)
+    [('ndcg@1', 0.0), ('ap', 0.5)]
+    """
+    return XGBoostEvaluation(measures or ("ndcg",))

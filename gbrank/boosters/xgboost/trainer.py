@@ -1,0 +1,349 @@
+"""Training, prediction and storage with XGBoost."""
+
+import json
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import xgboost as xgb
+from numpy.typing import NDArray
+
+from gbrank.boosters.bins import binned_rows
+from gbrank.boosters.interface import (
+    Derivatives,
+    Matrix,
+    Settings,
+    State,
+    own_params,
+    refuse_cutting,
+    refuse_resuming,
+    safe_names,
+    single_precision,
+)
+from gbrank.boosters.tree import Tree
+from gbrank.boosters.xgboost.trees import xgboost_trees
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Features, Schema
+from gbrank.parallel.collective import largest
+
+__all__ = ["XGBoostModel", "XGBoostTrainer"]
+
+Vector = NDArray[np.float64]
+
+TAKEN = {
+    "objective": "the argument objective",
+    "eval_metric": "the argument eval_metric",
+    "base_score": "the argument init_score",
+    "num_boost_round": "the argument n_estimators",
+    "eta": "the argument learning_rate",
+    "max_leaves": "the argument num_leaves",
+    "max_depth": "the argument max_depth",
+    "min_child_weight": "the argument min_child_samples",
+    "subsample": "the argument subsample",
+    "colsample_bytree": "the argument colsample",
+    "lambda": "the argument reg_lambda",
+    "seed": "the argument random_state",
+    "seed_per_iteration": "the argument random_state",
+    "nthread": "the argument n_jobs",
+}
+# What is drawn at random, besides by subsample and colsample.
+SAMPLING = ("colsample_bylevel", "colsample_bynode")
+# XGBoost's own default.
+MAX_BIN = 256
+# Parameters in units of the gradient, or of its square.
+OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
+# Gradients below this are scaled up, where the mean curvature is 1.
+SMALL = 1.0
+# By 2 to this power at most: the learning rate and the leaves must be numbers in single precision.
+LARGEST_POWER = 100
+# How far initial scores may be rounded, in their standard deviations.
+COARSEST = 1e-3
+# What may need more of the data than its bins.
+UNBINNED = {"process_type", "updater"}
+# What keeps a state between rounds.
+STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
+# Parameters that a booster's saved configuration does not list.
+UNLISTED = ("debug_synchronize", "max_cached_hist_node", "verbosity")
+ALIASES = {
+    "learning_rate": "eta",
+    "min_split_loss": "gamma",
+    "n_jobs": "nthread",
+    "random_state": "seed",
+    "reg_alpha": "alpha",
+    "reg_lambda": "lambda",
+}
+
+
+class XGBoostModel:
+    """A trained XGBoost booster."""
+
+    suffix = ".json"
+
+    def __init__(self, native: xgb.Booster) -> None:
+        self.native = native
+
+    @classmethod
+    def load(cls, content: bytes) -> "XGBoostModel":
+        """Read a model from XGBoost's JSON format."""
+        booster = xgb.Booster()
+        try:
+            booster.load_model(bytearray(content))
+        except xgb.core.XGBoostError as error:
+            raise ValueError(f"not an XGBoost model: {error}") from None
+        return cls(booster)
+
+    def dump(self) -> bytes:
+        """Return the model in XGBoost's JSON format."""
+        return bytes(self.native.save_raw("json"))
+
+    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
+        """Return the score of each row."""
+        data = _matrix(X, schema, n_jobs)
+        scores = self.native.predict(data, output_margin=True, validate_features=False)
+        return np.asarray(scores, dtype=np.float64)
+
+    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+        """Return what each feature adds to each row's score, and the mean score last."""
+        data = _matrix(X, schema, n_jobs)
+        shares = self.native.predict(data, pred_contribs=True, validate_features=False)
+        return np.asarray(shares, dtype=np.float64)
+
+    def importances(self) -> Vector:
+        """Return each feature's total gain."""
+        names = self.native.feature_names
+        total = np.zeros(self.native.num_features())
+        for name, gain in self.native.get_score(importance_type="total_gain").items():
+            total[names.index(name) if names else int(name[1:])] = gain
+        return total
+
+    def trees(self) -> list[Tree]:
+        """Return the trees, whose sum is the score."""
+        return xgboost_trees(self.native)
+
+
+class XGBoostTrainer:
+    """An XGBoost booster in training."""
+
+    def __init__(
+        self,
+        train: Rows,
+        valid: list[Rows],
+        schema: Schema,
+        settings: Settings,
+        state: State | None = None,
+    ) -> None:
+        if settings.params.get("booster") == "gblinear":
+            raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
+        refuse_cutting(str(settings.params.get("booster")), settings.early_stopping)
+        refuse_resuming(settings, _stateful(settings))
+        self._keyed = _keyed(settings)
+        self._order = None
+        if settings.built_in is not None:
+            if train.sample_weight is not None:
+                raise ValueError(
+                    "sample_weight must be None with XGBoost's own ranking objectives, which take "
+                    "query_weight only."
+                )
+            if not train.queries.contiguous:
+                self._order = train.queries.order
+                train = train.grouped()
+        self._train = _training_matrix(train, schema, settings)
+        if settings.built_in is not None:
+            self._train.set_info(label=train.labels, group=train.queries.sizes)
+            if train.query_weight is not None:
+                self._train.set_info(weight=train.query_weight)
+        self._valid = [_matrix(rows.X, schema, settings.n_jobs, rows) for rows in valid]
+        # As a parameter of the booster it would be the whole process's, for good.
+        self._verbosity = settings.params.get("verbosity", 0)
+        params = _params(settings)
+        with xgb.config_context(verbosity=self._verbosity):
+            self._booster = xgb.Booster(params, [self._train, *self._valid])
+            known = _names(json.loads(self._booster.save_config())).union(UNLISTED)
+            params |= own_params(settings.params, ALIASES, known, TAKEN)
+            params.pop("verbosity", None)
+            if state is not None:
+                self._booster.load_model(bytearray(state["model"]))
+            self._booster.set_param(params)
+        self._rate = settings.learning_rate
+        self._scaled = 0
+        dart = settings.params.get("booster") == "dart"
+        own = {ALIASES.get(name, name) for name in settings.params}
+        self._fixed_scale = dart or not own.isdisjoint(OF_GRADIENTS)
+
+    def step(self, derivatives: Derivatives | None) -> None:
+        """Grow one tree."""
+        with xgb.config_context(verbosity=self._verbosity):
+            if self._keyed:
+                # What draws features has a state of its own, which loading makes anew.
+                self._booster.load_config(self._booster.save_config())
+            rounds = self._booster.num_boosted_rounds()
+            if derivatives is None:
+                self._booster.update(self._train, rounds)
+            else:
+                self._booster.update(
+                    self._train,
+                    rounds,
+                    lambda scores, _: single_precision(self._scale(derivatives(scores))),
+                )
+
+    def train_scores(self) -> Vector:
+        """Return the current scores of the training rows, in input order."""
+        scores = self._scores(self._train)
+        if self._order is not None:
+            grouped, scores = scores, np.empty(len(scores))
+            scores[self._order] = grouped
+        return scores
+
+    def valid_scores(self) -> list[Vector]:
+        """Return the current scores of each validation set."""
+        return [self._scores(data) for data in self._valid]
+
+    def state(self) -> State:
+        """Return the trees, from which XGBoost has the same scores again."""
+        return {"model": XGBoostModel(self._booster).dump()}
+
+    def finish(self, rounds: int) -> XGBoostModel:
+        """Return the model of the first rounds."""
+        return XGBoostModel(self._booster[:rounds])
+
+    def _scale(self, derivatives: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        """Multiply tiny gradients by a power of two, and divide the learning rate by it.
+
+        XGBoost takes no split that gains less than 1e-6, and a gain has the scale of the gradient
+        squared: it would grow stumps where sigma is narrow.
+        """
+        gradient, curvature = derivatives
+        size = float(largest(np.abs(gradient).max()))
+        power = 0
+        if 0 < size < SMALL and not self._fixed_scale:
+            power = min(-int(np.frexp(size)[1]), LARGEST_POWER)
+        if power != self._scaled:
+            self._scaled = power
+            self._booster.set_param({"eta": float(np.ldexp(self._rate, -power))})
+        return np.ldexp(gradient, power), curvature
+
+    def _scores(self, data: xgb.DMatrix) -> Vector:
+        return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
+
+
+def _samples(settings: Settings) -> bool:
+    own = any(name in settings.params for name in SAMPLING)
+    return settings.subsample < 1 or settings.colsample < 1 or own
+
+
+def _keyed(settings: Settings) -> bool:
+    """Say whether what a round draws is to depend on the seed and the round only."""
+    dart = settings.params.get("booster") == "dart"
+    return _samples(settings) and settings.built_in is None and not dart
+
+
+def _stateful(settings: Settings) -> list[str]:
+    """Return what keeps training from going on to the same model."""
+    own = settings.params
+    found = [name for name in STATEFUL if name in own]
+    if own.get("booster") == "dart":
+        found.append("booster='dart'")
+    if own.get("tree_method") == "approx":
+        found.append("tree_method='approx'")
+    if settings.built_in is not None and _samples(settings):
+        found.append("sampling by the booster's own objective")
+    return found
+
+
+def _params(settings: Settings) -> dict[str, Any]:
+    # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does. The
+    # built-in objectives have curvatures of another scale, and keep XGBoost's default.
+    if settings.built_in is None:
+        objective: dict[str, Any] = {"min_child_weight": settings.min_child_samples}
+    else:
+        objective = {"objective": settings.built_in}
+    return {
+        **objective,
+        "base_score": 0.0,
+        "eta": settings.learning_rate,
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": settings.num_leaves,
+        "max_depth": settings.max_depth or 0,
+        "subsample": settings.subsample,
+        "colsample_bytree": settings.colsample,
+        "lambda": settings.reg_lambda,
+        "seed": settings.seed,
+        "nthread": settings.n_jobs,
+        "seed_per_iteration": _keyed(settings),
+        "disable_default_eval_metric": True,
+        **({"booster": settings.params["booster"]} if "booster" in settings.params else {}),
+    }
+
+
+def _names(config: Any) -> set[str]:
+    """Return all names in a booster's nested configuration."""
+    if not isinstance(config, dict):
+        return set()
+    return set(config).union(*map(_names, config.values()))
+
+
+def _training_matrix(rows: Rows, schema: Schema, settings: Settings) -> xgb.DMatrix:
+    """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
+    own = settings.params
+    binned = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
+    if settings.built_in is not None or not binned:
+        return _matrix(rows.X, schema, settings.n_jobs, rows)
+    X = _dense(rows.X)
+    chosen = binned_rows(X)
+    sample = X[chosen]
+    if len(chosen) < len(X):
+        # Where a number is beyond the last bin, a new row goes another way than it did in training.
+        sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
+    options = _options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
+    try:
+        return xgb.QuantileDMatrix(
+            X, base_margin=_margin(rows), ref=xgb.QuantileDMatrix(sample, **options), **options
+        )
+    except xgb.core.XGBoostError as error:
+        raise _refused(error) from None
+
+
+def _matrix(X: Features, schema: Schema, n_jobs: int, rows: Rows | None = None) -> xgb.DMatrix:
+    margin = None if rows is None else _margin(rows)
+    try:
+        return xgb.DMatrix(_dense(X), base_margin=margin, **_options(schema, n_jobs))
+    except xgb.core.XGBoostError as error:
+        raise _refused(error) from None
+
+
+def _refused(error: Exception) -> ValueError:
+    reason = str(error).partition("Check failed: ")[2] or str(error)
+    return ValueError(f"X must be what XGBoost can hold: {reason.splitlines()[0]}")
+
+
+def _margin(rows: Rows) -> Vector | None:
+    """Return the initial scores, if XGBoost can tell them apart."""
+    scores = rows.init_score
+    if scores is None:
+        return None
+    step = np.spacing(np.float32(np.abs(scores).max()))
+    if step > COARSEST * max(1.0, scores.std()):
+        raise ValueError(
+            "init_score must be nearer 0 with XGBoost, whose single precision has numbers "
+            f"{step:.3g} apart there, got {scores[np.abs(scores).argmax()]}: subtract their mean."
+        )
+    return scores
+
+
+def _dense(X: Features) -> Matrix:
+    # XGBoost takes the absent entries of a sparse matrix as missing; here they are zeros, so that
+    # sparse and dense data give the same model.
+    return X.toarray() if sp.issparse(X) else X
+
+
+def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
+    types = ["q"] * schema.n_features
+    for position in schema.categorical:
+        types[position] = "c"
+    return {
+        "feature_names": safe_names(schema),
+        "feature_types": types,
+        "enable_categorical": bool(schema.categorical),
+        "nthread": n_jobs,
+    }

@@ -1,0 +1,1 @@
+"""What every part uses: checks of arguments, the grammar of strings, hashes, Ctrl-C, extras."""

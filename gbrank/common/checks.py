@@ -1,0 +1,175 @@
+"""Checks of what users pass in: every error names the argument, what it was, what it should be."""
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.parallel.collective import anywhere
+
+__all__ = [
+    "check_choice",
+    "check_finite",
+    "check_generator",
+    "check_jobs",
+    "check_labels",
+    "check_number",
+    "check_vector",
+    "check_weights",
+    "queries_needed",
+    "refuse_taken",
+    "unknown_name",
+]
+
+Vector = NDArray[np.float64]
+
+
+def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
+    """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must not be masked: drop the masked rows, got {values!r:.60}.")
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}.")
+    if array.dtype == object:
+        array = _numbers_from_objects(array, name)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
+    if length is not None and len(array) != length:
+        raise ValueError(f"{name} must have {length} entries, got {len(array)}.")
+    return np.require(array, np.float64, ["C", "W"])  # compiled code takes no read-only arrays
+
+
+def _numbers_from_objects(array: NDArray[Any], name: str) -> Vector:
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must hold real numbers, got dtype object.") from None
+
+
+def check_finite(values: Vector, name: str) -> Vector:
+    """Refuse NaN and infinite entries, naming the first one."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(f"{name} must be finite, got {values[row]} in row {row}.")
+    return values
+
+
+def check_labels(labels: ArrayLike, length: int | None = None) -> Vector:
+    """Return labels as finite, non-negative float64."""
+    values = check_finite(check_vector(labels, "labels", length), "labels")
+    if values.size and values.min() < 0:
+        row = int(np.argmin(values))
+        raise ValueError(f"labels must be at least 0, got {values[row]} in row {row}.")
+    return values
+
+
+def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -> Vector | None:
+    """Return weights (one `per` document or query) as finite, non-negative float64."""
+    if weights is None:
+        return None
+    values = check_vector(weights, name)
+    if len(values) != length:
+        raise ValueError(
+            f"{name} must have one entry per {per}, so {length} entries, got {len(values)}."
+        )
+    check_finite(values, name)
+    if values.size and values.min() < 0:
+        row = int(np.argmin(values))
+        raise ValueError(f"{name} must be at least 0, got {values[row]} at index {row}.")
+    if not anywhere(values.any()):
+        raise ValueError(f"{name} must have a positive entry, got only zeros.")
+    return values
+
+
+def check_number(
+    value: Any,
+    name: str,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    integer: bool = False,
+    open_low: bool = False,
+    optional: bool = False,
+) -> Any:
+    """Return a number within [low, high] (or ]low, high]), refusing bools and other types."""
+    if value is None and optional:
+        return None
+    kinds: tuple[type, ...] = (int, np.integer) if integer else (int, float, np.number)
+    what = "an integer" if integer else "a number"
+    bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
+    bounds += f"{' and' if bounds else ''} at most {high}" if high < np.inf else ""
+    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {value!r}."
+    if isinstance(value, bool | np.bool_) or not isinstance(value, kinds):
+        raise TypeError(message)
+    number: Any = value
+    if not low <= number <= high or (open_low and number == low) or abs(number) == math.inf:
+        raise ValueError(message)
+    return int(number) if integer else float(number)
+
+
+def check_generator(state: int | np.random.Generator | None) -> np.random.Generator:
+    """Return the generator that a seed or generator stands for; None is a new one each time."""
+    if state is None or isinstance(state, np.random.Generator):
+        return np.random.default_rng(state)
+    message = (
+        "random_state must be an integer of at least 0, a numpy.random.Generator or None, "
+        f"got {state!r}."
+    )
+    if isinstance(state, bool) or not isinstance(state, int | np.integer):
+        raise TypeError(message)
+    if state < 0:
+        raise ValueError(message)
+    return np.random.default_rng(state)
+
+
+def check_jobs(n_jobs: Any) -> int | None:
+    """Return a number of threads or processes, where None and -1 stand for all."""
+    jobs = check_number(n_jobs, "n_jobs", -1, integer=True, optional=True)
+    if jobs == 0:
+        raise ValueError("n_jobs must be -1 or at least 1, or None, got 0.")
+    return None if jobs is None else int(jobs)
+
+
+def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
+    """Return `value` if it is one of `choices`."""
+    choices = list(choices)
+    if not any(
+        value is choice or (type(value) is type(choice) and value == choice) for choice in choices
+    ):
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+    return value
+
+
+def queries_needed(what: str, argument: str) -> ValueError:
+    """Build the error for a score without queries."""
+    return ValueError(
+        f"{what} needs {argument}. In scikit-learn's searches and cross-validation: "
+        'sklearn.set_config(enable_metadata_routing=True), and params={"qid": qid}.'
+    )
+
+
+def refuse_taken(
+    name: str, item: Any, known: Mapping[str, Any], aliases: Mapping[str, str]
+) -> None:
+    """Refuse to register a name that stands for something else than the same code run again."""
+
+    def origin(value: Any) -> tuple[Any, Any]:
+        return getattr(value, "__module__", None), getattr(value, "__qualname__", value)
+
+    if name in aliases or (name in known and origin(known[name]) != origin(item)):
+        raise ValueError(f"name {name!r} is taken; choose another name.")
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> ValueError:
+    """Build the error for a name that is not registered: what exists, and what is nearest."""
+    known = sorted(known)
+    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
+    return ValueError(f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}.")

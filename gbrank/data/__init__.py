@@ -1,0 +1,1 @@
+"""What was given: rows, queries, features, and which of them take part."""

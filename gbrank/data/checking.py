@@ -1,0 +1,223 @@
+"""Checked data: features, labels, queries, initial scores and weights that belong together."""
+
+import warnings
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.checks import check_finite, check_labels, check_vector, check_weights
+from gbrank.data.queries import Queries
+from gbrank.data.rows import Rows
+from gbrank.data.sampling import query_keys, sampled_queries
+from gbrank.data.schema import Schema
+
+__all__ = ["check_rows", "check_training", "check_valid", "each_query", "split_rows"]
+
+Vector: TypeAlias = NDArray[np.float64]
+Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
+
+
+def check_rows(
+    schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, where: str, *,
+    init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    query_weight: ArrayLike | None = None, position: ArrayLike | None = None,
+) -> Rows:  # fmt: skip
+    """Check one set of data.
+
+    Parameters
+    ----------
+    schema : Schema
+        How the columns of X are read.
+    X, y, qid, group, init_score, sample_weight, query_weight, position
+        As for `GBRanker.fit`.
+    where : str
+        What the messages begin with.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+    """
+    try:
+        matrix = schema.transform(X)
+        n_documents = int(matrix.shape[0])
+        queries = Queries.resolve(n_documents, qid, group)
+        scores = None
+        if init_score is not None:
+            scores = check_vector(init_score, "init_score", n_documents)
+            check_finite(scores, "init_score")
+        return Rows(
+            matrix,
+            check_labels(y, n_documents),
+            queries,
+            scores,
+            check_weights(sample_weight, "sample_weight", n_documents, "document"),
+            check_weights(
+                queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
+            ),
+            _check_positions(position, n_documents),
+        )
+    except (ValueError, TypeError) as error:
+        if not where:
+            raise
+        raise type(error)(f"{where}{error}") from None
+
+
+def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:
+    if position is None:
+        return None
+    values = check_finite(check_vector(position, "position", length), "position")
+    wrong = (values < 1) | (values != np.floor(values))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"position must hold integers of at least 1, got {values[row]} in row {row}."
+        )
+    return values
+
+
+def check_training(
+    schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, **others: ArrayLike | None
+) -> Rows:
+    """Check the data to train on.
+
+    Parameters
+    ----------
+    schema : Schema
+        How the columns of X are read.
+    X, y, qid, group
+        As for `GBRanker.fit`.
+    **others
+        Initial scores, weights and positions, as for `check_rows`.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+    """
+    if y is None:
+        raise ValueError(
+            "y must hold one label per row: fit requires y to be passed, but the target y is None."
+        )
+    rows = check_rows(schema, X, y, qid, group, "", **others)
+    if len(rows.labels) == 1:
+        raise ValueError("X must hold at least two documents to rank, got 1 sample.")
+    if qid is None and group is None:
+        warnings.warn(
+            f"fit got neither qid= (one query id per row) nor group= (query sizes), so that all "
+            f"{len(rows.labels)} rows are one query.",
+            stacklevel=3,
+        )
+    return rows
+
+
+def check_valid(
+    schema: Schema, eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any = None
+) -> list[Rows]:
+    """Check validation sets.
+
+    Parameters
+    ----------
+    schema : Schema
+        How the columns of X are read.
+    eval_set, eval_qid, eval_group, eval_init_score
+        As for `GBRanker.fit`.
+
+    Returns
+    -------
+    list of Rows
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+    """
+    lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
+    if eval_set is None:
+        for name, values in lists.items():
+            if values is not None:
+                raise ValueError(f"{name} needs eval_set=, got none.")
+        return []
+    if isinstance(eval_set, tuple):
+        raise ValueError("eval_set must be a list of (X, y) pairs, got a tuple.")
+    count = len(eval_set)
+    if (eval_qid is None) == (eval_group is None):
+        raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
+    for name, values in lists.items():
+        if values is not None and len(values) != count:
+            raise ValueError(
+                f"{name} must have one entry per eval_set, {count}, got {len(values)}."
+            )
+    nothing = [None] * count
+    return [
+        check_rows(schema, X, y, qid, group, f"eval_set[{i}]: ", init_score=score)
+        for i, ((X, y), qid, group, score) in enumerate(
+            zip(eval_set, eval_qid or nothing, eval_group or nothing,
+                eval_init_score or nothing, strict=True)
+        )
+    ]  # fmt: skip
+
+
+def each_query(rows: Rows) -> Iterator[Rows]:
+    """Yield the rows of one query after the other.
+
+    Parameters
+    ----------
+    rows : Rows
+
+    Yields
+    ------
+    Rows
+    """
+    queries = rows.queries
+    for query, (first, last) in enumerate(pairwise(queries.offsets)):
+        own = queries.order[first:last]
+        alone = Queries(
+            np.arange(len(own)), np.array([0, len(own)]), queries.ids[query : query + 1]
+        )
+        yield rows.take(own, alone, slice(query, query + 1))
+
+
+def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
+    """Set some queries aside, chosen by a random number of their id.
+
+    Parameters
+    ----------
+    rows : Rows
+    fraction : float in ]0, 1[
+        Share of the queries to set aside.
+    seed : int
+
+    Returns
+    -------
+    rest, held_out : (Rows, ndarray of int)
+        Each with the positions that its documents had.
+
+    Raises
+    ------
+    ValueError
+        If no query would be left.
+    """
+    held_out = sampled_queries(query_keys(rows.queries.ids), fraction, seed, 0)
+    if held_out.all():
+        raise ValueError(
+            f"validation_fraction must leave queries to train on: {fraction} of "
+            f"{rows.queries.n_queries} queries leaves none."
+        )
+    return _take(rows, ~held_out), _take(rows, held_out)
+
+
+def _take(rows: Rows, keep: NDArray[np.bool_]) -> Part:
+    queries, chosen = rows.queries.subset(keep)
+    return rows.take(chosen, queries, keep), chosen

@@ -1,0 +1,83 @@
+"""Features, labels, queries, initial scores and weights that belong together."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.data.queries import Queries
+from gbrank.data.schema import Features
+
+__all__ = ["Rows"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Data to train or evaluate on.
+
+    Parameters
+    ----------
+    X : ndarray or csr_matrix, shape (n_documents, n_features)
+    labels : ndarray, shape (n_documents,)
+    queries : Queries
+    init_score : ndarray, shape (n_documents,), optional
+    sample_weight : ndarray, shape (n_documents,), optional
+    query_weight : ndarray, shape (n_queries,), optional
+    positions : ndarray, shape (n_documents,), optional
+        Where each document was shown, from 1.
+    """
+
+    X: Features
+    labels: Vector
+    queries: Queries
+    init_score: Vector | None = None
+    sample_weight: Vector | None = None
+    query_weight: Vector | None = None
+    positions: Vector | None = None
+
+    @property
+    def weights(self) -> Vector | None:
+        """The weight of each document, its query's included; None if there are none."""
+        if self.query_weight is None:
+            return self.sample_weight
+        spread = self.query_weight[self.queries.index]
+        return spread if self.sample_weight is None else spread * self.sample_weight
+
+    def grouped(self) -> "Rows":
+        """Return the rows query by query, as the boosters' own objectives need them."""
+        if self.queries.contiguous:
+            return self
+        return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))
+
+    def take(self, chosen: NDArray[np.int64], queries: Queries, kept: Any = slice(None)) -> "Rows":
+        """Return some of the rows.
+
+        Parameters
+        ----------
+        chosen : ndarray of int64
+            Which rows, in which order.
+        queries : Queries
+            Which of these belong to which query.
+        kept : index of queries
+            Which queries these are, of those that there were.
+
+        Returns
+        -------
+        Rows
+        """
+
+        def of(values: Vector | None, index: Any) -> Vector | None:
+            return None if values is None else values[index]
+
+        return Rows(
+            self.X[chosen],
+            self.labels[chosen],
+            queries,
+            of(self.init_score, chosen),
+            of(self.sample_weight, chosen),
+            of(self.query_weight, kept),
+            of(self.positions, chosen),
+        )

@@ -1,0 +1,317 @@
+"""DaskGBRanker, GBRanker on a Dask cluster."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from gbrank.common.checks import check_choice
+from gbrank.distributed.shards import Part, distribute, is_dask
+from gbrank.distributed.workers import run_on_workers
+from gbrank.fit.start import is_fitted
+from gbrank.objectives import get_objective
+from gbrank.ranker import GBRanker
+
+__all__ = ["DaskGBRanker"]
+
+
+class DaskGBRanker(GBRanker):
+    """Gradient-boosted tree ranker, trained on the workers of a Dask cluster.
+
+    Each worker holds some of the queries, whole, and computes their gradients; the boosters' own
+    distributed algorithms grow one tree on all of them. Whatever depends on all queries (mean
+    curvatures, widths, measures, the sampling of queries) is summed over the workers in every
+    round, so that at equal scores all gradients are those of a fit on one machine, to the last
+    bit. Trees may differ a little, as their histogram bins do.
+
+    Its parameters and attributes are those of `GBRanker`, and so is what it does with data that
+    are not Dask's, but for `fit`. `n_jobs` are threads of each worker, by default those that it
+    gives to Dask. It uses the current client.
+
+    Raises
+    ------
+    ImportError
+        If Dask is not installed.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from gbrank import make_cubic
+    >>> from gbrank.distributed import DaskGBRanker
+    >>> X, y, qid = (da.from_array(part, chunks=100) for part in make_cubic(40, n_documents=10))
+    >>> with Client(n_workers=2, processes=False, dashboard_address=":0") as client:
+    ...     ranker = DaskGBRanker(n_estimators=5).fit(X, y, qid=qid)
+    ...     scores = ranker.predict(X).compute()
+    >>> scores.shape
+    (400,)
+    """
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+        eval_set: Sequence[tuple[Any, Any]] | None = None,
+        eval_qid: Sequence[Any] | None = None,
+        eval_init_score: Sequence[Any] | None = None,
+        init_score: Any = None,
+        categorical_feature: Sequence[int | str] | None = None,
+    ) -> "DaskGBRanker":
+        """Train the ranker on the cluster.
+
+        All are Dask collections. Those that belong together have the same partitions, in which
+        rows may be in any order: where a query lies in several, its rows are brought together.
+        The same data, seed and number of workers give the same model.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, shape (n_documents, n_features)
+            Features; NaN is missing. Blocks of arrays may be sparse matrices.
+        y : Dask array or series, shape (n_documents,)
+            Relevance labels, at least 0.
+        qid : Dask array or series, shape (n_documents,)
+            The query of each row, of any hashable type.
+        sample_weight : Dask array or series, shape (n_documents,), optional
+            Document weights.
+        query_weight : Dask array or series, shape (n_documents,), optional
+            The weight of each row's query.
+        eval_set : list of (X, y), optional
+            Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
+        eval_qid : list of Dask array or series, optional
+            Their queries.
+        eval_init_score : list of Dask array or series, optional
+            Their initial scores.
+        init_score : Dask array or series, shape (n_documents,), optional
+            Scores to boost from. They are not part of the model (what `init` gives is).
+        categorical_feature : sequence of int or str, optional
+            Columns of categories, besides a data frame's categorical columns.
+
+        Returns
+        -------
+        DaskGBRanker
+            Itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not usable; the message names it.
+        RuntimeError
+            If a worker was lost. Workers that then wait for it in vain end, too: Dask's nannies
+            start them anew.
+        """
+        client = _client()
+        training = {
+            "X": X, "y": y, "qid": qid, "init_score": init_score,
+            "sample_weight": sample_weight, "query_weight": query_weight,
+        }  # fmt: skip
+        settings = self._settings()
+        ranker = self.to_local().set_params(
+            objective=self.objective if settings.built_in else get_objective(self.objective),
+            eval_metric=self._measures(),
+            random_state=settings.seed,
+        )
+        _check_init(ranker.init)
+        sets = {"": training, **_validation_sets(eval_set, eval_qid, eval_init_score)}
+        fitted = run_on_workers(
+            client,
+            partial(_fit, ranker, categorical_feature),
+            distribute(client, sets, self.validation_fraction, settings.seed),
+            lightgbm="lightgbm" in (self.booster, getattr(ranker.init, "booster", None)),
+        )
+        self.__dict__.update(_fitted(fitted))
+        return self
+
+    def predict(self, X: Any, *, output: str = "score") -> Any:
+        """Return the score of each row; higher ranks earlier within its query.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or what `GBRanker` takes, shape (n_documents, n_features)
+        output : {"score", "probability"}
+            As for `GBRanker.predict`.
+
+        Returns
+        -------
+        Dask array or series, or ndarray, shape (n_documents,)
+            Of Dask collections lazily, partition by partition.
+        """
+        if not is_dask(X):
+            return super().predict(X, output=output)
+        check_is_fitted(self)
+        check_choice(output, "output", ["score", "probability"])
+        model = self.to_local()
+        model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
+        if hasattr(X, "map_partitions"):
+            return X.map_partitions(_predict_frame, model, output, meta=("score", np.float64))
+        return X.rechunk({1: -1}).map_blocks(
+            partial(model.predict, output=output), drop_axis=1, meta=np.empty(0)
+        )
+
+    def rank(self, X: Any, qid: Any = None, *, group: Any = None) -> Any:
+        """Return the position of each row within its query, from 1.
+
+        Parameters
+        ----------
+        X, qid, group
+            As for `GBRanker.rank`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_documents,)
+
+        Raises
+        ------
+        TypeError
+            Of Dask collections, in which a query's rows may lie apart.
+        """
+        if is_dask(X):
+            raise TypeError(
+                "X must not be a Dask collection in rank: a query's rows may lie in several "
+                "partitions. Rank the scores of predict, query by query."
+            )
+        return super().rank(X, qid, group=group)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        qid: Any = None,
+        *,
+        group: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+    ) -> float:
+        """Return the mean over queries of the first measure that the ranker is judged by.
+
+        Parameters
+        ----------
+        X, y, qid, sample_weight, query_weight
+            Dask collections, as for `fit`; or, with `group`, what `GBRanker.score` takes.
+
+        Returns
+        -------
+        float
+        """
+        if not is_dask(X):
+            return super().score(
+                X, y, qid, group=group, sample_weight=sample_weight, query_weight=query_weight
+            )
+        if qid is None or group is not None:
+            raise ValueError("score needs qid= (one query id per row) of Dask collections.")
+        check_is_fitted(self)
+        client = _client()
+        rows = {
+            "X": X, "y": y, "qid": qid,
+            "sample_weight": sample_weight, "query_weight": query_weight,
+        }  # fmt: skip
+        model = self.to_local().set_params(eval_metric=self._measures())
+        return float(run_on_workers(client, partial(_score, model), distribute(client, {"": rows})))
+
+    def to_local(self) -> GBRanker:
+        """Return the same ranker as a GBRanker, which needs no Dask.
+
+        Returns
+        -------
+        GBRanker
+        """
+        local = GBRanker(**self.get_params(deep=False))
+        if isinstance(self.init, DaskGBRanker):
+            local.init = self.init.to_local()
+        local.__dict__.update(_fitted(self))
+        return local
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a folder, as a GBRanker.
+
+        Parameters
+        ----------
+        path : path
+            As for `GBRanker.save`; `GBRanker.load` and `load_ranker` read it.
+        """
+        self.to_local().save(path)
+
+
+def _client() -> Any:
+    try:
+        from distributed import get_client
+    except ImportError:
+        raise ImportError("DaskGBRanker needs Dask: pip install 'gbrank[dask]'.") from None
+    try:
+        return get_client()
+    except ValueError:
+        raise RuntimeError(
+            "DaskGBRanker needs a cluster: make a client first, such as distributed.Client()."
+        ) from None
+
+
+def _fitted(ranker: GBRanker) -> dict[str, Any]:
+    params = ranker.get_params(deep=False)
+    return {name: value for name, value in vars(ranker).items() if name not in params}
+
+
+def _check_init(init: Any) -> None:
+    """Refuse a start that the workers cannot fit together."""
+    if isinstance(init, BaseEstimator) and not isinstance(init, GBRanker) and not is_fitted(init):
+        raise ValueError(f"init must be fitted, or a GBRanker, to be distributed, got {init!r}.")
+
+
+def _validation_sets(eval_set: Any, eval_qid: Any, eval_init_score: Any) -> dict[str, Any]:
+    """Name the validation sets, as messages do."""
+    lists = {"eval_qid": eval_qid, "eval_init_score": eval_init_score}
+    count = len(eval_set or [])
+    for name, values in lists.items():
+        wanted = values is not None or (name == "eval_qid" and count)
+        if wanted and len(values or []) != count:
+            raise ValueError(f"{name} must have one entry per eval_set, {count}, got {values!r}.")
+    nothing = [None] * count
+    return {
+        f"eval_set[{i}]: ": {"X": X, "y": y, "qid": qid, "init_score": score}
+        for i, ((X, y), qid, score) in enumerate(
+            zip(eval_set or [], eval_qid or [], eval_init_score or nothing, strict=True)
+        )
+    }
+
+
+def _fit(ranker: GBRanker, categorical_feature: Any, training: Part, *validation: Part) -> GBRanker:
+    """Fit on this worker's rows."""
+    from distributed import get_worker
+
+    if ranker.n_jobs is None:
+        ranker.n_jobs = get_worker().state.nthreads
+    return ranker.fit(
+        training.X,
+        training.y,
+        qid=training.qid,
+        sample_weight=training.sample_weight,
+        query_weight=training.weight_of_queries(),
+        init_score=training.init_score,
+        categorical_feature=categorical_feature,
+        eval_set=[(part.X, part.y) for part in validation] or None,
+        eval_qid=[part.qid for part in validation] or None,
+        eval_init_score=[part.init_score for part in validation] or None,
+    )
+
+
+def _score(ranker: GBRanker, part: Part) -> float:
+    """Score this worker's rows, with those of the others."""
+    return ranker.score(
+        part.X,
+        part.y,
+        part.qid,
+        sample_weight=part.sample_weight,
+        query_weight=part.weight_of_queries(),
+    )
+
+
+def _predict_frame(block: Any, model: GBRanker, output: str) -> Any:
+    import pandas as pd
+
+    return pd.Series(model.predict(block, output=output), index=block.index, name="score")

@@ -1,0 +1,262 @@
+"""The comparison itself: every ranker on every fold from every seed, in several processes."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank.common.checks import check_choice, check_jobs, check_number
+from gbrank.evaluation.comparison import Comparison
+from gbrank.evaluation.folds import Dataset, Folds, Index
+from gbrank.evaluation.rankers import ranker_from_name
+from gbrank.evaluation.records import Records, read_outcome, write_outcome
+from gbrank.evaluation.summary import POOLED
+from gbrank.evaluation.units_of_work import (
+    PARTS,
+    Outcome,
+    Unit,
+    Work,
+    configured,
+    run,
+    run_in_worker,
+)
+from gbrank.fit.loop import Bar
+from gbrank.kernels.driver import usable_threads
+from gbrank.measures import Measure, get_measure
+
+__all__ = ["compare_rankers", "cross_validate_rankers"]
+
+
+def cross_validate_rankers(
+    rankers: Mapping[str, Any],
+    X: Any,
+    y: ArrayLike,
+    qid: ArrayLike,
+    *,
+    folds: Folds = 5,
+    name: str = "data",
+    **options: Any,
+) -> Comparison:
+    """Compare rankers on one data set by cross-validation.
+
+    Parameters
+    ----------
+    rankers : mapping of str to estimator or str
+        As for `compare_rankers`.
+    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        Features.
+    y : array-like, shape (n_documents,)
+        Relevance labels, at least 0.
+    qid : array-like, shape (n_documents,)
+        The query of each row.
+    folds : int or sequence of (train, valid, test)
+        How many folds `split_folds` is to make, or row numbers of one's own.
+    name : str
+        What the data set is called in results.
+    **options
+        For `compare_rankers`: seeds, measures, baseline, results, n_jobs, progress.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic
+    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
+    >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
+    >>> comparison = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
+    >>> [(row.ranker, row.n_queries) for row in comparison.summary()]
+    [('ranknet', 30), ('lambdarank', 30)]
+    """
+    return compare_rankers(rankers, [Dataset(name, X, y, qid, folds)], **options)
+
+
+def compare_rankers(
+    rankers: Mapping[str, Any],
+    datasets: Sequence[Dataset],
+    *,
+    seeds: int | Sequence[int] = 5,
+    measures: Sequence[str | Measure] = ("ndcg@10",),
+    baseline: str | None = None,
+    results: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> Comparison:
+    """Train every ranker on every fold of every data set from every seed, and judge them.
+
+    A ranker is trained on the training rows of a fold, with the validation rows as its
+    `eval_set`, and judged on each validation and test query. Every fit uses one thread; fits run
+    in several processes, and their number changes no result.
+
+    Parameters
+    ----------
+    rankers : mapping of str to estimator or str
+        Unfitted rankers by name, with the `fit` and `predict` of `GBRanker`, or strings for
+        `ranker_from_name`, which then stop early by the first measure. A `random_state` is set to
+        the seed, and `n_jobs` to 1.
+    datasets : sequence of Dataset
+        What to train and test on.
+    seeds : int or sequence of int
+        How often each fit is repeated, or from which seeds.
+    measures : sequence of str or Measure
+        What is measured.
+    baseline : str, optional
+        The ranker that the others are compared with; the first by default.
+    results : path, optional
+        A folder that keeps what each query is worth, one CSV file per fit, written as soon as the
+        fit is done: a comparison that was stopped goes on from there. The file's name holds a
+        fingerprint of all that the numbers depend on (the ranker's parameters, seed, data, fold,
+        measures, gbrank's source, versions of the boosters), so that comparisons can share a
+        folder. Of a function of your own, such as a custom objective, the code counts, but not
+        what it calls or reads from its module; of a class of your own, only the name.
+    n_jobs : int, optional
+        Processes; as many as there are processors by default. They know what the modules that
+        they import register; for more, call this in a ``joblib.parallel_config(backend="loky",
+        initializer=...)``.
+    progress : bool
+        Whether to show a bar on standard error.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable, or a ranker refuses the data.
+    KeyboardInterrupt
+        On Ctrl-C; what is done is in `results`.
+
+    Examples
+    --------
+    >>> from gbrank import Dataset, GBRanker, compare_rankers, make_cubic
+    >>> rankers = {name: GBRanker(name, n_estimators=5) for name in ("ranknet", "listnet")}
+    >>> datasets = [
+    ...     Dataset(f"cubic {seed}", *make_cubic(9, random_state=seed), folds=3) for seed in (1, 2)
+    ... ]
+    >>> comparison = compare_rankers(rankers, datasets, seeds=1, n_jobs=1, progress=False)
+    >>> [row.data for row in comparison.summary() if row.ranker == "ranknet"]
+    ['cubic 1', 'cubic 2', 'pooled']
+    """
+    resolved = _check_measures(measures)
+    estimators = _check_rankers(rankers, resolved[0])
+    _check_datasets(datasets, resolved)
+    numbers = _check_seeds(seeds)
+    baseline = check_choice(
+        next(iter(estimators)) if baseline is None else baseline, "baseline", estimators
+    )
+    processes = usable_threads(check_jobs(n_jobs))
+    records = None if results is None else Records(Path(results))
+    works = [
+        Work(Unit(data.name, name, seed, fold), configured(ranker, seed), data, resolved)
+        for data in datasets
+        for seed in numbers
+        for fold in range(1, len(data.splits) + 1)
+        for name, ranker in estimators.items()
+    ]
+    outcomes = _run_all(works, records, processes, progress)
+    return Comparison(outcomes, list(map(str, resolved)), baseline)
+
+
+def _run_all(
+    works: list[Work], records: Records | None, processes: int, progress: bool
+) -> list[Outcome]:
+    """Return the outcome of each unit: from its file, or by running it."""
+    outcomes: dict[Unit, Outcome] = {}
+    missing: list[tuple[Work, Path | None]] = []
+    for work in works:
+        path = None if records is None else records.path(work)
+        if path is not None and path.exists():
+            outcomes[work.unit] = read_outcome(path, work)
+        else:
+            missing.append((work, path))
+    with Bar(total=len(works), initial=len(outcomes), disable=not progress, unit="fit") as bar:
+        for outcome in _fresh(missing, processes):
+            outcomes[outcome.unit] = outcome
+            bar.set_postfix_str(str(outcome.unit), refresh=False)
+            bar.update()
+    return [outcomes[work.unit] for work in works]
+
+
+def _fresh(tasks: list[tuple[Work, Path | None]], processes: int) -> Iterator[Outcome]:
+    if processes == 1:
+        return (_do(run, *task) for task in tasks)
+    parallel = joblib.Parallel(processes, return_as="generator_unordered", batch_size=1)
+    outcomes: Iterator[Outcome] = parallel(
+        joblib.delayed(_do)(run_in_worker, *task) for task in tasks
+    )
+    return outcomes
+
+
+def _do(fit: Callable[[Work], Outcome], work: Work, path: Path | None) -> Outcome:
+    outcome = fit(work)
+    if path is not None:
+        write_outcome(path, outcome)
+    return outcome
+
+
+def _check_measures(measures: Any) -> list[Measure]:
+    if isinstance(measures, str | Measure) or len(measures) == 0:
+        raise ValueError(f"measures must be a list of at least one measure, got {measures!r}.")
+    resolved = [get_measure(measure) for measure in measures]
+    _refuse_twice("measures", list(map(str, resolved)))
+    return resolved
+
+
+def _check_rankers(rankers: Any, metric: Measure) -> dict[str, Any]:
+    if not isinstance(rankers, Mapping) or not rankers:
+        raise ValueError(f"rankers must be a dict of name to ranker, got {rankers!r}.")
+    estimators = {}
+    for name, ranker in rankers.items():
+        if isinstance(ranker, str):
+            ranker = ranker_from_name(ranker, eval_metric=metric)
+        if not isinstance(name, str) or not hasattr(ranker, "fit"):
+            raise TypeError(
+                "rankers must map names to unfitted estimators or names that ranker_from_name "
+                f"knows, got {name!r}: {ranker!r}."
+            )
+        estimators[name] = ranker
+    return estimators
+
+
+def _check_datasets(datasets: Any, measures: list[Measure]) -> None:
+    if not isinstance(datasets, Sequence) or not datasets:
+        raise ValueError(f"datasets must be a list of at least one Dataset, got {datasets!r}.")
+    for data in datasets:
+        if not isinstance(data, Dataset):
+            raise TypeError(f"datasets must hold Datasets, got {data!r}.")
+        if data.name == POOLED:
+            raise ValueError(f"datasets must not be called {POOLED!r}: results use that name.")
+        for number, fold in enumerate(data.splits, 1):
+            for part in PARTS:
+                for measure in measures:
+                    _check_defined(measure, data, getattr(fold, part), f"{part} of fold {number}")
+    _refuse_twice("datasets", [data.name for data in datasets])
+
+
+def _check_defined(measure: Measure, data: Dataset, rows: Index, where: str) -> None:
+    try:
+        measure(data.labels[rows], np.zeros(len(rows)), qid=data.queries.index[rows])
+    except ValueError as error:
+        raise ValueError(f"{data.name}, {where}: {error}") from None
+
+
+def _check_seeds(seeds: Any) -> list[int]:
+    if isinstance(seeds, Sequence) and not isinstance(seeds, str):
+        numbers = [check_number(seed, "seeds", 0, integer=True) for seed in seeds]
+        if not numbers:
+            raise ValueError("seeds must hold at least one seed, got none.")
+        _refuse_twice("seeds", numbers)
+        return numbers
+    return list(range(check_number(seeds, "seeds", 1, integer=True)))
+
+
+def _refuse_twice(name: str, values: list[Any]) -> None:
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"{name} must not hold {value!r} twice.")

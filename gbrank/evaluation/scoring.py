@@ -1,0 +1,123 @@
+"""scikit-learn's scorers by query."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from gbrank.common.checks import queries_needed
+from gbrank.measures import Measure, get_measure
+
+__all__ = ["Scorer", "make_scorer"]
+
+REQUESTED = ("qid", "sample_weight", "query_weight")
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A scorer of scikit-learn; made by `make_scorer`.
+
+    Parameters
+    ----------
+    measure : Measure
+    """
+
+    measure: Measure
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean over queries of the measure of an estimator's predictions.
+
+        Parameters
+        ----------
+        estimator : object
+            With the method `predict`.
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        y : array-like, shape (n_documents,)
+            Relevance labels.
+        qid : array-like, shape (n_documents,)
+            The query of each row.
+        sample_weight, query_weight
+            As for calling the measure.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If there is no qid.
+        """
+        if qid is None:
+            raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
+        return self.measure(
+            y,
+            estimator.predict(X),
+            qid=qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+        )
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return what the scorer requests of metadata routing: queries and weights.
+
+        Returns
+        -------
+        MetadataRequest
+        """
+        request = MetadataRequest(owner=self)
+        for name in REQUESTED:
+            request.score.add_request(param=name, alias=True)
+        return request
+
+
+def make_scorer(measure: str | Measure) -> Scorer:
+    """Return a scorer for scikit-learn's searches and cross-validation.
+
+    It takes any estimator that predicts scores, a regressor too, and requests qid, sample_weight
+    and query_weight, which scikit-learn passes on where metadata routing is enabled.
+
+    Parameters
+    ----------
+    measure : str or Measure
+        What the scores are judged by, such as "ndcg@10".
+
+    Returns
+    -------
+    Scorer
+        Callable with (estimator, X, y, qid).
+
+    Raises
+    ------
+    ValueError
+        If there is no such measure.
+
+    Examples
+    --------
+    >>> from sklearn import config_context
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.model_selection import GroupKFold, cross_val_score
+    >>> from gbrank import make_cubic, make_scorer
+    >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
+    >>> with config_context(enable_metadata_routing=True):
+    ...     values = cross_val_score(
+    ...         Ridge(),
+    ...         X,
+    ...         y,
+    ...         scoring=make_scorer("ndcg@10"),
+    ...         cv=GroupKFold(4),
+    ...         params={"qid": qid, "groups": qid},
+    ...     )
+    >>> values.shape
+    (4,)
+    """
+    return Scorer(get_measure(measure))

@@ -1,0 +1,1 @@
+"""What fits a ranker: the plan, the loop, the start, checkpoints, storage, calibration."""

@@ -1,0 +1,126 @@
+"""Scores as probabilities: Platt scaling."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from gbrank.parallel.collective import largest, total
+
+__all__ = ["Calibration", "fit_calibration"]
+
+Vector = NDArray[np.float64]
+
+PRECISE = 1e-8  # derivatives of the mean cross entropy at its minimum
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The map from scores to probabilities, p = 1/(1 + exp(−a s − b)).
+
+    The target that p estimates is t = y / largest label: for binary labels the probability that
+    a document is relevant, for grades the expected grade as a share of the largest.
+
+    Parameters
+    ----------
+    slope : float
+        a, at least 0, so that probabilities keep the order of scores.
+    intercept : float
+        b.
+    largest_label : float
+        The label whose target is 1.
+
+    Examples
+    --------
+    >>> calibration = Calibration(slope=2.0, intercept=-1.0, largest_label=4.0)
+    >>> calibration.probabilities(np.array([0.0, 0.5])).round(4).tolist()
+    [0.2689, 0.5]
+    >>> calibration.targets(np.array([1.0, 4.0])).tolist()
+    [0.25, 1.0]
+    """
+
+    slope: float
+    intercept: float
+    largest_label: float
+
+    def probabilities(self, scores: Vector) -> Vector:
+        """Return the probability that each score stands for."""
+        p: Vector = expit(self.slope * scores + self.intercept)
+        return p
+
+    def targets(self, labels: Vector) -> Vector:
+        """Return what the probabilities of documents with these labels estimate."""
+        return labels / self.largest_label
+
+
+def fit_calibration(
+    scores: Vector, labels: Vector, weights: Vector | None, largest_label: float
+) -> Calibration:
+    """Return the slope and intercept of least cross entropy, over all workers' documents.
+
+    Platt's smoothing of the targets, by which no document is quite certain, keeps them finite
+    whatever the labels are. Where higher scores do not go with higher labels, the slope is 0.
+
+    Parameters
+    ----------
+    scores, labels : ndarray, shape (n_documents,)
+    weights : ndarray, shape (n_documents,), optional
+    largest_label : float
+        At least the largest of the labels.
+
+    Returns
+    -------
+    Calibration
+
+    References
+    ----------
+    J. Platt. Probabilistic outputs for support vector machines and comparisons to regularized
+    likelihood methods. Advances in Large Margin Classifiers, 1999.
+
+    Examples
+    --------
+    >>> fit_calibration(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0]), None, 1.0)
+    Calibration(slope=0.9315..., intercept=-1.0986..., largest_label=1.0)
+    """
+    w = np.ones(len(scores)) if weights is None else weights / _mean(weights)
+    t = labels / (largest_label or 1.0)
+    ones, zeros = total(np.array([(w * t).sum(), (w * (1 - t)).sum()]))
+    t = t * (ones + 1) / (ones + 2) + (1 - t) / (zeros + 2)
+    a, b = 0.0, float(logit(_mean(w * t) / _mean(w)))
+    centre = _mean(scores)
+    scale = np.sqrt(_mean((scores - centre) ** 2))
+    if largest(scores.max()) > -largest(-scores.min()) and scale > 0:
+        z = (scores - centre) / scale
+        if _mean(w * (t - expit(b)) * z) > 0:
+            a, b = _minimum(z, t, w, np.array([a, b]))
+            a /= scale
+            b -= a * centre
+    return Calibration(float(a), float(b), float(largest_label or 1.0))
+
+
+def _mean(values: Vector) -> float:
+    return float(total(values.sum()) / total(len(values)))
+
+
+def _minimum(z: Vector, t: Vector, w: Vector, start: Vector) -> Vector:
+    """Return the (a, b) of least mean cross entropy between t and sigmoid(a z + b)."""
+
+    def loss(ab: Vector) -> tuple[float, Vector]:
+        x = ab[0] * z + ab[1]
+        error = w * (expit(x) - t)
+        value = _mean(w * (np.logaddexp(0, x) - t * x))
+        return value, np.array([_mean(error * z), _mean(error)])
+
+    def curvature(ab: Vector) -> NDArray[np.float64]:
+        p = expit(ab[0] * z + ab[1])
+        v = w * p * (1 - p)
+        mixed = _mean(v * z)
+        return np.array([[_mean(v * z * z), mixed], [mixed, _mean(v)]])
+
+    found = minimize(
+        loss, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": PRECISE}
+    )
+    ab: Vector = found.x
+    return ab

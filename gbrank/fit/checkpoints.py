@@ -1,0 +1,281 @@
+"""Checkpoints: what a fit that is killed needs to go on to the same model. Data only, never code.
+
+A checkpoint is one file: the checksum of the rest, one line of JSON, and the booster's state.
+"""
+
+import hashlib
+import json
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+
+from gbrank.boosters import Trainer
+from gbrank.boosters.interface import State
+from gbrank.common.checks import check_number
+from gbrank.common.describe import describe
+from gbrank.common.version import __version__
+from gbrank.data.queries import Queries
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Features, Schema
+from gbrank.fit.loop import History
+from gbrank.fit.storage import replace_file
+
+__all__ = ["Checkpoint", "fingerprint", "fit_fingerprints"]
+
+FILE = "checkpoint.gbrank"
+FORMAT = 1
+# These do not change the model; what `init` gives is compared by its scores.
+FREE = ("init", "n_jobs")
+
+
+class Checkpoint:
+    """The checkpoint of one fit.
+
+    Parameters
+    ----------
+    folder : path
+        Where it is; made if it does not exist.
+    every : int
+        Rounds between two writings.
+
+    Attributes
+    ----------
+    state : dict of str to bytes or None
+        The booster's state when it was written; None if there is nothing to go on from.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    ValueError
+        If the file in it is damaged, or from another gbrank.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(Checkpoint(folder, 10).state)
+    None
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], every: int) -> None:
+        if not isinstance(folder, str | os.PathLike):
+            raise TypeError(f"checkpoint must be the path of a folder or None, got {folder!r}.")
+        self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
+        self._file = Path(folder) / FILE
+        self._fingerprints: dict[str, str] = {}
+        self._known: Mapping[str, str] = {}
+        self._history = History()
+        self._sigmas: dict[int, float] = {}
+        self.state: State | None = None
+        _check_writable(self._file.parent)
+        if self._file.exists():
+            self._read()
+
+    def expect(self, fingerprints: Mapping[str, str]) -> None:
+        """Refuse to go on from the checkpoint of another fit.
+
+        Parameters
+        ----------
+        fingerprints : mapping of str to str
+            By argument.
+
+        Raises
+        ------
+        ValueError
+            If one of them is another in the checkpoint.
+        """
+        self._fingerprints |= fingerprints
+        if self.state is None:
+            return
+        other = [name for name, text in fingerprints.items() if self._known.get(name) != text]
+        if other:
+            raise ValueError(
+                f"checkpoint must be of the same fit: in {self._file}, these were others: "
+                f"{', '.join(other)}. Pass what was passed then, choose another folder, or "
+                "delete the file."
+            )
+
+    def go_on(
+        self, trainer: Trainer, sigmas: dict[int, float]
+    ) -> tuple[History, Callable[[History, bool], None]]:
+        """Return what `gbrank.fit.loop.train` takes to go on, and to have the fit written.
+
+        Parameters
+        ----------
+        trainer : Trainer
+        sigmas : dict of int to float
+            The sigma of each round; those of the rounds done are filled in.
+
+        Returns
+        -------
+        history : History
+        keep : callable
+        """
+        sigmas.update(self._sigmas)
+
+        def keep(history: History, now: bool) -> None:
+            if now or history.done % self._every == 0:
+                self._write(history, sigmas, trainer.state())
+
+        return self._history, keep
+
+    def _write(self, history: History, sigmas: dict[int, float], state: State) -> None:
+        description = {
+            "format": FORMAT,
+            "fingerprints": self._fingerprints,
+            "history": asdict(history),
+            "sigmas": list(sigmas.items()),
+            "sizes": {name: len(content) for name, content in state.items()},
+        }
+        rest = b"\n".join([json.dumps(description).encode(), b"".join(state.values())])
+        replace_file(self._file, b"\n".join([_digest(rest), rest]))
+
+    def _read(self) -> None:
+        digest, _, rest = self._file.read_bytes().partition(b"\n")
+        if digest != _digest(rest):
+            raise ValueError(f"checkpoint is damaged: delete {self._file} to begin anew.")
+        head, _, body = rest.partition(b"\n")
+        try:
+            description = json.loads(head)
+            written = description["format"]
+            if written == FORMAT:
+                self._take_over(description, body)
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"checkpoint is damaged: delete {self._file} to begin anew: {error!r}."
+            ) from None
+        if written != FORMAT:
+            raise ValueError(
+                f"checkpoint {self._file} has format {written!r}; this gbrank reads "
+                f"format {FORMAT}. Delete it to begin anew."
+            )
+
+    def _take_over(self, description: dict[str, Any], body: bytes) -> None:
+        history = History(**description["history"])
+        sizes: dict[str, int] = description["sizes"]
+        if min(sizes.values(), default=0) < 0 or sum(sizes.values()) != len(body):
+            raise ValueError(f"sizes add up to {sum(sizes.values())}, not {len(body)}")
+        if history.done == 0:
+            return
+        self._history = history
+        self._known = dict(description["fingerprints"])
+        self._sigmas = dict(description["sigmas"])
+        ends = accumulate(sizes.values())
+        self.state = {
+            name: body[end - size : end]
+            for (name, size), end in zip(sizes.items(), ends, strict=True)
+        }
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def _check_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(f".{FILE}.*"):  # by a fit that was killed while it wrote
+            left.unlink()
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise type(error)(
+            error.errno, f"checkpoint must be a folder to write to: {error.strerror}", str(folder)
+        ) from None
+
+
+def fit_fingerprints(
+    params: Mapping[str, Any], schema: Schema, rows: Rows, valid: Sequence[Rows]
+) -> dict[str, str]:
+    """Return a hash of everything that the model depends on, by argument.
+
+    Of a user's function the code counts, but not what it calls or reads from its module.
+
+    Parameters
+    ----------
+    params : mapping of str to object
+        The ranker's parameters.
+    schema : Schema
+    rows : Rows
+        The training data.
+    valid : sequence of Rows
+        The validation sets.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    ValueError
+        If a parameter cannot be pickled, which is how it is hashed.
+    """
+    booster = params["booster"]
+    parts = {
+        "the version of gbrank": __version__,
+        f"the version of {booster}": version(booster),
+        **{name: value for name, value in params.items() if name not in FREE},
+        "verbose": bool(params["verbose"]),
+        "X": [schema.names, schema.categories, _arrays(rows.X)],
+        "categorical_feature": schema.categorical,
+        "y": rows.labels,
+        "qid": _queries(rows.queries),
+        "init_score": rows.init_score,
+        "sample_weight": rows.sample_weight,
+        "query_weight": rows.query_weight,
+        "position": rows.positions,
+        "the number of validation sets": len(valid),
+    }
+    for i, part in enumerate(valid):
+        parts[f"eval_set[{i}]"] = [_arrays(part.X), part.labels]
+        parts[f"eval_qid[{i}]"] = _queries(part.queries)
+        parts[f"eval_init_score[{i}]"] = part.init_score
+    return {name: fingerprint(name, value) for name, value in parts.items()}
+
+
+def fingerprint(name: str, value: Any) -> str:
+    """Return a hash of a value.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    value : object
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If it cannot be pickled.
+
+    Examples
+    --------
+    >>> fingerprint("sigma", 1.0) == fingerprint("sigma", 2.0)
+    False
+    """
+    try:
+        return str(joblib.hash(describe(value)))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"checkpoint needs arguments that can be pickled, got {name}={value!r}: {error}"
+        ) from None
+
+
+def _arrays(X: Features) -> list[np.ndarray[Any, Any]]:
+    return [np.array(X.shape), X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+
+
+def _queries(queries: Queries) -> list[np.ndarray[Any, Any]]:
+    return [queries.ids, queries.order, queries.offsets]

@@ -1,0 +1,220 @@
+"""What all rankers share: positions, the score, and what they publish."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from gbrank.common.checks import check_number, queries_needed
+from gbrank.data.queries import Queries
+from gbrank.data.schema import Schema
+from gbrank.measures import Measure, get_measure
+
+__all__ = ["WEIGHTS", "BaseRanker", "as_json", "check_seed"]
+
+Vector = NDArray[np.float64]
+
+WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested of metadata routing
+NO_SCORE = "there is no score without queries: a mean over them is not the measure of all rows"
+NO_DOUBLE = (
+    "a document of weight 2 is not the document twice, which would give the others new ranks"
+)
+
+
+class BaseRanker(ABC, BaseEstimator):
+    """Base class of rankers: estimators that give every document of a query a score.
+
+    A subclass has the methods `fit` and `predict`, and the parameter `eval_metric`, unless it
+    says otherwise what it is judged by.
+
+    Queries and weights are requested by default: where scikit-learn's metadata routing is enabled,
+    pipelines, searches and cross-validation pass them on to `fit` and `score`.
+
+    Attributes
+    ----------
+    expected_failed_checks : dict of str to str
+        The checks of `sklearn.utils.estimator_checks.check_estimator` that cannot apply to
+        rankers, and why; for its argument of that name.
+    """
+
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        "check_fit_score_takes_y": NO_SCORE,
+        "check_pipeline_consistency": NO_SCORE,
+        "check_sample_weight_equivalence_on_dense_data": NO_DOUBLE,
+        "check_sample_weight_equivalence_on_sparse_data": NO_DOUBLE,
+    }
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, **WEIGHTS}
+
+    _allows_missing: ClassVar[bool] = False  # NaN in X
+    _schema: Schema
+
+    @abstractmethod
+    def predict(self, X: Any) -> Vector:
+        """Return the score of each row; higher ranks earlier within its query.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+
+        Returns
+        -------
+        ndarray, shape (n_documents,)
+        """
+
+    def rank(
+        self, X: Any, qid: ArrayLike | None = None, *, group: ArrayLike | None = None
+    ) -> NDArray[np.int64]:
+        """Return the position of each row within its query, from 1.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        qid : array-like, shape (n_documents,), optional
+            The query of each row.
+        group : array-like of int, shape (n_queries,), optional
+            Sizes of consecutive queries; with neither, all rows are one query.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_documents,)
+            Equal scores take the order of the rows.
+        """
+        scores = self.predict(X)
+        queries = Queries.resolve(len(scores), qid, group)
+        best_first = np.lexsort((-scores, queries.index))
+        ranks = np.empty(len(scores), dtype=np.int64)
+        ranks[best_first] = np.arange(len(scores)) - np.repeat(queries.offsets[:-1], queries.sizes)
+        return ranks + 1
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        *,
+        group: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean over queries of the first measure that the ranker is judged by.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        y : array-like, shape (n_documents,)
+            Relevance labels.
+        qid : array-like, shape (n_documents,)
+            The query of each row.
+        group : array-like of int, shape (n_queries,)
+            Instead of qid: sizes of consecutive queries.
+        sample_weight : array-like, shape (n_documents,), optional
+            Document weights; a query weighs their mean.
+        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
+            Query weights, in the order in which queries first appear or by query id; splits of
+            cross-validation need the latter.
+
+        Returns
+        -------
+        float
+        """
+        scores = self.predict(X)
+        if qid is None and group is None:
+            raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
+        return self._measures()[0](
+            y,
+            scores,
+            qid=qid,
+            group=group,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+        )
+
+    def _measures(self) -> list[Measure]:
+        metrics: Any = self.eval_metric
+        if isinstance(metrics, str | Measure):
+            metrics = [metrics]
+        if not isinstance(metrics, Sequence) or len(metrics) == 0:
+            raise ValueError(f"eval_metric must name at least one measure, got {metrics!r}.")
+        return [get_measure(metric) for metric in metrics]
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what data the ranker takes."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allows_missing
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:
+        """Say it to scikit-learn before 1.6."""
+        return {
+            "requires_y": True,
+            "allow_nan": self._allows_missing,
+            "_xfail_checks": self.expected_failed_checks,
+        }
+
+    def _publish(self) -> None:
+        self.n_features_in_ = self._schema.n_features
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        if self._schema.names is not None:
+            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
+
+
+def check_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed that a random state stands for; an integer stands for itself.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> check_seed(7)
+    7
+    """
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(check_number(random_state, "random_state", 0, 2**31 - 1, integer=True))
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError:
+        raise ValueError(
+            f"random_state must be an integer, a RandomState or None, got {random_state!r}."
+        ) from None
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as JSON holds it: objectives, measures and schedules as their strings.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    object
+
+    Examples
+    --------
+    >>> as_json({"k": np.int64(3), "measure": get_measure("ndcg@10")})
+    {'k': 3, 'measure': 'ndcg@10'}
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.random.RandomState):
+        return None  # where it stood says nothing; what is loaded draws anew
+    if isinstance(value, dict):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    return str(value)

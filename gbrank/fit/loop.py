@@ -1,0 +1,189 @@
+"""The boosting loop: rounds, evaluation, early stopping, progress; the same for every booster."""
+
+import math
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from gbrank.boosters.interface import Derivatives, Steps
+from gbrank.data.rows import Rows
+from gbrank.measures import BoundMeasure, Measure
+from gbrank.measures.measure import query_weights
+
+__all__ = ["Bar", "Evaluation", "FitInterrupted", "History", "train"]
+
+Vector = NDArray[np.float64]
+
+
+class FitInterrupted(UserWarning):
+    """A fit ended by Ctrl-C, of which the model keeps what was done."""
+
+
+class Evaluation:
+    """Measures bound to one set of rows.
+
+    Parameters
+    ----------
+    name : str
+        Name of the set in `evals_result_`.
+    rows : Rows
+    measures : list of Measure
+    n_jobs : int
+    """
+
+    def __init__(self, name: str, rows: Rows, measures: list[Measure], n_jobs: int) -> None:
+        self.name = name
+        self._weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
+        self._bound: list[BoundMeasure] = [
+            measure.bind(rows.labels, rows.queries, n_jobs) for measure in measures
+        ]
+        self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
+
+    def values(self, scores: Vector) -> dict[str, float]:
+        """Return the mean of each measure."""
+        return {str(item.measure): item.mean(scores, self._weights) for item in self._bound}
+
+
+@dataclass
+class History:
+    """What happened in the rounds of a fit.
+
+    Parameters
+    ----------
+    results : dict of str to dict of str to list of float
+        By set and measure, the value after each round.
+    best_round : int
+        How many rounds to keep.
+    best_value : float
+        The deciding measure after these rounds; NaN without validation data.
+    done : int
+        How many rounds there were.
+    """
+
+    results: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    best_round: int = 0
+    best_value: float = math.nan
+    done: int = 0
+
+    def record(self, name: str, values: dict[str, float]) -> None:
+        """Append the values of one set after a round."""
+        for measure, value in values.items():
+            self.results.setdefault(name, {}).setdefault(measure, []).append(value)
+
+
+def train(
+    trainer: Steps,
+    derivatives: Callable[[int], Derivatives | None],
+    rounds: int,
+    *,
+    on_train: Evaluation | None,
+    on_valid: list[Evaluation],
+    patience: int | None,
+    progress: bool,
+    sigmas: dict[int, float],
+    history: History | None = None,
+    keep: Callable[[History, bool], None] | None = None,
+) -> History:
+    """Boost until the last round, until validation stops improving, or until Ctrl-C.
+
+    Parameters
+    ----------
+    trainer : Steps
+    derivatives : callable
+        From the round, the function that turns scores into derivatives (None for a booster's
+        own objective).
+    rounds : int
+        Largest number of rounds.
+    on_train : Evaluation, optional
+        What to measure on the training rows.
+    on_valid : list of Evaluation
+        What to measure on each validation set. The first measure on the first set decides.
+    patience : int, optional
+        How many rounds without a better value to go on for.
+    progress : bool
+        Whether to show a bar.
+    sigmas : dict of int to float
+        The sigma used in each round, filled by `derivatives`.
+    history : History, optional
+        What happened in an interrupted fit, which is to go on.
+    keep : callable, optional
+        What is called before the first round and after each, with the history and whether it
+        must not be missed: it is the first or the last.
+
+    Returns
+    -------
+    History
+    """
+    history = history or History()
+    if not on_valid:
+        patience = None
+    bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
+    if keep is not None:
+        keep(history, True)
+    try:
+        while not _over(history, rounds, patience):
+            round = history.done
+            trainer.step(derivatives(round))
+            shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
+            if on_train is not None:
+                values = on_train.values(trainer.train_scores())
+                history.record("train", values)
+                shown |= _shown("train", values)
+            scores = trainer.valid_scores() if on_valid else []
+            for evaluation, current in zip(on_valid, scores, strict=True):
+                values = evaluation.values(current)
+                history.record(evaluation.name, values)
+                shown |= _shown(evaluation.name, values)
+            history.done = round + 1
+            if on_valid:
+                _update_best(history, on_valid[0].name, patience)
+            bar.set_postfix(shown, refresh=False)
+            bar.update()
+            if keep is not None:
+                keep(history, _over(history, rounds, patience))
+    except KeyboardInterrupt:
+        if history.done == 0:
+            raise
+        kept = history.best_round if on_valid else history.done
+        warnings.warn(
+            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
+            FitInterrupted,
+            stacklevel=3,
+        )
+    finally:
+        bar.close()
+    if not on_valid:
+        history.best_round = history.done
+    return history
+
+
+class Bar(tqdm):
+    """A progress bar that starts no thread and takes no semaphore of its own."""
+
+    monitor_interval = 0
+
+
+Bar.set_lock(threading.RLock())
+
+
+def _shown(name: str, values: dict[str, float]) -> dict[str, str]:
+    measure, value = next(iter(values.items()))
+    return {f"{name} {measure}": f"{value:.4f}"}
+
+
+def _over(history: History, rounds: int, patience: int | None) -> bool:
+    """Say whether there is no round left, or early stopping has run out of patience."""
+    waited = history.done - history.best_round
+    return history.done >= rounds or (patience is not None and waited >= patience)
+
+
+def _update_best(history: History, name: str, patience: int | None) -> None:
+    """Without early stopping, the last round is the one to keep."""
+    value = next(iter(history.results[name].values()))[-1]
+    if patience is None or history.best_round == 0 or value > history.best_value:
+        history.best_round, history.best_value = history.done, value

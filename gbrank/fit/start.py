@@ -1,0 +1,146 @@
+"""What a ranker boosts from: the scores of another model, which becomes part of it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from gbrank.common.checks import check_finite, check_vector
+from gbrank.data.rows import Rows
+from gbrank.fit.estimator import BaseRanker
+from gbrank.fit.pretrained import as_pretrained
+from gbrank.objectives import get_objective
+
+__all__ = ["START_NAMES", "fit_start", "from_start", "is_fitted"]
+
+START_NAMES = (None, "regression", "zero")
+
+# "regression" is trained for this share of the rounds.
+SHARE_OF_ROUNDS = 0.1
+
+
+def fit_start(
+    ranker: Any, built_in: bool, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows]
+) -> Any:
+    """Return the fitted model that a ranker's `init` stands for, or None.
+
+    Parameters
+    ----------
+    ranker : GBRanker
+    built_in : bool
+        Whether the objective is the booster's own.
+    tables : sequence of array-like, sparse matrix or data frame
+        The features of the training rows and of each validation set.
+    rows : Rows
+        The training rows.
+    valid : sequence of Rows
+        The validation sets.
+
+    Returns
+    -------
+    estimator or None
+
+    Raises
+    ------
+    ValueError
+        If there are initial scores besides `init`, or `init` is neither fitted nor a ranker.
+    """
+    init = as_pretrained(ranker.init)
+    if not (init is None or isinstance(init, BaseEstimator) or init in START_NAMES):
+        raise ValueError(
+            f"init must be one of {START_NAMES}, an estimator, or a booster of LightGBM or "
+            f"XGBoost, got {init!r}."
+        )
+    if init is None and not built_in and rows.init_score is None:
+        init = "regression" if get_objective(ranker.objective).facts.needs_start else None
+    if init is None or init == "zero":
+        return None
+    if rows.init_score is not None or any(part.init_score is not None for part in valid):
+        raise ValueError(f"init must be None where init_score is given, got {init!r}.")
+    if init == "regression":
+        init = _regression(ranker)
+    return init if is_fitted(init) else _fit(clone(init), tables, rows, valid)
+
+
+def _regression(ranker: Any) -> Any:
+    """Return a ranker of the same trees that learns gains."""
+    return clone(ranker).set_params(
+        objective="regression",
+        init=None,
+        sigma=None,
+        n_estimators=max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators)),
+        validation_fraction=None,
+        early_stopping_rounds=None,
+        verbose=0,
+    )
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Say whether an estimator is fitted.
+
+    Parameters
+    ----------
+    estimator : estimator
+
+    Returns
+    -------
+    bool
+    """
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows]) -> Any:
+    takes_queries = "eval_qid" in signature(estimator.fit).parameters
+    if not isinstance(estimator, BaseRanker) or not takes_queries:
+        raise ValueError(
+            f"init must be fitted, unless it is a ranker of gbrank, got {estimator!r}. (Cloning, "
+            "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator, or "
+            "pass the booster that LightGBM or XGBoost trained.)"
+        )
+    more: dict[str, Any] = {}
+    if rows.positions is not None:
+        if "position" not in signature(estimator.fit).parameters:
+            raise ValueError(
+                f"init must be fitted, or a GBRanker, where position is given, got {estimator!r}."
+            )
+        more["position"] = rows.positions
+    if valid:
+        more["eval_set"] = [
+            (table, part.labels) for table, part in zip(tables[1:], valid, strict=True)
+        ]
+        more["eval_qid"] = [part.queries.index for part in valid]
+    return estimator.fit(
+        tables[0],
+        rows.labels,
+        qid=rows.queries.ids[rows.queries.index],
+        sample_weight=rows.sample_weight,
+        query_weight=rows.query_weight,
+        **more,
+    )
+
+
+def from_start(start: Any, table: Any, rows: Rows) -> Rows:
+    """Return rows with the start's scores as their initial scores.
+
+    Parameters
+    ----------
+    start : estimator
+    table : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        Their features, as the user gave them.
+    rows : Rows
+
+    Returns
+    -------
+    Rows
+    """
+    scores = check_vector(start.predict(table), "init's predictions", len(rows.labels))
+    return replace(rows, init_score=np.array(check_finite(scores, "init's predictions")))

@@ -1,1 +1,0 @@
-"""The callables that LightGBM and XGBoost call every round."""

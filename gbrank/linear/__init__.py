@@ -1,0 +1,1 @@
+"""Linear rankers and their solvers."""

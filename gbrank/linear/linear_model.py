@@ -1,0 +1,173 @@
+"""What linear rankers share: scores that are weighted sums of features, and how they are kept."""
+
+import os
+from dataclasses import asdict, replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Features, Schema
+from gbrank.fit.estimator import BaseRanker, as_json
+from gbrank.fit.storage import read_description, write_description
+
+__all__ = ["LinearModel", "learn_numbers", "whole_rows"]
+
+Vector = NDArray[np.float64]
+T = TypeVar("T", bound="LinearModel")
+
+
+class LinearModel(BaseRanker):
+    """Base class of linear rankers: a score is the sum of features times weights."""
+
+    _saved: ClassVar[tuple[str, ...]] = ("coef_",)  # what `fit` found
+
+    coef_: Vector
+
+    def predict(self, X: Any) -> Vector:
+        """Return the score of each row; higher ranks earlier within its query.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Features, none missing.
+
+        Returns
+        -------
+        ndarray, shape (n_documents,)
+        """
+        check_is_fitted(self)
+        scores: Vector = _whole(self._schema.transform(X), "") @ self.coef_
+        return scores
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a folder, as one JSON file.
+
+        Parameters
+        ----------
+        path : path
+            The folder; made if it does not exist.
+        """
+        check_is_fitted(self)
+        write_description(
+            path,
+            {
+                "estimator": type(self).__name__,
+                "params": as_json(self.get_params(deep=False)),
+                "schema": asdict(self._schema),
+                "fitted": {name: as_json(getattr(self, name)) for name in self._saved},
+            },
+        )
+
+    @classmethod
+    def load(cls: type[T], path: str | os.PathLike[str]) -> T:
+        """Read a model that `save` wrote; it predicts without the objective being known.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+
+        Returns
+        -------
+        LinearModel
+            Of the class that is asked.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no model.
+        ValueError
+            If the file is cut short or damaged, or holds a ranker of another class.
+        """
+        description = read_description(path, cls.__name__)
+        try:
+            ranker = cls(**description["params"])
+            ranker._schema = Schema(**description["schema"])
+            for name in cls._saved:
+                value = description["fitted"][name]
+                if isinstance(value, list):
+                    value = np.array(value, dtype=np.float64)
+                setattr(ranker, name, value)
+            if ranker.coef_.shape != (ranker._schema.n_features,):
+                raise ValueError(f"coef_ has shape {ranker.coef_.shape}")
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"{path} is damaged: {error!r}.") from None
+        ranker._publish()
+        return ranker
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether there are weights."""
+        return hasattr(self, "coef_")
+
+
+def learn_numbers(X: Any) -> Schema:
+    """Learn the columns from training data, refusing categories.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+
+    Returns
+    -------
+    Schema
+
+    Raises
+    ------
+    ValueError
+        If a column holds categories.
+
+    Examples
+    --------
+    >>> learn_numbers([[1.0, 2.0]]).n_features
+    2
+    """
+    schema = Schema.learn(X)
+    if schema.categorical:
+        names = schema.names or range(schema.n_features)
+        raise ValueError(
+            "X must hold numbers for a linear ranker; column "
+            f"{names[schema.categorical[0]]!r} holds categories. Encode them, for example by "
+            "sklearn.preprocessing.OneHotEncoder."
+        )
+    return schema
+
+
+def whole_rows(rows: Rows, where: str = "") -> Rows:
+    """Return rows whose features are float64, refusing missing values.
+
+    Parameters
+    ----------
+    rows : Rows
+    where : str
+        What the message begins with.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError
+        If a feature is NaN.
+    """
+    return replace(rows, X=_whole(rows.X, where))
+
+
+def _whole(matrix: Features, where: str) -> Features:
+    missing = np.isnan(matrix.data if sp.issparse(matrix) else matrix)
+    if missing.any():
+        if sp.issparse(matrix):
+            place = int(np.argmax(missing))
+            row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+            column = int(matrix.indices[place])
+        else:
+            row, column = (int(index) for index in np.argwhere(missing)[0])
+        raise ValueError(
+            f"{where}X must not hold NaN for a linear ranker, got it in row {row}, column "
+            f"{column}. Fill it in, for example by sklearn.impute.SimpleImputer."
+        )
+    return matrix.astype(np.float64, copy=False)

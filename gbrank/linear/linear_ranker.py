@@ -1,0 +1,405 @@
+"""LinearRanker: a weighted sum of features, trained on a smooth measure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.checks import (
+    check_choice,
+    check_finite,
+    check_jobs,
+    check_number,
+    check_vector,
+)
+from gbrank.data.checking import check_training, check_valid
+from gbrank.data.rows import Rows
+from gbrank.fit.estimator import WEIGHTS, check_seed
+from gbrank.fit.loading import loadable
+from gbrank.fit.loop import Evaluation, train
+from gbrank.kernels.driver import usable_threads
+from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
+from gbrank.linear.solvers import (
+    ConjugateGradient,
+    Descent,
+    LinearLoss,
+    Move,
+    StochasticGradient,
+    regression_on_gains,
+)
+from gbrank.measures import Measure
+from gbrank.measures.gains import gain_values
+from gbrank.objectives import GainRegression, Objective, get_objective
+from gbrank.objectives.grades import has_grades
+from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at
+
+__all__ = ["LinearRanker"]
+
+Vector = NDArray[np.float64]
+
+SIGMA = {"cg": "staircase(64, 0.5, 1)"}  # for "sgd", the objective's own
+STEPS = {"cg": 13, "sgd": 200}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked parameters.
+
+    Parameters
+    ----------
+    objective : Objective
+    cg : bool
+        Whether there is a loss to be minimised by conjugate gradient.
+    n_steps : int
+    schedule : callable
+        Sigma by step.
+    seed : int
+    n_jobs : int
+    """
+
+    objective: Objective
+    cg: bool
+    n_steps: int
+    schedule: Callable[[int, int | None], float]
+    seed: int
+    n_jobs: int
+
+
+@loadable
+class LinearRanker(LinearModel):
+    """Linear ranker: the score of a document is w·x, its features times weights.
+
+    With ``solver="cg"`` it is SmoothRank's learner. From a regression on the gains, w0, it
+    minimises the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma
+    after the other, each from where the last one ended. With ``solver="sgd"`` it is ApproxRank's:
+    in every step all queries, shuffled, each push the weights by their gradient.
+
+    Features should be of similar scale; there is no intercept, which no ranking depends on.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        What to train: "smooth:ndcg", "approx:ndcg", "ranksvm", ... (see `list_objectives`). "cg"
+        needs one whose gradient is the derivative of its loss, and "sgd" takes any. With "cg",
+        "regression" gives w0 itself.
+    solver : {"cg", "sgd"}
+        How to minimise the loss.
+    reg_lambda : float
+        λ, beside a mean over queries. (The paper has a sum: its λ is n_queries times this one.)
+    sigma : float, schedule, callable or str, optional
+        Width of the smoothing: a number, or a function of (step, steps). By default it is halved
+        from 2⁶ to 2⁻⁶ with "cg", and the objective's own with "sgd".
+    n_steps : int, optional
+        How many sigmas "cg" goes through, 13 by default; how often "sgd" goes through the
+        queries, 200 by default.
+    init : {"regression", "zero"} or array-like, shape (n_features,)
+        The first weights, w0, to which the penalty pulls.
+    ridge : float
+        Strength of the penalty in the regression, which minimises the mean squared difference to
+        the gains plus ridge ‖w‖².
+    balanced : bool
+        Whether the regression gives the relevant documents the same total weight as the others.
+    max_iter : int
+        Largest number of iterations of "cg" at one sigma.
+    tol : float
+        "cg" is done with a sigma where no derivative is larger.
+    learning_rate : float
+        Length of a step of "sgd".
+    eval_metric : str, Measure, or sequence of them
+        What is measured after each step, on training and validation data; the first decides
+        early stopping and is `score`.
+    early_stopping_rounds : int, optional
+        Stop after so many steps without a better first metric on the first validation set, and
+        keep the best weights. By default all steps are taken; then "cg" keeps the last weights,
+        and "sgd" the best on validation data, if there is any, as in the papers.
+    random_state : int, RandomState or None
+        Seed of the shuffling.
+    n_jobs : int, optional
+        Threads of "cg"; all by default. They do not change the result.
+    verbose : int
+        1 shows a progress bar with sigma, training and validation measure.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (n_features,)
+        The weights w.
+    init_coef_ : ndarray, shape (n_features,)
+        The first weights w0.
+    best_iteration_ : int
+        After how many steps the weights are `coef_`.
+    best_score_ : float
+        The first metric on the first validation set after these steps; NaN without one.
+    evals_result_ : dict
+        ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per step, and so is
+        ``evals_result_["train"]["ndcg@10"]``.
+    sigmas_ : ndarray
+        The sigma of each step.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names, where X was a data frame.
+
+    References
+    ----------
+    Chapelle & Wu 2010, "Gradient descent optimization of smoothed information retrieval
+    metrics", algorithm 1; Qin, Liu & Li 2010, "A general approximation framework for direct
+    optimization of information retrieval measures", algorithm 1.
+
+    Examples
+    --------
+    >>> from gbrank import LinearRanker, make_cubic
+    >>> X, y, qid = make_cubic(60, n_documents=20, n_features=5, random_state=0)
+    >>> start = LinearRanker("regression").fit(X[:800], y[:800], qid=qid[:800])
+    >>> ranker = LinearRanker("smooth:ndcg", n_steps=7).fit(X[:800], y[:800], qid=qid[:800])
+    >>> ranker.score(X[800:], y[800:], qid[800:]) > start.score(X[800:], y[800:], qid[800:])
+    True
+    """
+
+    expected_failed_checks: ClassVar[dict[str, str]] = {
+        **LinearModel.expected_failed_checks,
+        "check_sample_weights_not_overwritten": "solver='cg' minimises one loss per query, and "
+        "refuses weights that differ within one",
+    }
+    __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
+
+    _saved: ClassVar[tuple[str, ...]] = (
+        "coef_",
+        "init_coef_",
+        "best_iteration_",
+        "best_score_",
+        "evals_result_",
+        "sigmas_",
+    )
+
+    def __init__(
+        self,
+        objective: str | Objective | Callable[..., Any] = "smooth:ndcg",
+        *,
+        solver: str = "cg",
+        reg_lambda: float = 0.001,
+        sigma: Sigma | None = None,
+        n_steps: int | None = None,
+        init: str | ArrayLike = "regression",
+        ridge: float = 0.01,
+        balanced: bool = False,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        learning_rate: float = 0.01,
+        eval_metric: str | Measure | Sequence[str | Measure] = "ndcg@10",
+        early_stopping_rounds: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.objective = objective
+        self.solver = solver
+        self.reg_lambda = reg_lambda
+        self.sigma = sigma
+        self.n_steps = n_steps
+        self.init = init
+        self.ridge = ridge
+        self.balanced = balanced
+        self.max_iter = max_iter
+        self.tol = tol
+        self.learning_rate = learning_rate
+        self.eval_metric = eval_metric
+        self.early_stopping_rounds = early_stopping_rounds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        eval_set: Sequence[tuple[Any, ArrayLike]] | None = None,
+        eval_qid: Sequence[ArrayLike] | None = None,
+        eval_group: Sequence[ArrayLike] | None = None,
+    ) -> "LinearRanker":
+        """Train the ranker.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Features, none missing. Data frames may be of pandas, polars, pyarrow, ...
+        y : array-like, shape (n_documents,)
+            Relevance labels, at least 0.
+        qid : array-like, shape (n_documents,)
+            The query of each row, in any order, of any hashable type.
+        group : array-like of int, shape (n_queries,)
+            Instead of qid: sizes of consecutive queries. With neither, all rows are one query,
+            and a warning says so.
+        sample_weight : array-like, shape (n_documents,), optional
+            Document weights. Weights that differ within a query need "sgd", or the objective
+            "regression": "cg" minimises one loss per query.
+        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
+            Query weights, in the order in which queries first appear or by query id.
+        eval_set : list of (X, y), optional
+            Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
+        eval_qid, eval_group : list of array-like, optional
+            Their queries.
+
+        Returns
+        -------
+        LinearRanker
+            Itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not usable; the message names it. Nothing has been trained then.
+        """
+        settings = self._settings()
+        measures = self._measures()
+        schema = learn_numbers(X)
+        rows = check_training(
+            schema, X, y, qid, group, sample_weight=sample_weight, query_weight=query_weight
+        )
+        rows = whole_rows(rows)
+        valid = [
+            whole_rows(part, f"eval_set[{i}]: ")
+            for i, part in enumerate(check_valid(schema, eval_set, eval_qid, eval_group))
+        ]
+        patience = self.early_stopping_rounds
+        if patience is not None and not valid:
+            raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
+        if patience is None and valid and self.solver == "sgd":
+            patience = settings.n_steps  # never stops, and keeps the best
+        jobs = settings.n_jobs
+        on_train = Evaluation("train", rows, measures, jobs)
+        on_valid = [Evaluation(f"valid_{i}", part, measures, jobs) for i, part in enumerate(valid)]
+        if settings.cg:
+            _refuse_weights_within_queries(rows)
+        start = self._start(settings.objective, rows)
+        descent = Descent(
+            self._move(settings, rows, start),
+            rows,
+            valid,
+            start,
+            settings.schedule,
+            settings.objective.facts.sigma_unit,
+            settings.n_steps,
+        )
+        history = train(
+            descent,
+            lambda round: None,
+            settings.n_steps,
+            on_train=on_train,
+            on_valid=on_valid,
+            patience=patience,
+            progress=bool(self.verbose),
+            sigmas=descent.sigmas,
+        )
+        self._schema = schema
+        self.init_coef_ = start
+        self.coef_ = descent.coefs[history.best_round]
+        self.best_iteration_ = history.best_round
+        self.best_score_ = history.best_value
+        self.evals_result_ = history.results
+        self.sigmas_ = np.array([*descent.sigmas.values()])
+        self._publish()
+        return self
+
+    def _settings(self) -> Settings:
+        objective = get_objective(self.objective)
+        check_choice(self.solver, "solver", STEPS)
+        check_number(self.reg_lambda, "reg_lambda", 0)
+        check_number(self.ridge, "ridge", 0, open_low=True)
+        check_choice(self.balanced, "balanced", [True, False])
+        check_number(self.max_iter, "max_iter", 1, integer=True)
+        check_number(self.tol, "tol", 0)
+        check_number(self.learning_rate, "learning_rate", 0, open_low=True)
+        check_number(self.early_stopping_rounds, "early_stopping_rounds", 1, integer=True,
+                     optional=True)  # fmt: skip
+        n_steps = check_number(self.n_steps, "n_steps", 1, integer=True, optional=True)
+        n_steps = n_steps or STEPS[self.solver]
+        closed = self.solver == "cg" and isinstance(objective, GainRegression)
+        if closed:
+            n_steps = 1
+        elif self.solver == "cg" and not _is_derivative(objective):
+            raise ValueError(
+                "objective must have a gradient that is the derivative of its loss for "
+                f"solver='cg', got {objective}. Use solver='sgd'."
+            )
+        sigma = SIGMA.get(self.solver, objective.facts.sigma) if self.sigma is None else self.sigma
+        schedule = as_schedule(sigma)
+        check_schedule(schedule, n_steps, sigma_at)
+        return Settings(
+            objective=objective,
+            cg=self.solver == "cg" and not closed,
+            n_steps=n_steps,
+            schedule=schedule,
+            seed=check_seed(self.random_state),
+            n_jobs=usable_threads(check_jobs(self.n_jobs)),
+        )
+
+    def _start(self, objective: Objective, rows: Rows) -> Vector:
+        """Return the first weights."""
+        worth = _worth(objective, rows)
+        if not has_grades(worth, rows.queries).any():
+            raise ValueError(
+                f"{objective}: there is nothing to learn, since all documents of a query are worth "
+                "the same. Do labels differ within queries? Do they reach the measure's threshold?"
+            )
+        n_features = rows.X.shape[1]
+        if not isinstance(self.init, str):
+            start = check_finite(check_vector(self.init, "init", n_features), "init").copy()
+        elif check_choice(self.init, "init", ["regression", "zero"]) == "zero":
+            start = np.zeros(n_features)
+        else:
+            start = regression_on_gains(rows, worth, self.ridge, self.balanced)
+        if objective.facts.needs_start and not start.any():
+            raise ValueError(
+                f"init must not be zero with {objective}, whose gradient is zero where all "
+                "scores are equal."
+            )
+        return start
+
+    def _move(self, settings: Settings, rows: Rows, start: Vector) -> Move:
+        """Return what a step does."""
+        objective = settings.objective
+        if settings.cg:
+            loss = LinearLoss(objective, rows, start, self.reg_lambda, settings.n_jobs)
+            return ConjugateGradient(loss, self.max_iter, self.tol)
+        if self.solver == "cg":
+            return lambda coef, sigma, round: coef
+        return StochasticGradient(
+            objective,
+            rows,
+            start,
+            self.reg_lambda,
+            self.learning_rate,
+            settings.seed,
+            settings.n_steps,
+        )
+
+
+def _is_derivative(objective: Objective) -> bool:
+    """Return whether the gradient is the derivative of the loss."""
+    return objective.facts.differentiable and getattr(objective, "normalize", None) is None
+
+
+def _worth(objective: Objective, rows: Rows) -> Vector:
+    """Return what each document is worth to the objective's measure, or its gain."""
+    measure = getattr(objective, "measure", None)
+    if isinstance(measure, Measure):
+        return measure.terms(rows.labels, rows.queries).x
+    return gain_values(getattr(objective, "gain", "exp2"), rows.labels)
+
+
+def _refuse_weights_within_queries(rows: Rows) -> None:
+    if rows.sample_weight is None or not has_grades(rows.sample_weight, rows.queries).any():
+        return
+    query = int(np.argmax(has_grades(rows.sample_weight, rows.queries)))
+    (name,) = rows.queries.ids[query : query + 1].tolist()
+    raise ValueError(
+        "sample_weight must be the same for all documents of a query with solver='cg', which "
+        f"minimises one loss per query; they differ in query {name!r}. Use solver='sgd'."
+    )

@@ -1,0 +1,194 @@
+"""SLAMPerceptron: a linear ranker that learns from one query at a time."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.checks import check_number
+from gbrank.data.checking import check_rows, check_training, each_query
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Schema
+from gbrank.fit.loading import loadable
+from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
+from gbrank.measures import Measure, get_measure
+from gbrank.objectives import SLAM
+
+__all__ = ["SLAMPerceptron"]
+
+Vector = NDArray[np.float64]
+
+ROUNDING = 1e-12  # a measured loss up to this is that of a perfect ranking
+
+
+@loadable
+class SLAMPerceptron(LinearModel):
+    """Perceptron for rankings: where a query is not ranked perfectly, a step along SLAM.
+
+    Queries come one after the other. Each is ranked by the weights so far, and its measured loss
+    is 1 − measure. Where that is above 0, w ← w − η ∇, with the subgradient of the upper bound
+    Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i)) of the measured loss (see `SLAM`). If some
+    weights rank all queries correctly, by a margin, then the cumulative loss stops growing.
+
+    The paper says that the rankings do not depend on η. That is so only if Δ is scaled with η:
+    both together scale the weights, and nothing else.
+
+    Parameters
+    ----------
+    measure : {"ndcg", "ap"}, NDCG or AP
+        What the loss is measured by; "ndcg@10" looks at, and learns from, the first ten positions.
+    learning_rate : float
+        η, the length of a step.
+    margin : float
+        Δ, by how much a document should stand above all of smaller label.
+    max_iter : int
+        How often `fit` goes through the queries.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (n_features,)
+        The weights w.
+    cumulative_loss_ : ndarray, shape (n_rounds,)
+        The sum of the measured losses up to each query. A query that the measure skips has none.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Column names, where X was a data frame.
+
+    References
+    ----------
+    Chaudhuri & Tewari 2014, "Perceptron-like algorithms and generalization bounds for learning to
+    rank", section 5.
+
+    Examples
+    --------
+    >>> from gbrank import SLAMPerceptron, make_cubic
+    >>> X, y, qid = make_cubic(60, n_documents=20, n_features=5, random_state=0)
+    >>> ranker = SLAMPerceptron("ndcg@10").fit(X[:800], y[:800], qid=qid[:800])
+    >>> len(ranker.cumulative_loss_)
+    40
+    >>> ranker.score(X[800:], y[800:], qid[800:]) > 0.45
+    True
+    """
+
+    __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"qid": True}
+
+    _saved: ClassVar[tuple[str, ...]] = ("coef_", "cumulative_loss_")
+
+    def __init__(
+        self,
+        measure: str | Measure = "ndcg",
+        *,
+        learning_rate: float = 1.0,
+        margin: float = 1.0,
+        max_iter: int = 1,
+    ) -> None:
+        self.measure = measure
+        self.learning_rate = learning_rate
+        self.margin = margin
+        self.max_iter = max_iter
+
+    def fit(
+        self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
+    ) -> "SLAMPerceptron":
+        """Learn anew from queries, in the order in which they first appear.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Features, none missing.
+        y : array-like, shape (n_documents,)
+            Relevance labels, at least 0.
+        qid : array-like, shape (n_documents,)
+            The query of each row, in any order, of any hashable type.
+        group : array-like of int, shape (n_queries,)
+            Instead of qid: sizes of consecutive queries. With neither, all rows are one query,
+            and a warning says so.
+
+        Returns
+        -------
+        SLAMPerceptron
+            Itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not usable; the message names it.
+        """
+        bound = self._bound()
+        schema = learn_numbers(X)
+        rows = whole_rows(check_training(schema, X, y, qid, group))
+        self._begin(schema)
+        for _ in range(self.max_iter):
+            self._learn(rows, bound)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
+    ) -> "SLAMPerceptron":
+        """Learn on from one query, or several.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Features, none missing.
+        y : array-like, shape (n_documents,)
+            Relevance labels, at least 0.
+        qid : array-like, shape (n_documents,), optional
+            The query of each row.
+        group : array-like of int, shape (n_queries,), optional
+            Sizes of consecutive queries; with neither, all rows are one query.
+
+        Returns
+        -------
+        SLAMPerceptron
+            Itself.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not usable; the message names it.
+
+        Examples
+        --------
+        >>> from gbrank import SLAMPerceptron
+        >>> ranker = SLAMPerceptron().partial_fit([[1.0, 0.0], [0.0, 1.0]], [1, 0])
+        >>> ranker.coef_.tolist()
+        [1.0, -1.0]
+        """
+        bound = self._bound()
+        known = hasattr(self, "coef_")
+        schema = self._schema if known else learn_numbers(X)
+        rows = whole_rows(check_rows(schema, X, y, qid, group, ""))
+        if not known:
+            self._begin(schema)
+        self._learn(rows, bound)
+        return self
+
+    def _measures(self) -> list[Measure]:
+        return [get_measure(self.measure)]
+
+    def _bound(self) -> SLAM:
+        check_number(self.learning_rate, "learning_rate", 0, open_low=True)
+        check_number(self.max_iter, "max_iter", 1, integer=True)
+        return SLAM(self._measures()[0], margin=self.margin, smooth=False)
+
+    def _begin(self, schema: Schema) -> None:
+        self._schema = schema
+        self.coef_ = np.zeros(schema.n_features)
+        self.cumulative_loss_ = np.empty(0)
+        self._publish()
+
+    def _learn(self, rows: Rows, bound: SLAM) -> None:
+        (measure,) = self._measures()
+        losses = []
+        for part in each_query(rows):
+            scores = part.X @ self.coef_
+            (value,) = measure.bind(part.labels, part.queries, n_jobs=1).per_query(scores)
+            loss = 1.0 - value if value < 1.0 - ROUNDING else 0.0  # NaN where it is skipped
+            losses.append(loss)
+            if loss > 0:
+                gradient, _ = bound.bind(part.labels, part.queries, n_jobs=1).gradients(scores)
+                self.coef_ = self.coef_ - self.learning_rate * (part.X.T @ gradient)
+        before = self.cumulative_loss_[-1:].sum()
+        self.cumulative_loss_ = np.append(self.cumulative_loss_, before + np.cumsum(losses))

@@ -1,0 +1,293 @@
+"""Gains (what a label is worth) and discounts (what a position is worth)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.common.checks import check_number, unknown_name
+from gbrank.kernels.compiled import Matrix, Vector
+from gbrank.kernels.discounts import (
+    FLAT,
+    GEOMETRIC,
+    LETOR,
+    LINEAR,
+    LOG2,
+    RECIPROCAL,
+    UNKNOWN,
+    fill,
+)
+
+__all__ = [
+    "Discount",
+    "Gain",
+    "discount_columns",
+    "discount_values",
+    "gain_values",
+    "geometric_discount",
+    "mix",
+]
+
+Sizes = NDArray[np.int64]
+Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]
+Discount: TypeAlias = "str | geometric_discount | mix | Callable[[Vector], Vector]"
+
+
+@dataclass(frozen=True)
+class geometric_discount:
+    """Geometric discount of rank-biased precision, D(r) = (1 − p) p^(r − 1).
+
+    Parameters
+    ----------
+    p : float in ]0, 1[
+        The user's persistence: the probability of going on to the next document.
+
+    References
+    ----------
+    Moffat & Zobel 2008, "Rank-biased precision for measurement of retrieval effectiveness".
+
+    Examples
+    --------
+    >>> from gbrank import DCG, geometric_discount
+    >>> DCG(discount=geometric_discount(0.5))([0, 1], [2.0, 1.0])
+    0.25
+    """
+
+    p: float
+
+    def __post_init__(self) -> None:
+        check_number(self.p, "p", 0, 1, open_low=True)
+        if self.p == 1:
+            raise ValueError("p must be below 1, got 1.")
+
+
+@dataclass(frozen=True, repr=False)
+class mix:
+    """Mixture of two discounts, D(r) = (1 − share) D_first(r) + share D_second(r).
+
+    Smooth objectives hardly pull up a document far down, where "log2" is almost flat; mixed with
+    "linear" it falls everywhere.
+
+    Parameters
+    ----------
+    first, second : str, geometric_discount, mix or callable
+        What to mix; see `gbrank.measures.gains.discount_values`.
+    share : float in [0, 1]
+        The share of the second.
+
+    Examples
+    --------
+    >>> from gbrank import DCG, mix
+    >>> DCG(discount=mix("log2", "linear", 0.5))([1, 0], [2.0, 1.0])  # (1 + 1/2)/2
+    0.75
+    """
+
+    first: "Discount"
+    second: "Discount"
+    share: float
+
+    def __post_init__(self) -> None:
+        check_discount(self.first)
+        check_discount(self.second)
+        check_number(self.share, "share", 0, 1)
+
+    def __repr__(self) -> str:
+        """Return the call that makes the same mixture."""
+        return f"mix({self.first!r}, {self.second!r}, {self.share!r})"
+
+
+LARGEST_GAIN = 1e300  # sums of gains, and their slopes, stay finite
+
+GAINS: dict[str, Callable[[Vector], Vector]] = {
+    "exp2": lambda labels: np.exp2(labels) - 1,
+    "linear": lambda labels: labels.copy(),
+}
+
+DISCOUNTS = {
+    "log2": LOG2,
+    "letor": LETOR,
+    "reciprocal": RECIPROCAL,
+    "flat": FLAT,
+    "linear": LINEAR,
+}
+# What strings can call.
+DISCOUNT_CALLS = {"geometric_discount": geometric_discount, "mix": mix}
+
+
+def check_gain(gain: Any) -> None:
+    """Refuse a gain that is neither a known name, a table of numbers, nor a function."""
+    if isinstance(gain, str):
+        if gain not in GAINS:
+            raise unknown_name("gain", gain, GAINS)
+    elif isinstance(gain, tuple):
+        for value in gain:
+            check_number(value, "gain", 0)
+    elif not callable(gain):
+        raise TypeError(f"gain must be a name, a tuple of gains or a function, got {gain!r}.")
+
+
+def check_discount(discount: Any) -> None:
+    """Refuse a discount that is neither a known name, one with parameters, nor a function."""
+    if isinstance(discount, str):
+        if discount not in DISCOUNTS:
+            raise unknown_name("discount", discount, DISCOUNTS)
+    elif not isinstance(discount, geometric_discount | mix) and not callable(discount):
+        raise TypeError(f"discount must be a name or a function of ranks, got {discount!r}.")
+
+
+def gain_values(gain: Gain, labels: Vector) -> Vector:
+    """Return the gain of each label.
+
+    Parameters
+    ----------
+    gain : {"exp2", "linear"}, tuple or callable
+        ``"exp2"`` is 2^y − 1, ``"linear"`` is y, a tuple is indexed by the label, a callable
+        maps an array of labels to an array of gains.
+    labels : ndarray, shape (n,)
+        Finite, non-negative labels.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If a gain is above 1e300 or negative, or a label has no entry in the table.
+
+    Examples
+    --------
+    >>> gain_values("exp2", np.array([0.0, 1.0, 3.0]))
+    array([0., 1., 7.])
+    """
+    with np.errstate(over="ignore"):
+        if isinstance(gain, str):
+            gains = GAINS[gain](labels)
+        elif isinstance(gain, tuple):
+            gains = _look_up(gain, labels)
+        else:
+            gains = np.ascontiguousarray(gain(labels), dtype=np.float64)
+    if gains.shape != labels.shape:
+        raise ValueError(f"gain must keep the shape {labels.shape}, returned {gains.shape}.")
+    bad = ~((gains >= 0) & (gains <= LARGEST_GAIN))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"gain {gain!r} must give gains from 0 to {LARGEST_GAIN}; label {labels[row]} in row "
+            f"{row} gives {gains[row]}. Use smaller labels, or another gain such as gain='linear'."
+        )
+    return gains
+
+
+def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
+    bad = (labels != np.floor(labels)) | (labels >= len(table))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"labels must be integers from 0 to {len(table) - 1} for a gain table of "
+            f"{len(table)} entries, got {labels[row]} in row {row}."
+        )
+    return np.asarray(table, dtype=np.float64)[labels.astype(np.int64)]
+
+
+def discount_columns(discount: Discount, sizes: Sizes) -> Matrix:
+    """Return what compiled code knows a discount by: each part's kind, parameter and weight.
+
+    Parameters
+    ----------
+    discount : str, geometric_discount, mix or callable
+    sizes : ndarray of int, shape (n_queries,)
+        Number of documents of each query.
+
+    Returns
+    -------
+    ndarray, shape (n_queries, 3 for each of the discounts that are mixed)
+        The kind is `UNKNOWN` for a callable.
+
+    Examples
+    --------
+    >>> discount_columns(geometric_discount(0.5), np.array([7])).tolist() == [[GEOMETRIC, 0.5, 1]]
+    True
+    """
+    columns: list[Any] = []
+    for part, weight in _parts(discount):
+        columns += [*_kind(part, sizes), weight]
+    return np.column_stack([np.broadcast_to(column, len(sizes)) for column in columns])
+
+
+def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> Vector:
+    """Return the discount of each position, zero beyond rank `k`.
+
+    Parameters
+    ----------
+    discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
+        ``"log2"`` is 1 / log2(1 + r); ``"letor"`` is 1 at r ≤ 2, else 1 / log2(r), as in the
+        LETOR evaluation scripts; ``"reciprocal"`` is 1 / r; ``"flat"`` is 1; ``"linear"`` is
+        1 − r / m for a query of m documents, so 0 at its last rank. A `geometric_discount`, a
+        `mix` of two, or a callable that maps an array of ranks to an array of discounts.
+    sizes : ndarray of int, shape (n_queries,)
+        Number of documents m of each query.
+    k : int, optional
+        Last rank that counts.
+
+    Returns
+    -------
+    ndarray, shape (Σ m,)
+        The discounts of ranks 1 to m, query by query.
+
+    Raises
+    ------
+    ValueError
+        If a discount is negative, not finite, or grows with the rank.
+
+    Examples
+    --------
+    >>> discount_values("reciprocal", np.array([4, 1]), k=2)
+    array([1. , 0.5, 0. , 0. , 1. ])
+    >>> discount_values(mix("flat", "linear", 0.5), np.array([2, 1]))
+    array([0.75, 0.5 , 0.5 ])
+    """
+    ranks = 1 + np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    values = np.zeros(len(ranks))
+    for part, weight in _parts(discount):
+        values += weight * _part_values(part, ranks, sizes)
+    if k is not None:
+        values[ranks > k] = 0
+    return values
+
+
+def _parts(discount: Discount) -> list[tuple[Discount, float]]:
+    """Return the discounts that are mixed, with their weights."""
+    if not isinstance(discount, mix):
+        return [(discount, 1.0)]
+    sides = ((discount.first, 1 - discount.share), (discount.second, discount.share))
+    return [(part, share * weight) for side, share in sides for part, weight in _parts(side)]
+
+
+def _kind(part: Discount, sizes: Sizes) -> tuple[float, float | Sizes]:
+    """Return the kind and the parameter of a discount that is no mixture."""
+    if isinstance(part, geometric_discount):
+        return GEOMETRIC, part.p
+    return DISCOUNTS[part] if isinstance(part, str) else UNKNOWN, sizes
+
+
+def _part_values(part: Discount, ranks: Sizes, sizes: Sizes) -> Vector:
+    kind, parameter = _kind(part, sizes)
+    if kind == UNKNOWN:
+        return _own_values(cast(Any, part), int(sizes.max()))[ranks - 1]
+    values = np.empty(len(ranks))
+    parameters = np.repeat(np.broadcast_to(parameter, len(sizes)).astype(np.float64), sizes)
+    fill(kind, parameters, ranks.astype(np.float64), values)
+    return values
+
+
+def _own_values(function: Callable[[Vector], Vector], length: int) -> Vector:
+    """Return what a user's function gives for ranks 1 to `length`."""
+    values = np.array(function(np.arange(1.0, length + 1)), dtype=np.float64)
+    if values.shape != (length,) or not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"discount {function!r} must give a finite value ≥ 0 for every rank.")
+    if (np.diff(values) > 0).any():
+        raise ValueError(f"discount {function!r} must not grow with the rank.")
+    return values

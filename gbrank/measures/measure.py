@@ -1,0 +1,420 @@
+"""What all measures share: how they are called, averaged, printed, and bound to labels."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.checks import (
+    check_choice,
+    check_finite,
+    check_labels,
+    check_number,
+    check_vector,
+    check_weights,
+)
+from gbrank.common.grammar import changed_options, format_options
+from gbrank.data.queries import Queries
+from gbrank.kernels.compiled import Function, Vector
+from gbrank.kernels.driver import Program, Runner
+from gbrank.kernels.measure_value import measure_value
+from gbrank.parallel.collective import largest, total
+
+__all__ = ["BoundMeasure", "Measure", "Terms", "relevance"]
+
+Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
+NoRelevant: TypeAlias = Literal["skip", 0, 1]
+
+# How each treatment of ties orders documents of equal score, by their x.
+TIE_ORDERS = {
+    "average": "descending",
+    "pessimistic": "ascending",
+    "optimistic": "descending",
+    "order": "input",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """A measure's constants for one set of labels.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n_documents,)
+        What a document is worth to the measure: gain, 0/1 relevance, grade, ... It never falls
+        as the label grows (unless a gain does), and equal labels have equal x.
+    query : ndarray, shape (n_queries, columns)
+        Constants of each query, the first being a factor on the whole value.
+    table : ndarray, shape (n_documents,)
+        Constants of each position, such as discounts, query by query; or empty.
+    defined : ndarray of bool, shape (n_queries,)
+        Whether the query has what the measure needs (a relevant document, mostly).
+    """
+
+    x: Vector
+    query: NDArray[np.float64]
+    table: Vector
+    defined: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, repr=False)
+class Measure(ABC):
+    """Base class of measures: immutable values that score rankings, higher being better.
+
+    A subclass is a frozen dataclass with a `name`, its `formula`, `source` and `labels` for the
+    catalogue (in words; optional), the method `terms`, and functions of the row
+    signature (see `gbrank.kernels.compiled`): `value`, which writes the measure of one query,
+    averaged over tied documents, to ``out[0]``; and, for the relaxations that it can take, the
+    pair `swaps` (LambdaRank; see `gbrank.kernels.swaps`, also for `separable_…`), `by_rank`
+    (ApproxRank: the measure as a function of real ranks) and `by_place` (SmoothRank: as a function
+    of the mean x at each position); see `gbrank.kernels.logistic`.
+
+    Parameters
+    ----------
+    ties : {"average", "pessimistic", "optimistic", "order"}
+        What documents of equal score are worth: the exact mean over all their orders, the worst
+        order, the best, or the order of the rows.
+    no_relevant : {"skip", 0, 1}
+        What a query without a relevant document is worth; ``"skip"`` leaves it out of means.
+    """
+
+    name: ClassVar[str]
+    formula: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    labels: ClassVar[str] = "floats ≥ 0"
+    value: ClassVar[Function]
+    swaps: ClassVar[tuple[Function, Function | None] | None] = None
+    separable_between: ClassVar[bool] = False
+    counts_flips: ClassVar[bool] = False
+    by_rank: ClassVar[Function | None] = None
+    by_place: ClassVar[Function | None] = None
+    scratch: ClassVar[int] = 8
+
+    ties: Ties = field(default="average", kw_only=True)
+    no_relevant: NoRelevant = field(default="skip", kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_choice(self.ties, "ties", TIE_ORDERS)
+        check_choice(self.no_relevant, "no_relevant", ["skip", 0, 1])
+        if hasattr(self, "k"):
+            check_number(self.k, "k", 1, integer=True, optional=True)
+        if hasattr(self, "threshold"):
+            check_number(self.threshold, "threshold", 0, open_low=True)
+
+    @abstractmethod
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return the measure's constants for these labels.
+
+        Parameters
+        ----------
+        labels : ndarray, shape (n_documents,)
+            Finite, non-negative labels.
+        queries : Queries
+
+        Returns
+        -------
+        Terms
+        """
+
+    def bind(
+        self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None
+    ) -> "BoundMeasure":
+        """Prepare the measure for many scorings of the same labels.
+
+        Parameters
+        ----------
+        labels : array-like, shape (n_documents,)
+            Relevance labels, at least 0.
+        queries : Queries
+            Which rows belong to which query.
+        n_jobs : int, optional
+            Number of threads; all by default.
+
+        Returns
+        -------
+        BoundMeasure
+
+        Examples
+        --------
+        >>> from gbrank import NDCG, Queries
+        >>> NDCG().bind([1, 0], Queries.from_sizes([2])).per_query([0.0, 1.0]).round(4)
+        array([0.6309])
+        """
+        return BoundMeasure(self, check_labels(labels, queries.n_documents), queries, n_jobs)
+
+    def per_query(
+        self,
+        y: ArrayLike,
+        scores: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+    ) -> Vector:
+        """Return the measure of each query.
+
+        Parameters
+        ----------
+        y : array-like, shape (n_documents,)
+            Relevance labels, at least 0.
+        scores : array-like, shape (n_documents,)
+            Finite scores; higher ranks earlier.
+        qid : array-like, shape (n_documents,), optional
+            The query of each row, in any order.
+        group : array-like of int, shape (n_queries,), optional
+            Sizes of consecutive queries; with neither, all rows are one query.
+
+        Returns
+        -------
+        ndarray, shape (n_queries,)
+            In the order in which queries first appear; NaN where a query is skipped.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, or labels or scores are not finite, or labels are negative.
+
+        Examples
+        --------
+        >>> from gbrank import NDCG
+        >>> NDCG(k=1).per_query([1, 0, 0], [2.0, 1.0, 0.0], qid=["a", "a", "b"])
+        array([ 1., nan])
+        """
+        labels = check_labels(y)
+        queries = Queries.resolve(len(labels), qid, group)
+        return self.bind(labels, queries).per_query(scores)
+
+    def __call__(
+        self,
+        y: ArrayLike,
+        scores: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        group: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean of the measure over queries.
+
+        Parameters
+        ----------
+        y, scores, qid, group
+            As for `per_query`.
+        sample_weight : array-like, shape (n_documents,), optional
+            Document weights; a query weighs the mean of its documents' weights.
+        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
+            Query weights, in the order in which queries first appear or by query id.
+
+        Returns
+        -------
+        float
+            Σ w_q M_q / Σ w_q over the queries that are not skipped.
+
+        Raises
+        ------
+        ValueError
+            As for `per_query`; also if every query is skipped.
+
+        Examples
+        --------
+        >>> from gbrank import RR
+        >>> RR()([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], group=[2, 2])
+        0.75
+        """
+        labels = check_labels(y)
+        queries = Queries.resolve(len(labels), qid, group)
+        return self.bind(labels, queries).mean(
+            scores, query_weights(queries, sample_weight, query_weight)
+        )
+
+    def __str__(self) -> str:
+        """Return the name from which `get_measure` makes the same measure again."""
+        options = changed_options(self)
+        k = options.pop("k", None)
+        return self.name + ("" if k is None else f"@{k}") + format_options(options)
+
+    def __repr__(self) -> str:
+        """Return the call that makes the same measure."""
+        options = changed_options(self)
+        k = {"k": options.pop("k")} if "k" in options else {}
+        return type(self).__name__ + (format_options(k | options).replace(",", ", ") or "()")
+
+
+class BoundMeasure:
+    """A measure bound to labels and queries; made by `Measure.bind`.
+
+    Parameters
+    ----------
+    measure : Measure
+    labels : ndarray, shape (n_documents,)
+    queries : Queries
+    n_jobs : int, optional
+    """
+
+    def __init__(
+        self, measure: Measure, labels: Vector, queries: Queries, n_jobs: int | None = None
+    ) -> None:
+        self.measure = measure
+        self.queries = queries
+        terms = measure.terms(labels, queries)
+        self.defined = terms.defined
+        self.largest_label = labels.max()
+        program = Program(
+            kernel=measure_value,
+            documents=terms.x[None, :],
+            queries=terms.query,
+            table=terms.table,
+            rows=(type(measure).value, type(measure).value),
+            scratch=1 + measure.scratch,
+            tied=measure.ties == "average",
+            order=TIE_ORDERS[measure.ties],
+        )
+        self._runner = Runner(program, queries, n_jobs)
+
+    def per_query(self, scores: ArrayLike) -> Vector:
+        """Return the measure of each query, NaN where it is skipped.
+
+        Parameters
+        ----------
+        scores : array-like, shape (n_documents,)
+            Finite scores.
+
+        Returns
+        -------
+        ndarray, shape (n_queries,)
+        """
+        checked = check_finite(check_vector(scores, "scores", self.queries.n_documents), "scores")
+        values = self._runner.values(checked)
+        fill = self.measure.no_relevant
+        return np.where(self.defined, values, np.nan if fill == "skip" else float(fill))
+
+    def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
+        """Return the weighted mean over the queries that are not skipped.
+
+        Parameters
+        ----------
+        scores : array-like, shape (n_documents,)
+            Finite scores.
+        weights : ndarray, shape (n_queries,), optional
+            Query weights, at least 0.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If every query (of positive weight) is skipped.
+        """
+        values = self.per_query(scores)
+        weights = np.ones(len(values)) if weights is None else weights
+        counted = ~np.isnan(values) & (weights > 0)
+        # Rounding must not depend on the order of queries, nor leave the range of the values.
+        values, weights = values[counted], weights[counted]
+        top, high, low = largest(
+            np.array([np.max(side, initial=-np.inf) for side in (weights, values, -values)])
+        )
+        if top == -np.inf:
+            label = largest(float(self.largest_label))
+            raise ValueError(
+                f"{self.measure} is undefined on every query: none has what it needs, such as a "
+                f"relevant document (the largest label is {label}). Set threshold= "
+                "to the smallest relevant label, or no_relevant=0 or 1 to count such queries."
+            )
+        weights = weights / top
+        value, weight = total(np.array([math.fsum(values * weights), math.fsum(weights)]))
+        return float(np.clip(value / weight, -low, high))
+
+
+def query_weights(
+    queries: Queries, sample_weight: ArrayLike | None, query_weight: ArrayLike | None
+) -> Vector | None:
+    """Return one weight per query: its mean document weight times its query weight.
+
+    Parameters
+    ----------
+    queries : Queries
+    sample_weight : array-like, shape (n_documents,), optional
+    query_weight : array-like, shape (n_queries,), optional
+
+    Returns
+    -------
+    ndarray, shape (n_queries,), or None if neither is given
+
+    Examples
+    --------
+    >>> query_weights(Queries.from_sizes([2, 1]), [1, 3, 1], [1, 5]).tolist()
+    [2.0, 5.0]
+    """
+    per_document = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
+    weights = check_weights(
+        queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
+    )
+    if per_document is not None:
+        means = np.add.reduceat(per_document[queries.order], queries.offsets[:-1]) / queries.sizes
+        weights = means if weights is None else means * weights
+    return weights
+
+
+def relevance(labels: Vector, threshold: float) -> Vector:
+    """Return 1 where a label reaches the threshold, else 0.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n_documents,)
+    threshold : float
+        The smallest label that counts as relevant.
+
+    Returns
+    -------
+    ndarray, shape (n_documents,)
+
+    Examples
+    --------
+    >>> relevance(np.array([0.0, 1.0, 2.0]), 2.0).tolist()
+    [0.0, 0.0, 1.0]
+    """
+    return (labels >= threshold).astype(np.float64)
+
+
+def per_query_sum(values: Vector, queries: Queries) -> Vector:
+    """Return the sum of one value per document over each query.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n_documents,)
+    queries : Queries
+
+    Returns
+    -------
+    ndarray, shape (n_queries,)
+
+    Examples
+    --------
+    >>> per_query_sum(np.array([1.0, 2.0, 4.0]), Queries.from_sizes([2, 1])).tolist()
+    [3.0, 4.0]
+    """
+    sums: Vector = np.add.reduceat(values[queries.order], queries.offsets[:-1])
+    return sums
+
+
+def inverse(values: NDArray[Any]) -> Vector:
+    """Return 1 / values, and 0 where a value is 0.
+
+    Parameters
+    ----------
+    values : ndarray
+
+    Returns
+    -------
+    ndarray
+
+    Examples
+    --------
+    >>> inverse(np.array([2.0, 0.0])).tolist()
+    [0.5, 0.0]
+    """
+    return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)

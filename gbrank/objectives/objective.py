@@ -1,0 +1,302 @@
+"""What all objectives share: their declared facts, and how they are bound to labels."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank.common.checks import (
+    check_finite,
+    check_labels,
+    check_number,
+    check_vector,
+    check_weights,
+)
+from gbrank.common.grammar import changed_options, format_options, split_outside
+from gbrank.data.queries import Queries
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.driver import Program, Runner
+
+__all__ = ["BoundObjective", "Evaluator", "Facts", "Objective"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is declared of an objective; it drives the catalogue and the tests.
+
+    Parameters
+    ----------
+    formula : str
+        The loss of one query, or its gradient where there is no loss.
+    source : str
+        Paper and equation.
+    convex : bool
+        Whether the loss is convex in the scores.
+    differentiable : bool
+        Whether the gradient is the derivative of the loss. If not, the derivative is that of
+        the loss with its weights frozen.
+    shift_invariant : bool
+        Whether adding a constant to all scores of a query changes nothing, so that gradients
+        sum to zero.
+    stochastic : bool
+        Whether the gradient is drawn at random.
+    annealed : bool
+        Whether it depends on the round by a schedule of its own, besides that of sigma.
+    labels : str
+        Which labels it takes.
+    cost : str
+        Operations for a query of m documents.
+    fast : str
+        Operations where long lists are summed in another way, and from which length on, or
+        "none".
+    sigma_unit : str
+        What sigma is measured in: "score", "squared score", or "none" if it plays no part.
+    sigma : str
+        The schedule where none is given.
+    needs_start : bool
+        Whether the gradient is zero where all scores tie, so that training needs initial scores.
+    takes_measure : bool
+        Whether its string takes a measure after a colon.
+    takes_objective : bool
+        Whether its string takes an objective after a colon.
+    """
+
+    formula: str
+    source: str
+    convex: bool = False
+    differentiable: bool = True
+    shift_invariant: bool = True
+    stochastic: bool = False
+    annealed: bool = False
+    labels: str = "floats ≥ 0"
+    cost: str = "O(m²)"
+    fast: str = "none"
+    sigma_unit: str = "score"
+    sigma: str = "1"
+    needs_start: bool = False
+    takes_measure: bool = False
+    takes_objective: bool = False
+
+
+class Evaluator(Protocol):
+    """What computes an objective for given labels: a `Runner`, or what combines several."""
+
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the loss of each query, shape (n_queries,)."""
+        ...
+
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature of each document, times its weight, in input order."""
+        ...
+
+
+class Objective(ABC):
+    """Base class of objectives: small frozen dataclasses that hold parameters only.
+
+    A subclass has a `name`, declares its `facts` and makes a `program`. Everything is minimised:
+    an objective is a loss, and gradients are its derivatives by the scores.
+    """
+
+    name: ClassVar[str]
+    facts: ClassVar[Facts]
+
+    def __add__(self, other: "Objective") -> "Objective":
+        """Return the mixture of both in equal shares."""
+        from gbrank.objectives.mixture import Mixture
+
+        return Mixture(self, other)
+
+    def __str__(self) -> str:
+        """Return the text from which `get_objective` makes the same objective again."""
+        options = changed_options(self)
+        inner = ""
+        for argument in ("measure", "objective"):
+            if getattr(self.facts, f"takes_{argument}") and hasattr(self, argument):
+                text = str(getattr(self, argument))
+                inner = f":({text})" if len(split_outside(text, "+")) > 1 else f":{text}"
+                options.pop(argument, None)
+        return self.name + format_options(options) + inner
+
+    @property
+    def rescaled(self) -> bool:
+        """Whether hooks may scale gradient and curvature together, to mean curvature 1."""
+        return True
+
+    @abstractmethod
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return the kernel and its constants for these labels.
+
+        Parameters
+        ----------
+        labels : ndarray, shape (n_documents,)
+            Finite, non-negative labels.
+        queries : Queries
+
+        Returns
+        -------
+        Program
+        """
+
+    def runner(
+        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
+    ) -> Evaluator:
+        """Return what computes values and gradients for these labels.
+
+        Parameters
+        ----------
+        labels : ndarray, shape (n_documents,)
+            Finite, non-negative labels.
+        queries : Queries
+        n_jobs : int or None
+            Number of threads.
+        rounds : int or None
+            How many rounds there will be, for schedules.
+
+        Returns
+        -------
+        Evaluator
+        """
+        return Runner(self.program(labels, queries), queries, n_jobs)
+
+    def bind(
+        self,
+        labels: ArrayLike,
+        queries: Queries,
+        *,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        rounds: int | None = None,
+    ) -> "BoundObjective":
+        """Prepare the objective for many gradients of the same labels, once per fit.
+
+        Parameters
+        ----------
+        labels : array-like, shape (n_documents,)
+            Relevance labels, at least 0.
+        queries : Queries
+            Which rows belong to which query.
+        sample_weight : array-like, shape (n_documents,), optional
+            Document weights: each multiplies its document's gradient and curvature.
+        query_weight : array-like, shape (n_queries,), optional
+            Query weights: each multiplies its query's loss, gradients and curvatures.
+        n_jobs : int, optional
+            Number of threads; all by default. It does not change the result.
+        rounds : int, optional
+            How many boosting rounds there will be, for a mixture whose share is a schedule.
+
+        Returns
+        -------
+        BoundObjective
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, labels or weights are negative or not finite, the labels do not
+            suit the objective, or its schedule needs to know the number of rounds.
+
+        Examples
+        --------
+        >>> from gbrank import Queries, RankNet
+        >>> bound = RankNet().bind([1, 0], Queries.from_sizes([2]))
+        >>> gradient, curvature = bound.gradients([0.0, 0.0])
+        >>> gradient.tolist(), curvature.tolist()
+        ([-0.5, 0.5], [0.25, 0.25])
+        """
+        checked = check_labels(labels, queries.n_documents)
+        documents = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
+        per_query = check_weights(query_weight, "query_weight", queries.n_queries, "query")
+        check_number(rounds, "rounds", 1, integer=True, optional=True)
+        runner = self.runner(checked, queries, n_jobs, rounds)
+        return BoundObjective(self, queries, runner, documents, per_query)
+
+
+class BoundObjective:
+    """An objective bound to labels, queries and weights; made by `Objective.bind`.
+
+    Parameters
+    ----------
+    objective : Objective
+    queries : Queries
+    runner : Evaluator
+    sample_weight : ndarray, shape (n_documents,), optional
+    query_weight : ndarray, shape (n_queries,), optional
+    """
+
+    def __init__(
+        self,
+        objective: Objective,
+        queries: Queries,
+        runner: Evaluator,
+        sample_weight: Vector | None,
+        query_weight: Vector | None,
+    ) -> None:
+        self.objective = objective
+        self.queries = queries
+        self._runner = runner
+        self._query_weight = query_weight
+        self._weights = np.empty(0) if sample_weight is None else sample_weight
+        if query_weight is not None:
+            spread = query_weight[queries.index]
+            self._weights = spread if sample_weight is None else spread * sample_weight
+
+    def loss(self, scores: ArrayLike, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the loss of each query.
+
+        Parameters
+        ----------
+        scores : array-like, shape (n_documents,)
+            Finite scores.
+        sigma : float
+            Width of the smoothing, in score units, above 0.
+        round : int
+            The boosting round, on which the draws of a stochastic objective and the share of an
+            annealed mixture depend.
+
+        Returns
+        -------
+        ndarray, shape (n_queries,)
+
+        Raises
+        ------
+        RuntimeError
+            If a loss is not finite; the message names the query.
+        """
+        losses = self._runner.values(*self._check(scores, sigma), round)
+        return losses if self._query_weight is None else losses * self._query_weight
+
+    def gradients(
+        self, scores: ArrayLike, sigma: float = 1.0, round: int = 0
+    ) -> tuple[Vector, Vector]:
+        """Return the derivative of the loss by each score, and the curvature.
+
+        Parameters
+        ----------
+        scores : array-like, shape (n_documents,)
+            Finite scores.
+        sigma : float
+            Width of the smoothing, in score units, above 0.
+        round : int
+            The boosting round, on which the draws of a stochastic objective and the share of an
+            annealed mixture depend.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
+            In the order of the rows. The curvature is positive and finite.
+
+        Raises
+        ------
+        RuntimeError
+            If an entry is not finite; the message names the query.
+        """
+        return self._runner.gradients(*self._check(scores, sigma), round, self._weights)
+
+    def _check(self, scores: ArrayLike, sigma: float) -> tuple[Vector, float]:
+        checked = check_vector(scores, "scores", self.queries.n_documents)
+        check_number(sigma, "sigma", 0, open_low=True)
+        return check_finite(checked, "scores"), float(sigma)

@@ -1,0 +1,134 @@
+"""A comparison of rankers: means, with intervals of the differences."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from gbrank.common.checks import check_choice
+from gbrank.evaluation.comparison import Comparison
+from gbrank.evaluation.summary import Row
+from gbrank.plots.style import BLUE, GREY, axes_for, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["comparison", "comparison_grid"]
+
+LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
+
+
+def comparison(
+    comparison: Comparison,
+    *,
+    data: str | None = None,
+    measure: str | None = None,
+    part: str = "test",
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the mean of each ranker, with the interval of its difference from the baseline.
+
+    `comparison_grid` draws all measures and data sets at once.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    data : str, optional
+        The data set; by default the only one, or all of them together.
+    measure : str, optional
+        The first by default.
+    part : {"test", "valid"}
+        As for `Comparison.summary`.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set or measure.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
+    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
+    >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
+    >>> result = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
+    >>> plots.comparison(result).get_xlabel().splitlines()[0]
+    'ndcg@10'
+    """
+    rows = comparison.summary(part)
+    known = list(dict.fromkeys(row.data for row in rows))
+    data = known[-1] if data is None else check_choice(data, "data", known)
+    measures = comparison.measures
+    measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
+    ax = axes_for(ax)
+    chosen = [row for row in rows if (row.data, row.measure) == (data, measure)]
+    _panel(ax, chosen, comparison.baseline)
+    _name_rows(ax, chosen)
+    ax.set_title(data)
+    ax.set_xlabel(f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
+    return ax
+
+
+def comparison_grid(comparison: Comparison, *, part: str = "test") -> "Figure":
+    """Draw a panel for each measure (down) and data set (across).
+
+    Parameters
+    ----------
+    comparison : Comparison
+    part : {"test", "valid"}
+        As for `Comparison.summary`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
+    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
+    >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
+    >>> result = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
+    >>> len(plots.comparison_grid(result).axes)
+    1
+    """
+    from matplotlib.figure import Figure
+
+    blocks, baseline = comparison.blocks(part), comparison.baseline
+    names = [row.ranker for row in blocks[0]]
+    measures = list(dict.fromkeys(rows[0].measure for rows in blocks))
+    datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
+    margin = 0.5 + 0.075 * max(map(len, names))
+    size = (margin + 3.2 * len(datasets), 1.0 + len(measures) * (0.6 + 0.32 * len(names)))
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(measures), len(datasets), sharey=True, squeeze=False)
+    for rows in blocks:
+        axes = grid[measures.index(rows[0].measure), datasets.index(rows[0].data)]
+        _panel(axes, rows, baseline)
+    for axes, data in zip(grid[0], datasets, strict=True):
+        axes.set_title(data)
+    _name_rows(grid[0, 0], blocks[0])
+    figure.supxlabel(LEGEND.format(baseline), fontsize="small")
+    return figure
+
+
+def _panel(axes: "Axes", rows: Sequence[Row], baseline: str) -> None:
+    level = next(row.mean for row in rows if row.ranker == baseline)
+    axes.axvline(level, color=GREY, linestyle="--", linewidth=1)
+    for place, row in enumerate(rows):
+        colour = GREY if row.ranker == baseline else BLUE
+        ends = [level + row.difference_low, level + row.difference_high]
+        axes.plot(ends, [place, place], color=colour, linewidth=2, solid_capstyle="butt")
+        axes.plot(row.mean, place, "o", color=colour)
+    axes.set_xlabel(rows[0].measure)
+    tidy(axes, "x")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_ylim(-0.75, len(rows) - 0.25)
+
+
+def _name_rows(axes: "Axes", rows: Sequence[Row]) -> None:
+    axes.set_yticks(range(len(rows)), [row.ranker for row in rows])
+    axes.invert_yaxis()

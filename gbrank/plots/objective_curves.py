@@ -1,0 +1,117 @@
+"""An objective as a function of scores."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank.common.checks import check_finite, check_labels, check_number, check_vector
+from gbrank.data.queries import Queries
+from gbrank.fit.estimator import check_seed
+from gbrank.measures import Measure, get_measure
+from gbrank.objectives import Objective, get_objective
+from gbrank.plots.style import axes_for, check_sigmas, shades, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["objective"]
+
+POINTS = 401
+
+
+def objective(
+    objective: str | Objective | Callable[..., Any],
+    y: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sigmas: Sequence[float] = (1.0, 0.3, 0.1, 0.03),
+    document: int | None = None,
+    reach: float | None = None,
+    measure: str | Measure | None = None,
+    random_state: int | np.random.RandomState | None = 0,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the loss of one query by the score of one document, or along a random direction.
+
+    There is a curve for each sigma: small ones follow the steps of the measure, wide ones are
+    smooth, and may have their minimum elsewhere.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+    y : array-like, shape (n_documents,)
+        Labels of the documents of one query.
+    scores : array-like, shape (n_documents,)
+        Where to start from.
+    sigmas : sequence of float
+        Widths of the smoothing.
+    document : int, optional
+        The document whose score varies. By default all do, along a random direction in which they
+        vary by 1 on average (root mean square).
+    reach : float, optional
+        How far to go to either side; by default a little more than the range of the scores, or 1.
+    measure : Measure or str, optional
+        Draw minus this measure too, as the loss of many objectives is minus a smoothed one.
+    random_state : int, RandomState or None
+        Seed of the direction.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable.
+
+    References
+    ----------
+    O. Chapelle, M. Wu. Gradient descent optimization of smoothed information retrieval metrics.
+    Information Retrieval 13, 2010 (figure 1).
+
+    Examples
+    --------
+    >>> from gbrank import plots
+    >>> ax = plots.objective(
+    ...     "approx:ndcg", [2, 0, 1], [0.0, 1.0, 2.0], document=0, sigmas=[1, 0.1], measure="ndcg"
+    ... )
+    >>> [line.get_label() for line in ax.lines]
+    ['σ = 1', 'σ = 0.1', '−ndcg']
+    """
+    chosen = get_objective(objective)
+    labels = check_labels(y)
+    start = check_finite(check_vector(scores, "scores", len(labels)), "scores")
+    check_number(document, "document", 0, len(labels) - 1, integer=True, optional=True)
+    check_number(reach, "reach", 0, open_low=True, optional=True)
+    widths = check_sigmas(sigmas)
+    if document is None:
+        direction = np.random.default_rng(check_seed(random_state)).normal(size=len(start))
+        direction /= np.sqrt(np.mean(direction**2))
+        centre, label = 0.0, "step along a random direction"
+    else:
+        direction = (np.arange(len(start)) == document).astype(np.float64)
+        centre, label = float(start[document]), f"score of document {document}"
+    reach = reach or 1.25 * float(np.ptp(start)) or 1.0
+    steps = np.linspace(-reach, reach, POINTS)
+    steps_apart = Queries.from_sizes([len(start)] * POINTS)
+    queries = replace(steps_apart, ids=np.zeros(POINTS, dtype=np.int64))  # with the same noise
+    moved = (start + steps[:, None] * direction).ravel()
+    repeated = np.tile(labels, POINTS)
+    bound = chosen.bind(repeated, queries, rounds=1)
+    ax = axes_for(ax)
+    for sigma, colour in zip(widths, shades(len(widths)), strict=True):
+        ax.plot(centre + steps, bound.loss(moved, sigma), color=colour, label=f"σ = {sigma:g}")
+    if measure is not None:
+        exact = get_measure(measure)
+        values = exact.bind(repeated, queries).per_query(moved)
+        ax.plot(centre + steps, -values, color="black", linewidth=1, label=f"−{exact}")
+    tidy(ax)
+    ax.set_title(str(chosen))
+    ax.set_xlabel(label)
+    ax.set_ylabel("loss")
+    ax.legend(frameon=False)
+    return ax

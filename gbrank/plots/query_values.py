@@ -1,0 +1,98 @@
+"""Two models, query by query."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank.common.checks import check_labels
+from gbrank.data.queries import Queries
+from gbrank.evaluation.statistics import interval, randomisation_test
+from gbrank.measures import Measure, get_measure
+from gbrank.plots.style import BLUE, GREY, axes_for, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["per_query"]
+
+
+def per_query(
+    y: ArrayLike,
+    scores: ArrayLike,
+    other: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    group: ArrayLike | None = None,
+    measure: str | Measure = "ndcg@10",
+    names: tuple[str, str] = ("scores", "other"),
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw what each query is worth with one model's scores, against another's.
+
+    Queries above the diagonal are better with the first model. The title says the mean difference
+    over queries, its 95% bootstrap interval, and the p-value of the paired randomisation test.
+
+    Parameters
+    ----------
+    y : array-like, shape (n_documents,)
+        Labels.
+    scores, other : array-like, shape (n_documents,)
+        Scores of the two models, upwards and across.
+    qid : array-like, shape (n_documents,)
+        The query of each row.
+    group : array-like of int, shape (n_queries,)
+        Instead of qid: sizes of consecutive queries.
+    measure : Measure or str
+        Queries that it skips are left out.
+    names : tuple of str
+        What the two models are called.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there are no queries, or the measure skips them all.
+
+    Examples
+    --------
+    >>> from gbrank import plots
+    >>> ax = plots.per_query(
+    ...     [1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], [1.0, 2.0, 1.0, 2.0], group=[2, 2], measure="wta"
+    ... )
+    >>> ax.get_title().splitlines()[0]
+    '1 better, 0 equal, 1 worse'
+    """
+    if qid is None and group is None:
+        raise ValueError("per_query needs qid= (one query id per row) or group= (query sizes).")
+    labels = check_labels(y)
+    chosen = get_measure(measure)
+    bound = chosen.bind(labels, Queries.resolve(len(labels), qid, group))
+    both = np.array([bound.per_query(scores), bound.per_query(other)])
+    both = both[:, ~np.isnan(both).any(axis=0)]
+    if not both.size:
+        raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
+    ours, theirs = both
+    difference = ours - theirs
+    strata = [difference[None, :]]
+    (low,), (high,) = interval(strata) if len(ours) > 1 else (difference, difference)
+    (p,) = randomisation_test(strata)
+    counts = [int(np.sum(np.sign(difference) == sign)) for sign in (1, 0, -1)]
+    ax = axes_for(ax)
+    ends = [both.min(), both.max()]
+    ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1)
+    ax.plot(theirs, ours, "o", color=BLUE, alpha=0.4, markersize=4, markeredgewidth=0)
+    tidy(ax)
+    ax.set_aspect("equal")
+    ax.set_xlabel(f"{chosen} of {names[1]}")
+    ax.set_ylabel(f"{chosen} of {names[0]}")
+    ax.set_title(
+        "{} better, {} equal, {} worse\n".format(*counts)
+        + f"mean difference {difference.mean():+.4f} [{low:+.4f}, {high:+.4f}], p = {p:.4f}",
+        fontsize="medium",
+    )
+    return ax

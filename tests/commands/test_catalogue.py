@@ -1,0 +1,122 @@
+"""The catalogue: every fact is declared, every parameter explained, and docs/ is up to date."""
+
+import os
+import subprocess
+import sys
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
+from gbrank.commands.catalogue import documented_parameters, measures_page, objectives_page
+
+DOCS = Path(__file__).parents[2] / "docs"
+OBJECTIVES = {item.name: item for item in list_objectives()}
+MEASURES = {item.name: item for item in list_measures()}
+
+
+def entry(page: str, usage: str) -> str:
+    """Return what a page says of one entry."""
+    (found,) = [part for part in page.split("\n## ") if part.startswith(f"`{usage}`\n")]
+    return found
+
+
+def trains(objective: str, measure: str) -> bool:
+    """Return whether an objective yields gradients on a measure."""
+    try:
+        bound = get_objective(f"{objective}:{measure}").bind([1, 0, 2], Queries.from_sizes([3]))
+    except ValueError:
+        return False
+    return bool(np.isfinite(bound.gradients([0.3, 0.2, 0.1])[0]).all())
+
+
+@pytest.mark.skipif(not DOCS.exists(), reason="docs/ is not beside the tests: no source tree")
+@pytest.mark.parametrize("kind", ["objectives", "measures"])
+def test_docs_are_up_to_date(kind: str, tmp_path: Path) -> None:
+    """docs/ holds what the command prints, in a process of its own: nothing else is registered."""
+    done = subprocess.run(
+        [sys.executable, "-m", "gbrank", "list", kind, "--markdown"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONUTF8": "1"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert (DOCS / f"{kind}.md").read_text(encoding="utf-8") == done.stdout
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_facts_of_objectives(name: str) -> None:
+    """No field is empty, and the page has them all."""
+    item, facts = OBJECTIVES[name], OBJECTIVES[name].facts
+    text = entry(objectives_page(), item.usage.replace(" or ", "` or `"))
+    for field in fields(facts):
+        value = getattr(facts, field.name)
+        assert value is not None
+        if isinstance(value, str):
+            assert value.strip() == value != ""
+            assert value == "none" or value in text
+    assert facts.sigma_unit in ("score", "squared score", "none")
+    assert item.summary in text
+    assert all(f"`{alias}`" in text for alias in item.aliases)
+    assert ("- Convex in the scores: yes." in text) == facts.convex
+    assert ("- Drawn at random: yes." in text) == facts.stochastic
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_facts_of_measures(name: str) -> None:
+    """Likewise; a measure that takes a cut-off says so."""
+    item = MEASURES[name]
+    text = entry(measures_page(), item.usage)
+    for value in (item.summary, item.cls.formula, item.cls.source, item.cls.labels):
+        assert value.strip() == value != ""
+        assert value in text
+    assert all(f"`{alias}`" in text for alias in item.aliases)
+    assert item.usage.endswith("[@K]") == item.truncated == hasattr(get_measure(name), "k")
+
+
+@pytest.mark.parametrize("item", [*OBJECTIVES.values(), *MEASURES.values()], ids=lambda x: x.name)
+def test_parameters(item: Any) -> None:
+    """Each has a type, a description and a default."""
+    page = objectives_page() if item.name in OBJECTIVES else measures_page()
+    text = entry(page, item.usage.replace(" or ", "` or `"))
+    documented = documented_parameters(item.cls)
+    assert {field.name for field in fields(item.cls)} <= set(documented)
+    for field in fields(item.cls):
+        kind, description = documented[field.name]
+        assert kind
+        assert len(description) > 10
+        (row,) = [line for line in text.split("\n") if line.startswith(f"| `{field.name}` |")]
+        assert field.default is MISSING or f"| `{field.default!r}` |" in row
+    assert text.count("\n| `") == len(fields(item.cls))
+
+
+def test_who_trains_what() -> None:
+    """Both pages agree with what can be bound."""
+    objectives, measures = objectives_page(), measures_page()
+    for objective in OBJECTIVES.values():
+        if not objective.facts.takes_measure:
+            continue
+        text = entry(objectives, objective.usage.replace(" or ", "` or `"))
+        (line,) = [line for line in text.split("\n") if line.startswith("Measures: ")]
+        for measure in MEASURES.values():
+            expected = trains(objective.name, measure.name)
+            assert (f"`{measure.name}`" in line) == expected
+            (other,) = [
+                line
+                for line in entry(measures, measure.usage).split("\n")
+                if line.startswith("Trained by: ")
+            ]
+            assert (f"`{objective.name}`" in other) == expected
+
+
+def test_pages_are_tables_that_render() -> None:
+    """Every row has as many cells as its head; bars inside of cells are escaped."""
+    for page in (objectives_page(), measures_page()):
+        rows = [line for line in page.split("\n") if line.startswith("| ")]
+        assert len(rows) > 40
+        assert {line.replace("\\|", "").count("|") for line in rows} == {5}

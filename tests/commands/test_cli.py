@@ -1,0 +1,641 @@
+"""The `gbrank` command, run in this process, against the Python API and trec_eval."""
+
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+import pytrec_eval
+
+import gbrank
+import gbrank.measures
+import gbrank.objectives
+from gbrank import (
+    GBRanker,
+    LinearRanker,
+    get_measure,
+    make_cubic,
+    read_letor,
+    write_letor,
+    write_qrels,
+)
+from gbrank.commands.cli import COMMANDS, _parser, main
+from gbrank.objectives import DEFAULT_OBJECTIVE
+
+Output: TypeAlias = Callable[..., str]
+
+SMALL = ["--n-estimators", "5", "--min-child-samples", "5", "--n-jobs", "1", "--quiet"]
+
+PLUGIN = """
+import gbrank, numpy as np
+
+def regression(scores, labels, sigma):
+    error = scores - labels
+    return error @ error / 2, error, np.ones_like(error)
+
+gbrank.custom_objective(regression, name="mine")
+
+@gbrank.register_measure
+class Mine(gbrank.NDCG):
+    name = "mine"
+"""
+STOPS = """
+import gbrank, itertools, numpy as np
+calls = itertools.count()
+
+def stops(scores, labels, sigma):
+    if next(calls) == 3 * 12:  # in the fourth round
+        raise KeyboardInterrupt
+    return 0.0, scores - labels, np.ones_like(scores)
+
+gbrank.custom_objective(stops, name="stops")
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make train.txt, of 12 queries, and test.txt, of 5 of which one has no relevant document."""
+    folder = tmp_path_factory.mktemp("data")
+    X, y, qid = make_cubic(17, n_documents=10, n_features=6, random_state=3)
+    qid += 100
+    y[qid == 114] = 0
+    names = [f"docid = D{row} inc = 1" for row in range(len(y))]
+    for name, rows in {"train": qid < 112, "test": qid >= 112}.items():
+        comments = [name for name, row in zip(names, rows, strict=True) if row]
+        write_letor(folder / f"{name}.txt", X[rows], y[rows], qid[rows], comments=comments)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(data: Path) -> str:
+    """Train on train.txt through the command."""
+    folder = str(data / "model")
+    assert main(["train", str(data / "train.txt"), "--model", folder, *SMALL]) == 0
+    return folder
+
+
+@pytest.fixture
+def output(capsys: pytest.CaptureFixture[str]) -> Output:
+    """Run the command, which must succeed, and return what it prints."""
+
+    def run(*argv: object) -> str:
+        capsys.readouterr()
+        assert main(list(map(str, argv))) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def fault(capsys: pytest.CaptureFixture[str]) -> Output:
+    """Run the command, which must fail with one line, and return that."""
+
+    def run(*argv: object) -> str:
+        capsys.readouterr()
+        assert main(list(map(str, argv))) == 1
+        out, error = capsys.readouterr()
+        assert not out
+        assert error.startswith("gbrank: error: ")
+        assert error.count("\n") == 1
+        return error
+
+    return run
+
+
+@pytest.fixture
+def registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test register objectives and measures for itself only."""
+    monkeypatch.setattr(gbrank.objectives, "OBJECTIVES", dict(gbrank.objectives.OBJECTIVES))
+    monkeypatch.setattr(gbrank.measures, "MEASURES", dict(gbrank.measures.MEASURES))
+
+
+# --- train -------------------------------------------------------------------------------------
+
+
+def test_train_is_fit(data: Path, model: str, tmp_path: Path) -> None:
+    """A model from the command is the model from Python, with random_state=0."""
+    X, y, qid = read_letor(data / "train.txt")
+    ranker = GBRanker(n_estimators=5, min_child_samples=5, n_jobs=1, random_state=0)
+    expected = ranker.fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(GBRanker.load(model).predict(X), expected)
+
+
+def test_train_defaults(data: Path, model: str, output: Output) -> None:
+    """What is not given is what GBRanker's signature says, but for the random state."""
+    parameters = json.loads(output("info", model, "--json"))["parameters"]
+    given = {"n_estimators": 5, "min_child_samples": 5, "n_jobs": 1}
+    assert parameters == GBRanker().get_params() | given | {"random_state": 0, "booster_params": {}}
+
+
+def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
+    """Each parameter of GBRanker is an option, and arrives with its type."""
+    parameters = {
+        "objective": "lambda:map", "booster": "xgboost", "n_estimators": 4, "learning_rate": 0.2,
+        "num_leaves": 7, "max_depth": 3, "min_child_samples": 2, "subsample": 0.5,
+        "subsample_by": "query", "colsample": 0.75, "reg_lambda": 1.0, "sigma": "geometric(1, 0.1)",
+        "init": "regression",
+        "early_stopping_rounds": 9, "validation_fraction": 0.4, "random_state": 7, "n_jobs": 1,
+    }  # fmt: skip
+    options = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
+    lists = ["--metric", "map", "mrr", "--metric", "ndcg@3"]
+    pairs = ["--booster-param", "max_bin=32", "--booster-param", "sampling_method=uniform"]
+    report = output(
+        "train", data / "train.txt", "--model", tmp_path / "m", *options, *lists, *pairs
+    )
+    assert "lambda:map with xgboost" in report
+    assert "validation ap: " in report
+    saved = json.loads(output("info", tmp_path / "m", "--json"))["parameters"]
+    parameters |= {
+        "eval_metric": ["map", "mrr", "ndcg@3"],
+        "booster_params": {"max_bin": 32, "sampling_method": "uniform"},
+        "verbose": 0,
+    }
+    assert saved == parameters
+    assert parameters.keys() == GBRanker().get_params().keys()
+
+
+def test_train_validation(data: Path, tmp_path: Path, output: Output) -> None:
+    """Validation files end the training early, and the summary tells what is in the model."""
+    argv = ["train", data / "train.txt", "--valid", data / "test.txt", "--model", tmp_path / "m"]
+    stopping = ["--n-estimators", "60", "--early-stopping-rounds", "3", "--metric", "ndcg@3", "mrr"]
+    report = output(*argv, *SMALL, *stopping)
+    X, y, qid = read_letor(data / "test.txt")
+    ranker = GBRanker.load(tmp_path / "m")
+    done = len(ranker.evals_result_["valid_0"]["ndcg@3"])
+    value = get_measure("ndcg@3")(y, ranker.predict(X), qid=qid)
+    assert done == ranker.best_iteration_ + 3 < 60
+    assert report == (
+        f"{DEFAULT_OBJECTIVE} with lightgbm: {done - 3} of {done} rounds kept\n"
+        f"validation ndcg@3: {value:.4f}\nmodel: {tmp_path / 'm'}\n"
+    )
+
+
+@pytest.mark.parametrize("sparse", [[], ["--sparse"]])
+def test_train_on_several_files(
+    data: Path, model: str, tmp_path: Path, output: Output, sparse: list[str]
+) -> None:
+    """Files are put one after the other, gzipped or not, sparse or not, of whatever width."""
+    X, y, qid = read_letor(data / "train.txt")
+    X[:50, -1] = 0  # the first file does not mention the last feature
+    first, second = tmp_path / "1.txt", tmp_path / "2.txt.gz"
+    write_letor(first, X[:50], y[:50], qid[:50])
+    write_letor(second, X[50:], y[50:], qid[50:])
+    assert read_letor(first)[0].shape[1] == X.shape[1] - 1
+    output("train", first, second, "--model", tmp_path / "m", *SMALL, *sparse)
+    scores = output("predict", tmp_path / "m", first, second, *sparse)
+    ranker = GBRanker(n_estimators=5, min_child_samples=5, n_jobs=1, random_state=0)
+    expected = ranker.fit(X, y, qid=qid).predict(X)
+    assert list(map(float, scores.split())) == expected.tolist()
+
+
+def test_n_features(data: Path, tmp_path: Path, output: Output) -> None:
+    """A model may know of features that its training data does not mention."""
+    output("train", data / "train.txt", "--model", tmp_path / "m", "--n-features", "9", *SMALL)
+    assert json.loads(output("info", tmp_path / "m", "--json"))["features"] == 9
+
+
+def test_a_query_in_two_files(data: Path, tmp_path: Path, fault: Output) -> None:
+    (tmp_path / "more.txt").write_text("1 qid:7 1:1\n0 qid:105 1:2\n")
+    error = fault("train", data / "train.txt", tmp_path / "more.txt", "--model", tmp_path / "m")
+    assert f"query 105 is both in {data / 'train.txt'} and in {tmp_path / 'more.txt'}" in error
+
+
+def test_train_replaces_a_model_only(data: Path, tmp_path: Path, fault: Output) -> None:
+    """A model is replaced by a new one; a folder with anything else is refused and left alone."""
+    folder, argv = tmp_path / "m", ["train", str(data / "train.txt"), *SMALL, "--model"]
+    for booster in ("xgboost", "lightgbm"):
+        assert main([*argv, str(folder), "--booster", booster]) == 0
+        assert GBRanker.load(folder).booster == booster
+    (folder / ".gbrank.json.4711").write_text("half")  # left by a process that was killed
+    assert main([*argv, str(folder)]) == 0
+    (folder / "notes.md").write_text("mine")
+    assert "'notes.md'" in fault(*argv, folder)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "model.txt").write_text("mine")
+    assert "'model.txt'" in fault(*argv, tmp_path / "other")
+    assert (tmp_path / "other" / "model.txt").read_text() == "mine"
+
+
+@pytest.mark.usefixtures("registries")
+def test_ctrl_c_keeps_the_rounds(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "stops.py").write_text(STOPS)
+    argv = ["train", str(data / "train.txt"), "--model", str(tmp_path / "m"), *SMALL]
+    assert main([*argv, "--plugin", str(tmp_path / "stops.py"), "--objective", "stops"]) == 130
+    out, error = capsys.readouterr()
+    assert "stops with lightgbm: 3 of 3 rounds kept" in out
+    assert error.startswith("gbrank: warning: ")
+    assert GBRanker.load(tmp_path / "m").best_iteration_ == 3
+
+
+def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gbrank.commands.options.read_letor", interrupt)
+    assert main(["evaluate", "test.txt", "--scores", "scores.txt"]) == 130
+
+
+# --- predict and evaluate ----------------------------------------------------------------------
+
+
+def test_predict_and_evaluate_agree(
+    data: Path, model: str, tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores through a file, through a pipe, and from the model are the same to the last bit."""
+    test, scores = data / "test.txt", tmp_path / "scores.txt"
+    assert output("predict", model, test, "--output", scores) == ""
+    X, _, _ = read_letor(test)
+    assert np.loadtxt(scores).tolist() == GBRanker.load(model).predict(X).tolist()
+    text = output("predict", model, test)
+    assert text == scores.read_text()
+    expected = output("evaluate", test, "--model", model, "--json")
+    assert output("evaluate", test, "--scores", scores, "--json") == expected
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert output("evaluate", test, "--scores", "-", "--json") == expected
+
+
+def test_probabilities(data: Path, model: str, output: Output) -> None:
+    """The same order of documents, in TREC's format too."""
+    test = data / "test.txt"
+    X, _, _ = read_letor(test)
+    expected = GBRanker.load(model).predict(X, output="probability")
+    lines = output("predict", model, test, "--probability").split()
+    assert list(map(float, lines)) == expected.tolist()
+    runs = [
+        [line.split() for line in output("predict", model, test, *more).splitlines()]
+        for more in (("--format", "trec"), ("--format", "trec", "--probability"))
+    ]
+    assert [line[:4] for line in runs[0]] == [line[:4] for line in runs[1]]
+    assert sorted(float(line[4]) for line in runs[1]) == sorted(expected.tolist())
+
+
+def test_probabilities_of_trees_only(data: Path, tmp_path: Path, fault: Output) -> None:
+    X, y, qid = read_letor(data / "train.txt")
+    LinearRanker("regression").fit(X, y, qid=qid).save(tmp_path)
+    error = fault("predict", tmp_path, data / "test.txt", "--probability")
+    assert f"--probability needs a GBRanker, got {tmp_path} with a LinearRanker." in error
+
+
+def test_linear_models_too(data: Path, tmp_path: Path, output: Output) -> None:
+    """Any ranker that gbrank has saved."""
+    test, folder = data / "test.txt", tmp_path / "linear"
+    X, y, qid = read_letor(data / "train.txt")
+    ranker = LinearRanker("regression").fit(X, y, qid=qid)
+    ranker.save(folder)
+    scores = list(map(float, output("predict", folder, test).split()))
+    assert scores == ranker.predict(read_letor(test)[0]).tolist()
+    assert "ndcg@10" in output("evaluate", test, "--model", folder)
+
+
+def test_evaluate_is_the_measure(data: Path, model: str, output: Output) -> None:
+    """Numbers equal those of the Python API, under the names that were asked for."""
+    test, names = data / "test.txt", ["map", "ndcg@3(gain='linear')", "p@5(threshold=2)"]
+    options = ["--metric", names[0], "--metric", *names[1:], "--per-query"]
+    X, y, qid = read_letor(test)
+    scores = GBRanker.load(model).predict(X)
+    found = json.loads(output("evaluate", test, "--model", model, *options, "--json"))
+    lines = output("evaluate", test, "--model", model, *options).splitlines()
+    assert found["n_queries"] == 5
+    assert list(found["measures"]) == names
+    for name, result in found["measures"].items():
+        measure = get_measure(name)
+        values = measure.per_query(y, scores, qid=qid)
+        assert result["mean"] == measure(y, scores, qid=qid)
+        assert result["n_queries"] == np.isfinite(values).sum()
+        assert list(result["per_query"]) == ["112", "113", "114", "115", "116"]
+        assert result["per_query"]["114"] is None
+        assert result["per_query"]["116"] == values[-1]
+        assert f"{name:<22}\t116\t{values[-1]:.4f}" in lines
+        assert f"{name:<22}\t114\tnan" in lines
+        assert f"{name:<22}\tall\t{result['mean']:.4f}" in lines
+    assert len(lines) == 3 * 6
+
+
+def test_evaluate_by_default(data: Path, model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line a measure; queries without a relevant document are left out, but not in silence."""
+    assert main(["evaluate", str(data / "test.txt"), "--model", model]) == 0
+    out, error = capsys.readouterr()
+    rows = [line.split() for line in out.splitlines()]
+    assert [row[:2] for row in rows] == [
+        [name, "all"] for name in ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")
+    ]
+    assert error.startswith("gbrank: warning: of 5 queries")
+    assert "ndcg@1 1, " in error
+
+
+def test_trec_eval_reads_runs(data: Path, model: str, output: Output) -> None:
+    """trec_eval finds the documents by name, and measures the same."""
+    _, y, qid, comments = read_letor(data / "test.txt", comments=True)
+    names = [comment.split()[2] for comment in comments]
+    relevance: dict[str, dict[str, int]] = {}
+    for query, name, label in zip(qid.tolist(), names, y.tolist(), strict=True):
+        relevance.setdefault(str(query), {})[name] = int(label)
+    text = output("predict", model, data / "test.txt", "--format", "trec", "--run-name", "mine")
+    rows = [line.split() for line in text.splitlines()]
+    best_first = sorted(rows, key=lambda row: (row[0], -float(row[4])))
+    assert rows == best_first
+    assert [row[3] for row in rows] == [str(rank) for _ in range(5) for rank in range(1, 11)]
+    run = pytrec_eval.parse_run(io.StringIO(text))
+    assert {query: set(found) for query, found in run.items()} == {
+        query: set(found) for query, found in relevance.items()
+    }
+    values = pytrec_eval.RelevanceEvaluator(relevance, {"map", "recip_rank"}).evaluate(run)
+    ours = json.loads(
+        output("evaluate", data / "test.txt", "--model", model, "--per-query", "--json",
+               "--metric", "map", "mrr")
+    )["measures"]  # fmt: skip
+    untied = [query for query in run if len(set(run[query].values())) == len(run[query])]
+    assert len(untied) > 1
+    for query in set(untied) - {"114"}:  # which has no relevant document
+        theirs = [values[query]["map"], values[query]["recip_rank"]]
+        assert [result["per_query"][query] for result in ours.values()] == pytest.approx(theirs)
+
+
+def test_evaluating_a_run(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """The run that predict writes is worth what the model is, by the labels in a qrels file."""
+    test, run, qrels = data / "test.txt", tmp_path / "run.txt", tmp_path / "qrels.txt"
+    _, y, qid, comments = read_letor(test, comments=True)
+    write_qrels(qrels, y, qid, [comment.split()[2] for comment in comments])
+    output("predict", model, test, "--format", "trec", "--output", run)
+    metrics = ["--metric", "ndcg@10", "map", "mrr", "--per-query"]
+    judged = output("evaluate", qrels, "--run", run, *metrics)
+    assert judged == output("evaluate", test, "--model", model, *metrics)
+    assert "--run needs one qrels FILE, got 2" in fault("evaluate", qrels, qrels, "--run", run)
+    qrels.write_text("7 0 d 1\n")
+    assert "expected the queries of" in fault("evaluate", qrels, "--run", run)
+
+
+def test_trec_order(model: str, tmp_path: Path, output: Output) -> None:
+    """Queries in their order, documents by rank, ties by row, names from comments or places."""
+    features = " ".join(f"{i}:0" for i in range(1, 7))
+    lines = [
+        f"0 qid:b {features} #docid = X9 inc = 1",
+        f"0 qid:a {features} # first-word docid",
+        f"0 qid:b {features}",
+        f"0 qid:a {features} # the docid=Y7",
+    ]
+    (tmp_path / "data.txt").write_text("\n".join(lines))
+    text = output("predict", model, tmp_path / "data.txt", "--format", "trec")
+    assert [line.split()[:4] for line in text.splitlines()] == [
+        ["b", "Q0", "X9", "1"],
+        ["b", "Q0", "b-2", "2"],
+        ["a", "Q0", "first-word", "1"],
+        ["a", "Q0", "Y7", "2"],
+    ]
+    assert {line.split()[5] for line in text.splitlines()} == {"gbrank"}
+
+
+def test_trec_names_are_unique(model: str, tmp_path: Path, fault: Output) -> None:
+    (tmp_path / "data.txt").write_text("0 qid:1 1:0 # good\n1 qid:1 1:1 # good\n")
+    error = fault("predict", model, tmp_path / "data.txt", "--format", "trec")
+    assert "query 1 has two documents of the name 'good'" in error
+
+
+def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: Output) -> None:
+    """Positions from a file, as from Python."""
+    train, positions, folder = data / "train.txt", tmp_path / "positions.txt", tmp_path / "model"
+    X, y, qid = read_letor(train)
+    shown = np.arange(len(y)) % 10 + 1
+    positions.write_text("".join(f"{position}\n" for position in shown))
+    output("train", train, "--model", folder, "--positions", positions, *SMALL)
+    ranker = GBRanker(n_estimators=5, min_child_samples=5, n_jobs=1, random_state=0)
+    expected = ranker.fit(X, y, qid=qid, position=shown)
+    found = GBRanker.load(folder)
+    assert found.position_bias_ == expected.position_bias_
+    assert found.predict(X).tolist() == expected.predict(X).tolist()
+    positions.write_text("1\n")
+    error = fault("train", train, "--model", folder, "--positions", positions, *SMALL)
+    assert f"{positions}: expected {len(y)} positions, one a document, got 1" in error
+
+
+# --- info, list, plugins -----------------------------------------------------------------------
+
+
+def test_info(model: str, output: Output) -> None:
+    """Text shows what JSON has: features by their LETOR index, largest gain first."""
+    ranker = GBRanker.load(model)
+    found = json.loads(output("info", model, "--json"))
+    assert (found["gbrank"], found["format"]) == (gbrank.__version__, 1)
+    assert (found["booster"], found["rounds"], found["features"]) == ("lightgbm", 5, 6)
+    assert found["validation"] == {}
+    shares = dict(found["importances"])
+    assert [shares[str(i + 1)] for i in range(6)] == ranker.feature_importances_.tolist()
+    assert list(shares.values()) == sorted(shares.values(), reverse=True)
+    text = output("info", model)
+    name, share = found["importances"][0]
+    assert f"  {name}  {share:.4f}\n" in text
+    assert "  n_estimators           5\n" in text
+    assert "  validation  none\n" in text
+
+
+def test_info_of_a_frame(tmp_path: Path, output: Output) -> None:
+    """Features have the names of their columns, and the validation measure is there."""
+    import pandas as pd
+
+    X, y, qid = make_cubic(12, n_documents=10, n_features=2, random_state=0)
+    ranker = GBRanker(n_estimators=2, min_child_samples=2, n_jobs=1, validation_fraction=0.3)
+    ranker.fit(pd.DataFrame(X, columns=["age", "price"]), y, qid=qid).save(tmp_path)
+    found = json.loads(output("info", tmp_path, "--json"))
+    assert {name for name, _ in found["importances"]} == {"age", "price"}
+    assert found["validation"] == {"ndcg@10": ranker.best_score_}
+    assert f"ndcg@10 {ranker.best_score_:.4f}" in output("info", tmp_path)
+
+
+def test_list(output: Output) -> None:
+    """Everything that is registered is listed, with its aliases and facts."""
+    objectives, measures = output("list", "objectives"), output("list", "measures")
+    assert output("list") == objectives + measures
+    for objective in gbrank.list_objectives():
+        assert objective.summary in objectives
+        assert objective.facts.formula in objectives
+    for measure in gbrank.list_measures():
+        assert f"\n{measure.name}" in "\n" + measures
+    assert "lambda:MEASURE (also lambdarank)\n" in objectives
+    assert "ndcg[@K]\n" in measures
+
+
+@pytest.mark.usefixtures("registries")
+def test_plugin(data: Path, tmp_path: Path, output: Output, fault: Output) -> None:
+    """A module's objectives and measures are known by name, from a file or from sys.path."""
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    test = data / "test.txt"
+    assert "unknown measure 'mine'" in fault("evaluate", test, "--scores", "x", "--metric", "mine")
+    listed = output("list", "--plugin", tmp_path / "plugin.py")
+    assert "\nmine\n" in listed
+    assert "\nmine[@K]\n" in listed
+    argv = ["train", data / "train.txt", "--model", tmp_path / "m", *SMALL]
+    output(*argv, "--objective", "mine", "--metric", "mine@3", "--validation-fraction", "0.3")
+    options = ["--model", tmp_path / "m", "--json", "--metric"]
+    mine, ndcg = (
+        json.loads(output("evaluate", test, *options, name))["measures"][name]["mean"]
+        for name in ("mine@3", "ndcg@3")
+    )
+    assert mine == ndcg
+    assert output("list", "measures", "--plugin", "json").startswith("ap[@K] (also map)")
+
+
+def test_broken_plugin(tmp_path: Path, fault: Output) -> None:
+    (tmp_path / "plugin.py").write_text("1 / 0")
+    assert "plugin.py: ZeroDivisionError: division" in fault(
+        "list", "--plugin", tmp_path / "plugin.py"
+    )
+    assert "ModuleNotFoundError" in fault("list", "--plugin", "no_such_module")
+
+
+# --- faults and usage --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("train none.txt --model m", "none.txt: No such file or directory"),
+        ("train bad.txt --model m", "bad.txt, line 2, column 9: expected <index>:<value>"),
+        ("train one.txt --model m --objective lambdarnk", "Did you mean 'lambdarank'? Known: "),
+        ("train one.txt --model m --objective lambda:nope", "unknown measure 'nope'"),
+        ("train one.txt --model m --booster cat", "['lightgbm', 'xgboost'], got 'cat'"),
+        ("train one.txt --model m --n-estimators 0", "n_estimators must be"),
+        ("train one.txt --model m --sigma geometrik(1,2)", "Did you mean 'geometric'?"),
+        ("train one.txt --model m --booster-param max_bin=many", "max_bin should be of type int"),
+        ("train one.txt --model m --booster-param num_leaves=7", "use the argument num_leaves"),
+        ("train one.txt --model m --n-features 1", "one.txt, line 1, column 15"),
+        ("train one.txt --model m --valid wide.txt", "wide.txt, line 1, column 9"),
+        ("train one.txt --model one.txt", "one.txt: Not a directory"),
+        ("predict none one.txt", "no model in none"),
+        ("predict . one.txt", "no model in ."),
+        ("evaluate one.txt --scores none.txt", "none.txt: No such file or directory"),
+        ("evaluate one.txt --scores short.txt", "short.txt: expected 2 scores"),
+        ("evaluate one.txt --scores words.txt", "words.txt, line 2: expected a finite number, got"),
+        ("evaluate one.txt --scores fine.txt --metric ndcg@x", "unknown measure 'ndcg@x'"),
+        ("evaluate one.txt --scores fine.txt --metric ap(threshold=9)", "undefined on every query"),
+        ("demo --queries 8", "--queries must be an integer of at least 9, got 8"),
+        ("demo --output none/demo.png", "--output must be in a folder that exists"),
+    ],
+)
+def test_faults(
+    argv: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Output
+) -> None:
+    """Faults are one line on standard error, and leave nothing behind."""
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "one.txt": "1 qid:1 1:0.5 2:1\n0 qid:1 2:1\n",
+        "bad.txt": "1 qid:1 1:0.5\n0 qid:1 x:1\n",
+        "wide.txt": "1 qid:2 9:0.5\n",
+        "short.txt": "0.5\n",
+        "words.txt": "0.5\nnan\n",
+        "fine.txt": "0.5\n0.25\n",
+    }
+    for name, text in files.items():
+        Path(name).write_text(text)
+    assert message in fault(*argv.split())
+    assert {path.name for path in tmp_path.iterdir()} == files.keys()
+
+
+def test_damaged_model(data: Path, tmp_path: Path, fault: Output) -> None:
+    main(["train", str(data / "train.txt"), "--model", str(tmp_path), *SMALL])
+    file = tmp_path / "model.txt"
+    file.write_bytes(file.read_bytes()[:100])
+    for argv in (["info", tmp_path], ["predict", tmp_path, data / "test.txt"]):
+        assert "model.txt is damaged: it has 100 bytes" in fault(*argv)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        ["fit"],
+        ["train", "train.txt"],
+        ["train", "train.txt", "--model", "m", "--n-estimators", "many"],
+        ["train", "train.txt", "--model", "m", "--booster-param", "max_bin"],
+        ["predict", "m"],
+        ["predict", "m", "test.txt", "--run-name", "two words"],
+        ["predict", "m", "test.txt", "--format", "csv"],
+        ["evaluate", "test.txt"],
+        ["evaluate", "test.txt", "--model", "m", "--scores", "s"],
+        ["list", "boosters"],
+        ["demo", "--booster", "catboost"],
+    ],
+)
+def test_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as info:
+        main(argv)
+    assert info.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: gbrank ")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Help shows examples, and the examples are right."""
+    with pytest.raises(SystemExit) as info:
+        main([*command.split(), "--help"])
+    assert info.value.code == 0
+    _, examples = capsys.readouterr().out.split("examples:\n")
+    for line in examples.replace("\\\n", " ").splitlines():
+        argv = shlex.split(line.split("|")[0].split(">")[0])
+        assert argv[0] == "gbrank"
+        if argv[1] != "COMMAND":
+            _parser().parse_args(argv[1:])
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as info:
+        main(["--version"])
+    assert info.value.code == 0
+    assert capsys.readouterr().out == f"gbrank {gbrank.__version__}\n"
+
+
+def test_broken_pipe_is_quiet() -> None:
+    """As `python -m gbrank list | true`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "gbrank", "list"], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+# --- demo --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("booster", "built_in"),
+    [("lightgbm", "lightgbm:lambdarank"), ("xgboost", "xgboost:rank:ndcg")],
+)
+def test_demo(
+    booster: str,
+    built_in: str,
+    tmp_path: Path,
+    output: Output,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A row for each objective, with measures of the test queries, and a picture."""
+    monkeypatch.chdir(tmp_path)
+    text = output("demo", "--booster", booster, "--queries", "36", "--rounds", "3")
+    assert "20 queries to train on, 4 to validate, 12 to test." in text
+    rows: dict[str, Any] = {
+        cells[0]: cells[1:] for line in text.splitlines() if len(cells := line.split()) == 9
+    }
+    assert list(rows) == ["objective", DEFAULT_OBJECTIVE, "lambdarank", built_in]
+    X, y, qid = make_cubic(36, random_state=0)
+    train, valid, test = qid < 20, (qid >= 20) & (qid < 24), qid >= 24
+    ranker = GBRanker(booster=booster, n_estimators=3, early_stopping_rounds=50,
+                      random_state=0, n_jobs=1)  # fmt: skip
+    ranker.fit(X[train], y[train], qid=qid[train], eval_set=[(X[valid], y[valid])],
+               eval_qid=[qid[valid]])  # fmt: skip
+    scores = ranker.predict(X[test])
+    names = ["ndcg@1", "ndcg@5", "ndcg@10", "ap(threshold=2)", "rr(threshold=2)"]
+    for cell, name in zip(rows[DEFAULT_OBJECTIVE], names, strict=False):
+        assert cell == f"{get_measure(name)(y[test], scores, qid=qid[test]):.4f}"
+    assert text.endswith("Learning curves: gbrank-demo.png\n")
+    assert Path("gbrank-demo.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,117 @@
+"""Schedules relative to the spread of the scores."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import (
+    GBRanker,
+    LambdaRank,
+    Queries,
+    SmoothRank,
+    constant,
+    geometric,
+    join,
+    make_cubic,
+)
+from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.data.spread import spread_within_queries
+from gbrank.schedules import as_schedule, unit_of
+
+QUERIES = Queries.from_qid([3, 1, 3, 2, 1, 1, 3])
+scores = arrays(np.float64, 7, elements=st.floats(-1e300, 1e300))
+
+
+def by_hand(values: Any) -> float:
+    """Return the spread by its formula."""
+    parts = [values[QUERIES.index == q] for q in range(3)]
+    return float(np.sqrt(sum(((part - part.mean()) ** 2).sum() for part in parts) / len(values)))
+
+
+@given(arrays(np.float64, 7, elements=st.integers(-(10**9), 10**9).map(lambda n: n / 1024)))
+def test_spread_by_hand(values: Any) -> None:
+    """Rounding to integers costs next to nothing."""
+    largest = np.abs(values).max()
+    assert_allclose(spread_within_queries(values, QUERIES), by_hand(values), atol=1e-15 * largest)
+
+
+@given(scores, st.permutations(range(7)))
+def test_spread_of_any_order_and_size(values: Any, order: list[int]) -> None:
+    """The same bits in any order; exact scaling by powers of two; finite at the extremes."""
+    spread = spread_within_queries(values, QUERIES)
+    assert np.isfinite(spread)
+    shuffled = Queries.from_qid(QUERIES.ids[QUERIES.index][order])
+    assert spread_within_queries(values[order], shuffled) == spread
+    if np.abs(values).max() > 1e-100:
+        assert spread_within_queries(values / 8, QUERIES) == spread / 8
+
+
+def test_no_spread() -> None:
+    """Equal scores within queries, whatever the queries' means."""
+    assert spread_within_queries(np.zeros(7), QUERIES) == 0
+    assert spread_within_queries(QUERIES.index * 3.7, QUERIES) == 0
+
+
+@pytest.mark.parametrize(("objective", "power"), [(LambdaRank(), 1), (SmoothRank(), 2)])
+def test_sigma_follows_the_scores(objective: Any, power: int) -> None:
+    """Scores ten times as wide get a width ten times as large, in the objective's own unit."""
+    hook = GradientHook(objective, geometric(1, 0.25, unit="spread"), rounds=3)
+    bound = objective.bind([1, 0, 2, 0, 1, 0, 0], QUERIES)
+    values = np.array([0.1, 0.5, -0.3, 1.0, 0.2, 0.9, 0.4])
+    first = hook.derivatives(bound, values, 1)
+    spread = by_hand(values)
+    assert hook.sigmas[1] == pytest.approx(0.5 * spread**power)
+    second = hook.derivatives(bound, 8 * values, 1)
+    assert hook.sigmas[1] == pytest.approx(0.5 * (8 * spread) ** power)
+    steps = [gradient / curvature for gradient, curvature in (first, second)]
+    assert_allclose(steps[1], 8 * steps[0], rtol=1e-12)
+    hook.derivatives(bound, np.zeros(7), 2) if power == 1 else None
+    assert hook.sigmas.get(2, 0.25) == 0.25
+
+
+def test_units_of_schedules() -> None:
+    """The unit is printed, parsed, and the same in all parts of a join."""
+    schedule = as_schedule("geometric(1, 0.1, unit='spread')")
+    assert schedule == geometric(1, 0.1, unit="spread") != geometric(1, 0.1)
+    assert repr(schedule) == "geometric(start=1, stop=0.1, unit='spread')"
+    joined = join([constant(2, unit="spread"), schedule], [5])
+    assert unit_of(joined) == "spread"
+    assert as_schedule(repr(joined)) == joined
+    assert unit_of(lambda round, rounds: 1.0) == "absolute"
+    with pytest.raises(ValueError, match="schedules must all have the same unit"):
+        join([1.0, schedule], [5])
+    with pytest.raises(ValueError, match="unit must be one of"):
+        constant(1, unit="metres")  # type: ignore[arg-type]
+
+
+def test_recorded_by_the_ranker() -> None:
+    """What was used, in score units; the same on both boosters' first rounds."""
+    X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+    for booster in ("lightgbm", "xgboost"):
+        made = GBRanker(
+            "approx:ndcg",
+            sigma=constant(0.5, unit="spread"),
+            booster=booster,
+            n_estimators=4,
+            num_leaves=4,
+        ).fit(X, y, qid=qid)
+        assert made.sigmas_[0] == 0.5
+        assert len(set(made.sigmas_)) == 4
+        before = GBRanker(
+            "approx:ndcg", sigma=0.5, booster=booster, n_estimators=1, num_leaves=4
+        ).fit(X, y, qid=qid)
+        spread = spread_within_queries(before.predict(X), Queries.from_qid(qid))
+        assert made.sigmas_[1] == pytest.approx(0.5 * spread, rel=1e-5)
+
+
+def test_objectives_own_schedule() -> None:
+    """It is in use where none is given."""
+    for objective in (LambdaRank(), SmoothRank()):
+        hook = GradientHook(objective)
+        assert hook.schedule == as_schedule(objective.facts.sigma)
+    assert_array_equal(GradientHook("ranknet", 3).schedule(0, None), 3)

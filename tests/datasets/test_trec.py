@@ -1,0 +1,297 @@
+"""TREC runs and qrels: what is written is read, by us and by others, and faults are named."""
+
+import doctest
+import gzip
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import (
+    AP,
+    ERR,
+    NDCG,
+    RR,
+    WTA,
+    BPref,
+    Measure,
+    Precision,
+    Recall,
+    get_measure,
+    read_judged_run,
+    read_qrels,
+    read_run,
+    write_qrels,
+    write_run,
+)
+
+ENCODABLE = st.characters(exclude_categories=["Cs", "Z"], exclude_characters="\0\t\n\v\f\r\x85")
+NAMES = st.text(ENCODABLE, min_size=1).filter(lambda name: name.split() == [name])
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+LABELS = st.integers(-(10**15) + 1, 10**15 - 1)
+
+# Those of ir_measures, in its own notation, and ours; not AP@k, where it divides by R, and ours by
+# min(R, k), and not RBP, for which it needs another package.
+FIVE_DIGITS = ("ERR@10", "nDCG(dcg='exp-log2')@5")  # by gdeval, a script in Perl
+SAME = {
+    "AP": AP(no_relevant=0),
+    "AP(rel=2)": AP(threshold=2, no_relevant=0),
+    "Bpref": BPref(no_relevant=0),
+    "ERR@10": ERR(k=10, no_relevant=0),
+    "P@5": Precision(k=5, no_relevant=0),
+    "P(rel=2)@5": Precision(k=5, threshold=2, no_relevant=0),
+    "R@5": Recall(k=5, no_relevant=0),
+    "RR": RR(no_relevant=0),
+    "RR@3": RR(k=3, no_relevant=0),
+    "RR(rel=3)": RR(threshold=3, no_relevant=0),
+    "Success@1": WTA(no_relevant=0),
+    "nDCG": NDCG(gain="linear", no_relevant=0),
+    "nDCG@5": NDCG(k=5, gain="linear", no_relevant=0),
+    "nDCG(dcg='exp-log2')@5": NDCG(k=5, no_relevant=0),
+    "nDCG(gains={1:1,2:3,3:7,4:15})@5": NDCG(k=5, no_relevant=0),
+}
+
+
+class World:
+    """Rankings of graded documents, some without a relevant one, rows in any order."""
+
+    def __init__(self) -> None:
+        generator = np.random.default_rng(0)
+        sizes = generator.integers(1, 30, 20)
+        qid = np.repeat(np.arange(20), sizes)
+        self.documents = [f"d{i}" for i in range(len(qid))]
+        self.y = generator.integers(0, 5, len(qid)) * (generator.random(len(qid)) < 0.4)
+        self.scores = generator.permutation(len(qid)) / 7 - 3
+        order = generator.permutation(len(qid))
+        self.y, self.scores, self.qid = self.y[order], self.scores[order], qid[order]
+
+
+# --- The same numbers as others ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Return a run and its qrels."""
+    folder, world = tmp_path_factory.mktemp("trec"), World()
+    run, qrels = folder / "run.txt", folder / "qrels.txt"
+    write_run(run, world.scores, world.qid, world.documents)
+    write_qrels(qrels, world.y, world.qid, world.documents)
+    return str(run), str(qrels)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_ir_measures(name: str, files: tuple[str, str]) -> None:
+    """Every measure that both have, query by query, from the files alone."""
+    ir_measures = pytest.importorskip("ir_measures")
+    world, measure = World(), ir_measures.parse_measure(name)
+    run = list(ir_measures.read_trec_run(files[0]))
+    qrels = list(ir_measures.read_trec_qrels(files[1]))
+    if name in FIVE_DIGITS and shutil.which("perl") is None:
+        pytest.skip("no perl")
+    found = list(ir_measures.iter_calc([measure], qrels, run))
+    theirs = {int(item.query_id): item.value for item in found}
+    ids = list(dict.fromkeys(world.qid.tolist()))
+    ours = SAME[name].per_query(world.y, world.scores, qid=world.qid)
+    assert set(theirs) <= set(ids)
+    expected = [theirs.get(query, 0.0) for query in ids]
+    assert_allclose(ours, expected, rtol=1e-9, atol=6e-6 if name in FIVE_DIGITS else 0)
+    assert np.ptp(expected) > 0.3
+
+
+def test_trec_eval(files: tuple[str, str]) -> None:
+    """trec_eval's own reader and code."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    with open(files[0]) as run, open(files[1]) as qrels:
+        ran, judged = pytrec_eval.parse_run(run), pytrec_eval.parse_qrel(qrels)
+    values = pytrec_eval.RelevanceEvaluator(judged, {"map", "ndcg", "bpref"}).evaluate(ran)
+    y, scores, qid = read_judged_run(*files)
+    ids = list(dict.fromkeys(qid))
+    pairs: dict[str, Measure] = {
+        "map": AP(no_relevant=0), "ndcg": NDCG(gain="linear", no_relevant=0),
+        "bpref": BPref(no_relevant=0),
+    }  # fmt: skip
+    for name, measure in pairs.items():
+        expected = [values[query][name] for query in ids]
+        assert_allclose(measure.per_query(y, scores, qid=qid), expected, rtol=1e-9)
+
+
+# --- What is written is read -------------------------------------------------------------------
+
+
+@given(st.dictionaries(st.tuples(NAMES, NAMES), st.tuples(FINITE, LABELS), min_size=1))
+def test_what_is_written_is_read(
+    tmp_path_factory: pytest.TempPathFactory, rows: dict[tuple[str, str], tuple[float, int]]
+) -> None:
+    """Scores to the bit; runs come back best first, qrels in their order."""
+    path = tmp_path_factory.getbasetemp() / "written.txt.gz"
+    qid, documents = ([key[i] for key in rows] for i in (0, 1))
+    scores, labels = ([value[i] for value in rows.values()] for i in (0, 1))
+    write_run(path, scores, qid, documents, name="mine")
+    found = dict(zip(zip(*read_run(path)[1:], strict=True), read_run(path)[0], strict=True))
+    assert found == {key: score for key, (score, _) in rows.items()}
+    again = read_run(path)
+    for query in set(again[1]):
+        assert (np.diff([s for s, q in zip(*again[:2], strict=True) if q == query]) <= 0).all()
+    write_qrels(path, labels, qid, documents)
+    y, read_qid, read_documents = read_qrels(path)
+    assert (y.tolist(), read_qid, read_documents) == (labels, qid, documents)
+
+
+@given(st.binary(max_size=60) | st.text("q1 Q0d.\n-+e\t", max_size=60).map(str.encode))
+def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    """Are read, or refused with the name of the file."""
+    path = tmp_path_factory.getbasetemp() / "any.txt"
+    path.write_bytes(content)
+    for read in (read_run, read_qrels):
+        message = ""
+        try:
+            numbers, qid, documents = read(path)
+        except ValueError as error:
+            message = str(error)
+        if message:
+            assert message.startswith(str(path))
+        else:
+            assert np.isfinite(numbers).all()
+            assert len(numbers) == len(qid) == len(documents) > 0
+
+
+def test_lines(tmp_path: Path) -> None:
+    """Queries by first appearance, documents best first, ties by row; bytes of equal data equal."""
+    path, packed = tmp_path / "run.txt", tmp_path / "run.txt.gz"
+    data = [0.1, 2, 0.1, 1e300], [7, 3, 7, 7], ["a", "b", "c", "d"]
+    write_run(path, *data, name="mine")
+    assert path.read_text() == (
+        "7 Q0 d 1 1e+300 mine\n7 Q0 a 2 0.1 mine\n7 Q0 c 3 0.1 mine\n3 Q0 b 1 2.0 mine\n"
+    )
+    write_run(packed, *data, name="mine")
+    assert gzip.decompress(packed.read_bytes()) == path.read_bytes()
+
+
+def test_other_line_ends(tmp_path: Path) -> None:
+    """Tabs, carriage returns, blank lines, no last newline."""
+    path = tmp_path / "qrels.txt"
+    path.write_bytes(b"\r\n1\t0\td1\t-2\r\n\n  1 x d2 +3")
+    y, qid, documents = read_qrels(path)
+    assert (y.tolist(), qid, documents) == ([-2, 3], ["1", "1"], ["d1", "d2"])
+
+
+# --- Faults ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "run.txt: expected lines query Q0 document rank score name, got none"),
+        (b"\n1 Q0 d 1 2\n", "run.txt, line 2: expected the columns query Q0 .*, got 5 columns"),
+        (b"1 Q0 d 1 x n\n", "run.txt, line 1: expected a finite number as score, got 'x'"),
+        (b"1 Q0 d 1 nan n\n", "line 1: expected a finite number as score, got 'nan'"),
+        (b"1 Q0 d 1 1e999 n\n", "line 1: expected a finite number as score, got '1e999'"),
+        (b"1 Q0 d 1 1_0 n\n", "line 1: expected a finite number as score, got '1_0'"),
+        (b"1 Q0 d 1 2 n\n1 Q0 d 2 1 n\n", "line 2: expected each document of query '1' once, "
+         "got 'd' again, after line 1"),
+        (b"1 Q0 d 1 2 n\n\n2 Q0 d 1 2 n\n1 Q0 e 1 2 n\n2 Q0 d 1 2 n\n", "line 5: expected each "
+         "document of query '2' once, got 'd' again, after line 3"),
+        (b"1 Q0 \xff 1 2 n\n", "line 1: expected text in UTF-8, got b'1 Q0"),
+        (b"\n1 Q0 d\0 1 2 n\n", "line 2: expected text without NUL bytes, got b'1 Q0"),
+        (b"\x1f\x8bno", "expected a whole gzip file"),
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_bad_runs(content: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        read_run(tmp_path / "run.txt")
+
+
+@pytest.mark.parametrize("label", ["1.0", "x", "nan", "1" * 400])
+def test_bad_labels(label: str, tmp_path: Path) -> None:
+    (tmp_path / "qrels.txt").write_text(f"1 0 d {label}\n")
+    with pytest.raises(ValueError, match=r"line 1: expected an integer as label, got '"):
+        read_qrels(tmp_path / "qrels.txt")
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "message"),
+    [
+        ("1 d", "1 d 1\n2 d 1", r"qrels.txt: expected the queries of .*run.txt, got query '2' \(1"),
+        ("1 d\n2 d", "1 d 1", r"run.txt: expected the queries of .*qrels.txt, got query '2' \(1"),
+        ("1 d", "1 d 1\n1 e 1\n1 f 2\n1 g 0", r"got a run without document 'e' of query '1' \(2"),
+    ],
+)
+def test_what_does_not_belong_together(run: str, qrels: str, message: str, tmp_path: Path) -> None:
+    paths = tmp_path / "run.txt", tmp_path / "qrels.txt"
+    lines = [line.split() for line in run.splitlines()]
+    paths[0].write_text("".join(f"{query} Q0 {name} 1 2 n\n" for query, name in lines))
+    lines = [line.split() for line in qrels.splitlines()]
+    paths[1].write_text("".join(f"{query} 0 {name} {label}\n" for query, name, label in lines))
+    with pytest.raises(ValueError, match=message):
+        read_judged_run(*paths)
+
+
+def test_documents_without_judgement(tmp_path: Path) -> None:
+    """Are worth nothing; judged ones of label 0 may be missing."""
+    run, qrels = tmp_path / "run.txt", tmp_path / "qrels.txt"
+    write_run(run, [3.0, 2.0, 1.0], [1, 1, 1], ["a", "b", "c"])
+    write_qrels(qrels, [2, 0], [1, 1], ["c", "z"])
+    y, scores, qid = read_judged_run(run, qrels)
+    assert_array_equal(y, [0, 0, 2])
+    assert_array_equal(scores, [3, 2, 1])
+    assert qid == ["1", "1", "1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": [1.0, np.inf]}, "scores must be finite, got inf in row 1"),
+        ({"qid": [1]}, r"qid must have shape \(2,\), got shape \(1,\)"),
+        ({"qid": [1.5, 1.5]}, "qid must hold integers or strings, got 1.5 in row 0"),
+        ({"documents": ["a", "b c"]}, "documents must hold non-empty strings without white space"),
+        ({"documents": ["a", "b\0"]}, r"documents must hold .* NUL, got 'b\\x00' in row 1"),
+        ({"documents": ["a", ""]}, "documents must hold non-empty strings .* got '' in row 1"),
+        ({"documents": ["a", "a"]}, "query 1 has two documents of the name 'a'"),
+        ({"name": "my run"}, "name must hold non-empty strings without white space"),
+    ],
+    ids=str,
+)
+def test_bad_arguments(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """Nothing is written then."""
+    given = {"scores": [1.0, 2.0], "qid": [1, 1], "documents": ["a", "b"], **change}
+    with pytest.raises((ValueError, TypeError), match=message):
+        write_run(tmp_path / "run.txt", **given)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("label", [0.5, 2.0**60])
+def test_labels_are_integers(label: float, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"y must hold integers up to 2\*\*53, got .* in row 1"):
+        write_qrels(tmp_path / "qrels.txt", [1, label], [1, 1], ["a", "b"])
+    assert not list(tmp_path.iterdir())
+
+
+# --- The page ----------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "trec.md"
+needs_page = pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+
+
+@needs_page
+def test_lines_of_the_page_run() -> None:
+    """Blocks of code share one session."""
+    pytest.importorskip("ir_measures")
+    options = doctest.ELLIPSIS | doctest.REPORT_NDIFF
+    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=options)
+    assert found.attempted > 10
+    assert found.failed == 0
+
+
+@needs_page
+def test_the_page_has_all_measures() -> None:
+    """Each as it is tested here."""
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {name: get_measure(text) for name, text in rows} == SAME

@@ -1,0 +1,462 @@
+"""Comparisons of rankers: units of work, files of results, bad input."""
+
+import itertools
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from gbrank import (
+    NDCG,
+    Dataset,
+    GBRanker,
+    LambdaRank,
+    Queries,
+    compare_rankers,
+    cross_validate_rankers,
+    custom_objective,
+    make_cubic,
+    split_folds,
+)
+from noisy import NOISY, Noisy
+
+X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
+QUIET: dict[str, Any] = {"n_jobs": 1, "progress": False}
+TINY: dict[str, Any] = {"n_estimators": 5, "min_child_samples": 3}
+
+# --- The comparison ---------------------------------------------------------------------------
+
+
+def without_seconds(records: dict[str, list[Any]]) -> pd.DataFrame:
+    """Return records but for what differs from run to run."""
+    return pd.DataFrame(records).drop(columns="seconds")
+
+
+def test_summary_is_what_a_loop_gives() -> None:
+    """Means, deviations and differences, by hand, from rankers fitted by hand."""
+    y = Y.copy()
+    y[QID == 5] = 0  # skipped
+    names = ("lambdarank", "ranknet")
+    rankers = {name: GBRanker(name, **TINY, subsample=0.5) for name in names}
+    comparison = cross_validate_rankers(
+        rankers, X, y, QID, folds=3, seeds=[3, 8], measures=["ndcg@3", "rr"], **QUIET
+    )
+    values: dict[str, Any] = {name: {3: {}, 8: {}} for name in names}
+    for name, seed, fold in itertools.product(names, (3, 8), split_folds(QID, 3)):
+        train, valid, test = fold
+        ranker = clone(rankers[name]).set_params(random_state=seed, n_jobs=1)
+        ranker.fit(X[train], y[train], qid=QID[train])
+        for part, rows in {"valid": valid, "test": test}.items():
+            measure = NDCG(k=3).per_query(y[rows], ranker.predict(X[rows]), qid=QID[rows])
+            own = values[name][seed].setdefault(part, {})
+            own.update(zip(Queries.from_qid(QID[rows]).ids, measure, strict=True))
+    for part in ("valid", "test"):
+        table = np.array([
+            [[values[name][seed][part][q] for q in range(12) if q != 5] for seed in (3, 8)]
+            for name in names
+        ])  # fmt: skip
+        rows = [row for row in comparison.summary(part) if row.measure == "ndcg@3"]
+        assert [(row.data, row.ranker) for row in rows] == [("data", name) for name in names]
+        for row, own in zip(rows, table, strict=True):
+            assert (row.n_queries, row.n_skipped, row.rounds) == (11, 1, 5)
+            assert_allclose(row.mean, own.mean(), rtol=1e-12)
+            assert_allclose(row.seed_deviation, own.mean(axis=1).std(ddof=1), rtol=1e-9)
+            assert row.low < row.mean < row.high
+            assert row.seconds > 0
+        difference = (table[1] - table[0]).mean(axis=0)
+        assert_allclose(rows[1].difference, difference.mean(), rtol=1e-9)
+        assert rows[1].difference_low < rows[1].difference < rows[1].difference_high
+        assert_allclose(rows[1].p_t, stats.ttest_1samp(difference, 0).pvalue, rtol=1e-9)
+        assert np.isnan([rows[0].p_t, rows[0].p_randomisation]).all()
+
+
+def test_pooled_means_give_each_data_set_the_same_weight() -> None:
+    """Whatever their sizes; seeds and tests too are those of the data sets' means."""
+    small = make_cubic(6, n_documents=8, n_features=4, random_state=1)
+    datasets = [Dataset("large", X, Y, QID, 3), Dataset("small", *small, 3)]
+    comparison = compare_rankers(NOISY, datasets, seeds=3, baseline="noisy", **QUIET)
+    rows = {(row.data, row.ranker): row for row in comparison.summary()}
+    assert len(rows) == 9
+    records = pd.DataFrame(comparison.records).query("part == 'test'")
+    by_seed = records.groupby(["ranker", "seed", "data"])["ndcg@10"].mean().groupby(level=[0, 1])
+    for ranker in NOISY:
+        pooled = rows["pooled", ranker]
+        parts = [rows[name, ranker] for name in ("large", "small")]
+        assert_allclose(pooled.mean, np.mean([part.mean for part in parts]), rtol=1e-12)
+        assert_allclose(pooled.difference, np.mean([part.difference for part in parts]), atol=1e-12)
+        assert_allclose(pooled.seed_deviation, by_seed.mean()[ranker].std(ddof=1), rtol=1e-9)
+        assert pooled.n_queries == 18
+    assert rows["pooled", "noisy"].difference == 0
+    assert np.isnan(rows["pooled", "noisy"].p_t)
+
+
+def test_a_query_tested_twice_counts_once() -> None:
+    """With the mean of its scores over folds."""
+    folds = [(R[:4].ravel(), R[4:8].ravel(), R[8:].ravel()),
+             (R[:4].ravel(), R[4:8].ravel(), R[8:10].ravel())]  # fmt: skip
+    comparison = cross_validate_rankers({"a": Noisy(1.0)}, X, Y, QID, folds=folds, seeds=1, **QUIET)
+    records = pd.DataFrame(comparison.records).query("part == 'test'")
+    assert len(records) == 6
+    (row,) = comparison.summary()
+    assert row.n_queries == 4
+    assert_allclose(row.mean, records.groupby("query")["ndcg@10"].mean().mean(), rtol=1e-12)
+    assert np.isnan(row.rounds)
+    assert np.isnan(row.seed_deviation)
+
+
+def test_data_frames_and_sparse_matrices() -> None:
+    """Rows of any kind of table can be taken."""
+    from scipy import sparse
+
+    results = [
+        cross_validate_rankers(
+            {"a": GBRanker(**TINY)}, table, Y, QID, folds=3, seeds=1, **QUIET
+        ).summary()[0].mean
+        for table in (X, pd.DataFrame(X), sparse.csr_matrix(X), X.tolist())
+    ]  # fmt: skip
+    assert len(set(results)) == 1
+
+
+def test_number_of_processes_changes_nothing() -> None:
+    """Not a bit of what a query is worth."""
+    rankers = {
+        "lambda": GBRanker(**TINY, subsample=0.5),
+        "yeti": "lightgbm:rank_xendcg",
+        "own": LambdaRank(),
+    }
+    rankers["own"] = GBRanker(rankers["own"], **TINY)
+    tables = [
+        without_seconds(
+            cross_validate_rankers(
+                rankers, X, Y, QID, folds=3, seeds=2, n_jobs=jobs, progress=False
+            ).records
+        )
+        for jobs in (1, 2)
+    ]
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+
+
+def test_progress_is_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """One step a fit, with what was done last."""
+    cross_validate_rankers({"a": Noisy()}, X, Y, QID, folds=3, seeds=1, n_jobs=1)
+    out, error = capsys.readouterr()
+    assert not out
+    assert "3/3" in error
+    assert "a on data, seed 0, fold 3" in error
+
+
+# --- Files of results -------------------------------------------------------------------------
+
+
+def noisy_comparison(folder: Path, **options: Any) -> Any:
+    """Compare the noisy rankers with a folder of results."""
+    arguments = {"folds": 3, "seeds": 2, "results": folder, **QUIET}
+    return cross_validate_rankers(NOISY, X, Y, QID, **(arguments | options))
+
+
+def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
+    """Files read back give the same bits; a file that is gone is made again."""
+    Noisy.fits = 0
+    first = noisy_comparison(tmp_path / "results")
+    files = sorted((tmp_path / "results").iterdir())
+    assert Noisy.fits == len(files) == 18
+    second = noisy_comparison(tmp_path / "results")
+    assert Noisy.fits == 18
+    assert first.records == second.records
+    files[4].unlink()
+    third = noisy_comparison(tmp_path / "results")
+    assert Noisy.fits == 19
+    pd.testing.assert_frame_equal(without_seconds(first.records), without_seconds(third.records))
+    assert sorted((tmp_path / "results").iterdir()) == files
+    fresh = noisy_comparison(tmp_path / "other")
+    assert sorted(file.name for file in files) == sorted(os.listdir(tmp_path / "other"))
+    pd.testing.assert_frame_equal(without_seconds(first.records), without_seconds(fresh.records))
+
+
+def test_more_seeds_and_rankers_only_add(tmp_path: Path) -> None:
+    """What is there is used, whatever comparison it is from."""
+    noisy_comparison(tmp_path)
+    Noisy.fits = 0
+    noisy_comparison(tmp_path, seeds=3)
+    assert Noisy.fits == 9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"measures": ["ap"]},
+        {"y": np.where(np.arange(96) == 3, 4, Y)},
+        {"X": X + np.eye(96, 4)},
+        {"qid": QID + 1},
+        {"folds": 4},
+        {"rankers": {"clean": Noisy(2.0)}},
+        {"rankers": {"clean": GBRanker(**TINY)}},
+        {"name": "other"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_results_of_other_data_or_parameters_are_not_used(
+    change: dict[str, Any], tmp_path: Path
+) -> None:
+    """Not even of the same names."""
+    arguments: dict[str, Any] = {"rankers": {"clean": Noisy()}, "X": X, "y": Y, "qid": QID}
+    arguments |= {"folds": 3, "seeds": 1, "results": tmp_path, **QUIET}
+    cross_validate_rankers(**arguments)
+    before = set(tmp_path.iterdir())
+    cross_validate_rankers(**(arguments | change))
+    assert len(set(tmp_path.iterdir()) - before) == change.get("folds", 3)
+
+
+def test_results_of_another_version_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """gbrank's source and the boosters' versions are part of the fingerprint."""
+    noisy_comparison(tmp_path)
+    monkeypatch.setattr("gbrank.evaluation.fingerprints.code_version", lambda: ["another"])
+    Noisy.fits = 0
+    noisy_comparison(tmp_path)
+    assert Noisy.fits == 18
+
+
+def test_the_code_of_a_function_counts(tmp_path: Path) -> None:
+    """What it holds and its constants too; compiled or not; local functions can be used."""
+
+    def made(step: float) -> Any:
+        def objective(scores: Any, labels: Any, sigma: float) -> Any:
+            return 0.0, step * (scores - labels), np.ones_like(scores)
+
+        return objective
+
+    def by_default(step: float) -> Any:
+        def objective(scores: Any, labels: Any, sigma: float, *, step: float = step) -> Any:
+            return 0.0, step * (scores - labels), np.ones_like(scores)
+
+        return objective
+
+    def other(scores: Any, labels: Any, sigma: float) -> Any:
+        return 0.0, 2.0 * (scores - labels), np.ones_like(scores)
+
+    functions = [made(1.0), made(2.0), other, numba.njit(made(3.0)), made(1.0), numba.njit(other)]
+    functions += [by_default(1.0), by_default(2.0)]
+    for function in functions:
+        rankers = {"own": GBRanker(custom_objective(function, name=None), **TINY)}
+        cross_validate_rankers(rankers, X, Y, QID, folds=3, seeds=1, results=tmp_path, **QUIET)
+    assert len(list(tmp_path.iterdir())) == 3 * 6
+
+
+def test_what_a_frozen_start_has_learned_counts(tmp_path: Path) -> None:
+    """Two models of the same parameters; the same one, stored and loaded."""
+
+    def mean(labels: Any, folder: Path | None) -> float:
+        start = FrozenEstimator(GBRanker(**TINY, random_state=0, n_jobs=1).fit(X, labels, qid=QID))
+        start = pickle.loads(pickle.dumps(start))
+        ranker = GBRanker("ranknet", init=start, n_estimators=1, min_child_samples=3)
+        found = cross_validate_rankers(
+            {"own": ranker}, X, Y, QID, folds=3, seeds=1, results=folder, **QUIET
+        )
+        return found.summary()[0].mean
+
+    for labels in (Y, Y.max() - Y, Y):
+        assert mean(labels, tmp_path) == mean(labels, None)
+    assert len(list(tmp_path.iterdir())) == 3 * 2
+
+
+def test_a_data_set_of_one_query() -> None:
+    """It has a mean, and no interval."""
+    rows = np.arange(len(Y))
+    parts = [(rows[QID < 8], rows[(QID >= 8) & (QID < 11)], rows[QID == 11])]
+    rankers = {"a": GBRanker("ranknet", **TINY), "b": GBRanker("lambdarank", **TINY)}
+    found = cross_validate_rankers(rankers, X, Y, QID, folds=parts, seeds=1, **QUIET)
+    row = found.summary()[1]
+    assert row.n_queries == 1
+    assert 0 < row.mean <= 1
+    assert np.isnan([row.low, row.high, row.p_t]).all()
+    assert row.p_randomisation == 1
+    assert "nan" not in found.table()
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_calibration_of_a_label_that_a_fold_has_not_seen() -> None:
+    """All folds' labels are shares of the same largest one."""
+    labels = np.where(np.arange(len(Y)) == 3, Y.max() + 1.0, Y)
+    ranker = {"own": GBRanker("ranknet", **TINY)}
+    found = cross_validate_rankers(ranker, X, labels, QID, folds=3, seeds=1, **QUIET)
+    assert 0 < found.summary()[0].calibration_error < 0.5
+
+
+def test_files_are_tables(tmp_path: Path) -> None:
+    """Which data frames read, and which hold what `records` does."""
+    comparison = noisy_comparison(tmp_path, measures=["ndcg@10(no_relevant=0,gain='linear')", "ap"])
+    files = pd.concat(map(pd.read_csv, sorted(tmp_path.iterdir())))
+    keys = ["ranker", "seed", "fold", "part", "query"]
+    types = {"query": int, "calibration_error": float, "rounds": float}
+    expected = pd.DataFrame(comparison.records).astype(types)
+    assert list(files.columns) == [
+        "data", *keys, "ndcg@10(no_relevant=0,gain='linear')", "ap", "calibration_error", "rounds",
+        "seconds",
+    ]  # fmt: skip
+    pd.testing.assert_frame_equal(
+        files.sort_values(keys, ignore_index=True), expected.sort_values(keys, ignore_index=True)
+    )
+
+
+@pytest.mark.parametrize("damage", ["", "data\n1\n", "cut"])
+def test_damaged_files_are_named(damage: str, tmp_path: Path) -> None:
+    """Files that somebody changed."""
+    noisy_comparison(tmp_path)
+    file = min(tmp_path.iterdir())
+    file.write_text(file.read_text()[:-200] if damage == "cut" else damage)
+    with pytest.raises(ValueError, match=f"{file.name} is damaged"):
+        noisy_comparison(tmp_path)
+
+
+SCRIPT = """
+import sys
+from gbrank import GBRanker, cross_validate_rankers, make_cubic
+
+X, y, qid = make_cubic(12, n_documents=8, n_features=4, random_state=0)
+rankers = {"ranknet": GBRanker("ranknet", n_estimators=30, min_child_samples=3, subsample=0.5)}
+
+def compare(folder, jobs):
+    return cross_validate_rankers(
+        rankers, X, y, qid, folds=3, seeds=30, n_jobs=jobs, results=folder, progress=False
+    )
+
+if __name__ == "__main__":
+    compare(sys.argv[1], int(sys.argv[2]))
+"""
+N_FITS = 90
+
+
+def run_script(folder: Path, jobs: int) -> "subprocess.Popen[str]":
+    """Start the comparison in a process group of its own, and wait until some fits are done."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(folder), str(jobs)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 400  # they compile, if nothing has been compiled yet
+    while len(list(folder.glob("*.csv"))) < 5:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.002)
+    return process
+
+
+@pytest.fixture
+def compare() -> Any:
+    """Return the comparison of the script, to be run in this process."""
+    names: dict[str, Any] = {"__name__": "script"}
+    exec(SCRIPT, names)
+    return names["compare"]
+
+
+def test_a_killed_comparison_goes_on(compare: Any, tmp_path: Path) -> None:
+    """After SIGKILL, files are whole; the rest is done, and the numbers are those of no kill."""
+    process = run_script(tmp_path, 2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    done = {file: file.stat().st_mtime_ns for file in tmp_path.glob("*.csv")}
+    assert 5 <= len(done) < N_FITS
+    resumed = compare(tmp_path, 1)
+    assert {file: file.stat().st_mtime_ns for file in done} == done
+    assert len(list(tmp_path.glob("*.csv"))) == N_FITS
+    whole = compare(None, 1)
+    pd.testing.assert_frame_equal(
+        without_seconds(resumed.records), without_seconds(whole.records), check_exact=True
+    )
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_stops(jobs: int, tmp_path: Path) -> None:
+    """At once and quietly, with what is done in whole files."""
+    process = run_script(tmp_path, jobs)
+    os.killpg(process.pid, signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in error
+    assert "leaked" not in error
+    files = list(tmp_path.glob("*.csv"))
+    assert 5 <= len(files) < N_FITS
+    assert all(len(pd.read_csv(file)) == 8 for file in files)
+
+
+def test_an_interrupted_fit_is_no_result(tmp_path: Path) -> None:
+    """Though GBRanker keeps the rounds that were done."""
+    calls = itertools.count()
+
+    def stops(scores: Any, labels: Any, sigma: float) -> Any:
+        if next(calls) == 3 * 4:  # in the fourth round of four training queries
+            raise KeyboardInterrupt
+        return 0.0, scores - labels, np.ones_like(scores)
+
+    rankers = {"stops": GBRanker(custom_objective(stops), **TINY)}
+    with pytest.raises(KeyboardInterrupt):
+        cross_validate_rankers(rankers, X, Y, QID, folds=3, seeds=1, results=tmp_path, **QUIET)
+    assert not list(tmp_path.iterdir())
+
+
+# --- Bad input --------------------------------------------------------------------------------
+
+DATA = Dataset("data", X, Y, QID, 3)
+R = np.arange(96).reshape(12, 8)  # the rows of each query
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rankers": {}}, "rankers must be a dict of name to ranker, got {}"),
+        ({"rankers": ["lambdarank"]}, "rankers must be a dict"),
+        ({"rankers": {"a": 3}}, "rankers must map names to unfitted estimators.*'a': 3"),
+        ({"rankers": {1: Noisy()}}, "rankers must map names.*1: Noisy"),
+        ({"rankers": {"a": "nonsense"}}, "unknown objective 'nonsense'"),
+        ({"datasets": []}, "datasets must be a list of at least one Dataset"),
+        ({"datasets": DATA}, "datasets must be a list"),
+        ({"datasets": [(X, Y, QID)]}, "datasets must hold Datasets"),
+        ({"datasets": [DATA, DATA]}, "datasets must not hold 'data' twice"),
+        ({"datasets": [Dataset("pooled", X, Y, QID)]}, "datasets must not be called 'pooled'"),
+        ({"datasets": [Dataset("flat", X, Y * (QID < 1), QID, 3)]},
+         "flat, valid of fold 1: ndcg@10 is undefined on every query"),
+        ({"seeds": 0}, "seeds must be an integer of at least 1, got 0"),
+        ({"seeds": []}, "seeds must hold at least one seed"),
+        ({"seeds": [1, 1]}, "seeds must not hold 1 twice"),
+        ({"seeds": [-1]}, "seeds must be an integer of at least 0"),
+        ({"seeds": "5"}, "seeds must be an integer"),
+        ({"measures": "ndcg@10"}, "measures must be a list of at least one measure"),
+        ({"measures": []}, "measures must be a list of at least one measure"),
+        ({"measures": ["map", "ap"]}, "measures must not hold 'ap' twice"),
+        ({"measures": ["nonsense"]}, "unknown measure 'nonsense'"),
+        ({"baseline": "b"}, r"baseline must be one of \['a'\], got 'b'"),
+        ({"n_jobs": 0}, "n_jobs must be -1 or at least 1, or None, got 0"),
+    ],
+)  # fmt: skip
+def test_bad_input(change: dict[str, Any], message: str) -> None:
+    """The argument, what it was, and what it should be; before any fit."""
+    arguments: dict[str, Any] = {"rankers": {"a": Noisy()}, "datasets": [DATA], **QUIET}
+    Noisy.fits = 0
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare_rankers(**(arguments | change))
+    assert Noisy.fits == 0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fit_that_fails_is_named(jobs: int) -> None:
+    """Ranker, data, seed and fold."""
+    rankers = {"clean": GBRanker(**TINY), "bad": GBRanker(num_leaves=1)}
+    with pytest.raises(ValueError, match="bad on data, seed 0, fold 1: num_leaves must be"):
+        compare_rankers(rankers, [DATA], seeds=1, n_jobs=jobs, progress=False)

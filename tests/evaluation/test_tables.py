@@ -1,0 +1,98 @@
+"""Tables, JSON and pictures of a comparison."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from gbrank import Dataset, compare_rankers, make_cubic, plots
+from noisy import NOISY
+
+X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
+QUIET: dict[str, Any] = {"n_jobs": 1, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Any:
+    """Compare three rankers on two data sets by two measures."""
+    other = make_cubic(6, n_documents=8, n_features=4, random_state=1)
+    return compare_rankers(
+        NOISY,
+        [Dataset("data", X, Y, QID, 3), Dataset("other", *other, 3)],
+        seeds=2,
+        measures=["ndcg@10", "rr"],
+        **QUIET,
+    )
+
+
+def test_table(comparison: Any) -> None:
+    """A block for each data set and measure, a line for each ranker."""
+    blocks = comparison.table().split("\n\n")
+    assert len(blocks) == 6
+    title, head, *lines = blocks[0].split("\n")
+    assert title == "data, ndcg@10: 12 queries, 0 skipped"
+    assert [line.split()[0] for line in lines] == list(NOISY)
+    row = comparison.summary()[2]
+    assert f"{row.mean:.4f}" in lines[2]
+    assert f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" in lines[2]
+    assert "baseline" in lines[0]
+    assert len({len(line) for line in (head, *lines[1:])}) == 1
+    assert blocks[5].startswith("pooled, rr: 18 queries")
+    assert comparison.table("valid") != comparison.table()
+    with pytest.raises(ValueError, match=r"part must be one of \['valid', 'test'\], got 'train'"):
+        comparison.table("train")
+
+
+def test_json(comparison: Any) -> None:
+    """Numbers or null for each data set, measure and ranker, on test and validation queries."""
+    content = comparison.to_json()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    assert list(content) == ["baseline", "measures", "seeds", "test", "valid"]
+    assert content["baseline"] == "clean"
+    assert content["measures"] == ["ndcg@10", "rr"]
+    assert content["seeds"] == [0, 1]
+    kinds = {"data": str, "measure": str, "ranker": str, "n_queries": int, "n_skipped": int}
+    numbers = ["mean", "low", "high", "seed_deviation", "difference", "difference_low",
+               "difference_high", "p_randomisation", "p_t", "calibration_error", "rounds",
+               "seconds"]  # fmt: skip
+    for part in ("test", "valid"):
+        keys = [(row["data"], row["measure"], row["ranker"]) for row in content[part]]
+        expected = itertools.product(["data", "other", "pooled"], ["ndcg@10", "rr"], NOISY)
+        assert keys == list(expected)
+        for row in content[part]:
+            assert list(row) == [*kinds, *numbers]
+            assert all(type(row[name]) is kind for name, kind in kinds.items())
+            empty = {name for name in numbers if row[name] is None}
+            compared = row["ranker"] != "clean"
+            unknown = {"calibration_error", "rounds"}
+            assert empty == unknown | (set() if compared else {"p_randomisation", "p_t"})
+            assert row["low"] <= row["mean"] <= row["high"]
+            assert row["difference_low"] <= row["difference"] <= row["difference_high"]
+
+
+def test_picture(comparison: Any, tmp_path: Path) -> None:
+    """A panel for each measure and data set, a dot for each ranker at its mean."""
+    figure = plots.comparison_grid(comparison)
+    figure.savefig(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert len(figure.axes) == 6
+    rows = [row for row in comparison.summary() if (row.data, row.measure) == ("other", "ndcg@10")]
+    axes = figure.axes[1]
+    assert axes.get_title() == "other"
+    assert axes.get_xlabel() == "ndcg@10"
+    dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert dots == [row.mean for row in rows]
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == list(NOISY)
+
+
+def test_records_are_columns_of_a_data_frame(comparison: Any) -> None:
+    """One row for each fit, part and query."""
+    frame = pd.DataFrame(comparison.records)
+    assert len(frame) == 3 * 2 * 2 * (12 + 6)
+    assert frame.groupby(["data", "part"])["query"].nunique().to_dict() == {
+        ("data", "test"): 12, ("data", "valid"): 12, ("other", "test"): 6, ("other", "valid"): 6,
+    }  # fmt: skip

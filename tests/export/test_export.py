@@ -1,0 +1,650 @@
+"""Exported models: read back by other libraries, or by readers written from the engines' sources.
+
+A reader below evaluates a file as the engine does, down to the comparison and the precision; the
+docstring says where that is written. Documents hold single-precision numbers, as engines keep them.
+"""
+
+import doctest
+import itertools
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+import treelite
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+from sklearn.linear_model import Ridge
+
+from gbrank import GBRanker, LinearRanker, export_model
+from gbrank.boosters.tree import Leaf, Threshold, Tree, above, at_most
+from gbrank.commands.cli import main
+from gbrank.export import FORMATS
+from gbrank.export.forest import Forest
+from gbrank.export.onnx import write_onnx
+from gbrank.export.solr import _before_slack
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[Any]
+Reader = Callable[[Path, Matrix, list[str]], Vector]
+
+F = np.float32
+N, D = 1000, 5
+RNG = np.random.default_rng(0)
+WHOLE = RNG.normal(size=(N, D)).astype(F)
+WHOLE[:, 3] = RNG.integers(0, 4, N)  # values that are thresholds too
+WHOLE[:, 4] = np.maximum(WHOLE[:, 4], 0)  # with zeros
+HOLES = np.where(RNG.random((N, D)) < 0.2, F(np.nan), WHOLE)
+CODES = RNG.integers(0, 9, N)
+Y = (WHOLE[:, 0] > 0) + (WHOLE[:, 1] * WHOLE[:, 4] > 0.1) + 1.0 * (WHOLE[:, 3] > 1) + CODES % 2
+Y = Y + np.isnan(HOLES[:, 0])  # so that missing values matter
+QID = np.arange(N) // 20
+NAMES = ["attribute(a)", "b", "c & <d>", "e", 'f"g']
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+
+@cache
+def fitted_to(data: str, booster: str = "lightgbm") -> GBRanker:
+    """Return a small ranker of documents with or without missing values."""
+    return fitted({"whole": WHOLE, "holes": HOLES}[data], booster)
+
+
+def fitted(X: Any, booster: str = "lightgbm", **params: Any) -> GBRanker:
+    """Return a small ranker."""
+    defaults = {"n_estimators": 25, "num_leaves": 12, "random_state": 0, "n_jobs": 1}
+    fit = {"categorical_feature": params.pop("categorical_feature", None)}
+    return GBRanker(booster=booster, **{**defaults, **params}).fit(X, Y, qid=QID, **fit)
+
+
+# --- Readers ----------------------------------------------------------------------------------
+
+
+def total(trees: list[Any], step: Callable[[Any, Matrix], Any], X: Matrix) -> Vector:
+    """Return the sum of the leaves, in single precision, of each row.
+
+    For a node and rows, `step` gives a leaf's value, or which rows go left, and both children.
+    """
+    scores = np.zeros(len(X), dtype=F)
+    for tree in trees:
+        leaves = np.empty(len(X), dtype=F)
+        todo = [(tree, np.arange(len(X)))]
+        while todo:
+            node, rows = todo.pop()
+            found = step(node, X[rows])
+            if isinstance(found, float):
+                leaves[rows] = found
+            else:
+                left, *children = found
+                todo += zip(children, (rows[left], rows[~left]), strict=True)
+        scores += leaves
+    return scores.astype(float)
+
+
+def read_plugin(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """XGBoostJsonParser and NaiveAdditiveDecisionTree of the LTR plugins, since 2024."""
+
+    def step(node: Any, X: Matrix) -> Any:
+        if "leaf" in node:
+            return float(node["leaf"])
+        assert node.keys() == {"nodeid", "depth", "split", "split_condition", "yes", "no",
+                               "missing", "children"}  # fmt: skip
+        assert [child["nodeid"] for child in node["children"]] == [node["yes"], node["no"]]
+        assert node["missing"] in (node["yes"], node["no"])
+        values = X[:, names.index(node["split"])]
+        left = F(node["split_condition"]) > values
+        return np.where(np.isnan(values), node["missing"] == node["yes"], left), *node["children"]
+
+    return total(json.loads(path.read_text()), step, X)
+
+
+def read_ranklib(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """Ensemble, Split and DenseProgramaticDataPoint of RankLib; lines are stripped and joined."""
+    lines = [line.strip() for line in path.read_text().split("\n")]
+    assert lines[0] == "## LambdaMART"
+    ensemble = ET.fromstring("".join(line for line in lines if not line.startswith("##")))
+    assert {tree.attrib["weight"] for tree in ensemble} == {"1.0"}
+
+    def step(node: Any, X: Matrix) -> Any:
+        if node[0].tag == "output":
+            return float(node[0].text)
+        feature, threshold, left, right = node
+        assert (left.attrib["pos"], right.attrib["pos"]) == ("left", "right")
+        values = np.nan_to_num(X[:, int(feature.text) - 1])
+        return values <= F(threshold.text), left, right
+
+    return total([tree[0] for tree in ensemble], step, X)
+
+
+def read_solr(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """MultipleAdditiveTreesModel of Solr 9.2; numbers are texts, and thresholds get 1e-6 more."""
+    content = json.loads(path.read_text())
+    assert content["class"] == "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
+    assert content["name"] == path.stem
+    asked = {feature["name"] for feature in content["features"]}
+    nulls = not content["params"].get("isNullSameAsZero", True)
+
+    def step(node: Any, X: Matrix) -> Any:
+        if "feature" not in node:
+            return float(node["value"])
+        assert node["feature"] in asked
+        values = X[:, names.index(node["feature"])]
+        left = np.nan_to_num(values) <= F(node["threshold"]) + F(1e-6)
+        if nulls:
+            left = np.where(np.isnan(values), node["missing"] == "left", left)
+        return left, node["left"], node["right"]
+
+    trees = content["params"]["trees"]
+    assert {tree["weight"] for tree in trees} == {"1"}
+    return total([tree["root"] for tree in trees], step, X)
+
+
+def compare(values: Matrix, default_left: bool, threshold: float) -> NDArray[np.bool_]:
+    """Return what Vespa makes of a split: !(f >= t) where missing values go left, f < t if not.
+
+    A comparison with NaN is false.
+    """
+    values = values.astype(float)
+    return ~(values >= threshold) if default_left else values < threshold
+
+
+def read_vespa_xgboost(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """XGBoostParser of Vespa."""
+
+    def step(node: Any, X: Matrix) -> Any:
+        if "leaf" in node:
+            return float(node["leaf"])
+        values, threshold = X[:, names.index(node["split"])], float(F(node["split_condition"]))
+        return compare(values, node["missing"] == node["yes"], threshold), *node["children"]
+
+    return total(json.loads(path.read_text()), step, X)
+
+
+def read_vespa_lightgbm(path: Path, X: Any, names: list[str]) -> Vector:
+    """LightGBMParser of Vespa; categories are texts, found by their place among all columns'."""
+    content = json.loads(path.read_text())
+    assert content["objective"] == "regression"
+    assert content["feature_names"] == names
+    infos = content["feature_infos"]
+    categorical = [place for place, name in enumerate(names) if infos[name]["values"]]
+    texts = dict(zip(categorical, content["pandas_categorical"], strict=True))
+
+    def step(node: Any, X: Matrix) -> Any:
+        if "left_child" not in node:
+            return float(node["leaf_value"])
+        children = node["left_child"], node["right_child"]
+        place, default_left = node["split_feature"], node["default_left"]
+        values = X[:, place]
+        if node["decision_type"] != "==":
+            return compare(values, default_left, float(node["threshold"])), *children
+        members = node["threshold"].split("||")
+        if place in texts:
+            members = [texts[place][int(code)] for code in members]
+        return np.isin(values.astype(str), members) | (default_left & pd.isna(values)), *children
+
+    return total([tree["tree_structure"] for tree in content["tree_info"]], step, X)
+
+
+def read_treelite(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """Treelite's own evaluator."""
+    model = treelite.Model.deserialize(path)
+    return treelite.gtil.predict(model, np.ascontiguousarray(X, dtype=float)).ravel()
+
+
+def read_onnx(path: Path, X: Matrix, names: list[str]) -> Vector:
+    """ONNX Runtime."""
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    return session.run(["score"], {"features": X.astype(F)})[0][:, 0]
+
+
+READERS: dict[str, Reader] = {
+    "elasticsearch": read_plugin,
+    "ranklib": read_ranklib,
+    "solr": read_solr,
+    "vespa-lightgbm": read_vespa_lightgbm,
+    "vespa-xgboost": read_vespa_xgboost,
+    "treelite": read_treelite,
+    "onnx": read_onnx,
+}
+formats = pytest.mark.parametrize("format", FORMATS)
+expresses_missing = pytest.mark.parametrize(
+    "format", [name for name, format in FORMATS.items() if format.missing]
+)
+expresses_categories = pytest.mark.parametrize(
+    "format", [name for name, format in FORMATS.items() if format.categories]
+)
+
+
+def exported(ranker: GBRanker, format: str, X: Any, path: Path, **options: Any) -> Vector:
+    """Return the scores that the reader of a format gives."""
+    if FORMATS[format].named:
+        options.setdefault("feature_names", NAMES)
+    export_model(ranker, path, format, **options)
+    return READERS[format](path, X, NAMES)
+
+
+def assert_same(
+    ranker: GBRanker, format: str, X: Any, path: Path, read_as: Any = None, **options: Any
+) -> None:
+    """Assert that the reader of a format gives the ranker's scores."""
+    read = exported(ranker, format, X if read_as is None else read_as, path, **options)
+    assert_allclose(read, ranker.predict(X), atol=1e-5, rtol=0)
+
+
+def test_there_is_a_reader_of_each_format() -> None:
+    """None is left out."""
+    assert READERS.keys() == FORMATS.keys()
+
+
+# --- The same scores --------------------------------------------------------------------------
+
+
+@boosters
+@expresses_missing
+def test_missing_values(booster: str, format: str, tmp_path: Path) -> None:
+    """They go where training has sent them; and there are other scores where it matters."""
+    ranker = fitted_to("holes", booster)
+    assert np.ptp(ranker.predict(HOLES)) > 1
+    assert_same(ranker, format, HOLES, tmp_path / "model")
+    assert np.abs(ranker.predict(HOLES) - ranker.predict(np.nan_to_num(HOLES))).max() > 0.1
+
+
+@boosters
+@formats
+def test_no_missing_values(booster: str, format: str, tmp_path: Path) -> None:
+    """Every format has models without them, and reads missing values as zeros then."""
+    ranker = fitted_to("whole", booster)
+    path = tmp_path / "model"
+    read = exported(ranker, format, HOLES, path, missing_as_zero=True)
+    assert_allclose(read, ranker.predict(np.nan_to_num(HOLES)), atol=1e-5, rtol=0)
+    assert_same(ranker, format, WHOLE, path, missing_as_zero=True)
+
+
+@formats
+def test_lightgbm_without_missing_values_reads_them_as_zeros(format: str, tmp_path: Path) -> None:
+    """So that no declaration is needed, in formats that can do nothing else."""
+    assert_same(fitted_to("whole"), format, HOLES, tmp_path / "model")
+
+
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "LightGBM's dart": ("lightgbm", {"booster_params": {"boosting": "dart"}}),
+    "XGBoost's dart": ("xgboost", {"booster_params": {"booster": "dart", "rate_drop": 0.5}}),
+    "LightGBM's objective": ("lightgbm", {"objective": "lightgbm:lambdarank"}),
+    "XGBoost's objective": ("xgboost", {"objective": "xgboost:rank:ndcg"}),
+    "forests": ("xgboost", {"booster_params": {"num_parallel_tree": 3}, "colsample": 0.5}),
+    "extra trees": ("lightgbm", {"booster_params": {"extra_trees": True}}),
+    "a start": ("lightgbm", {"objective": "smooth:ndcg"}),
+    "another start": ("xgboost", {"objective": "smooth:ndcg"}),
+    "two boosters": ("xgboost", {"init": fitted(WHOLE)}),
+    "deep trees": ("xgboost", {"num_leaves": 60, "min_child_samples": 1}),
+    "stumps": ("lightgbm", {"num_leaves": 2}),
+}
+
+
+@formats
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_model(format: str, kind: str, tmp_path: Path) -> None:
+    """Weights of trees, and the trees of the start."""
+    booster, params = KINDS[kind]
+    ranker = fitted(WHOLE, booster, **params)
+    assert (ranker.init_ is not None) == ("start" in kind or kind == "two boosters")
+    assert_same(ranker, format, WHOLE, tmp_path / "model", missing_as_zero=True)
+
+
+def test_trees_of_a_leaf_and_a_split() -> None:
+    """ONNX Runtime reads them in any order: see write_onnx."""
+    leaves, places = map(Leaf, itertools.count(1.0)), itertools.count(-1.0, 0.25)
+
+    def split(left: Tree | None = None, right: Tree | None = None) -> Tree:
+        sides = left or next(leaves), right or next(leaves)
+        return Threshold(0, True, *sides, threshold=next(places))
+
+    def value(tree: Tree, x: float) -> float:
+        while isinstance(tree, Threshold):
+            tree = tree.left if x <= tree.threshold else tree.right
+        assert isinstance(tree, Leaf)
+        return tree.value
+
+    kinds = [split(), split(right=split()), split(left=split()), split(split(), split())]
+    rows = np.random.default_rng(1).normal(size=(100, 1)).astype(np.float32)
+    for trees in itertools.product(kinds, repeat=2):
+        session = onnxruntime.InferenceSession(write_onnx(Forest("", ["a"], list(trees), {})))
+        (scores,) = session.run(["score"], {"features": rows})
+        expected = [sum(value(tree, x) for tree in trees) for (x,) in rows.tolist()]
+        assert_array_equal(scores[:, 0], expected)
+
+
+@boosters
+@formats
+def test_the_best_round(booster: str, format: str, tmp_path: Path) -> None:
+    """There are no trees of later ones."""
+    params = {"validation_fraction": 0.3, "early_stopping_rounds": 2, "learning_rate": 1.0}
+    ranker = fitted(WHOLE, booster, **params)
+    assert ranker.best_iteration_ < len(ranker.evals_result_["valid_0"]["ndcg@10"])
+    assert_same(ranker, format, WHOLE, tmp_path / "model", missing_as_zero=True)
+
+
+@boosters
+@expresses_categories
+def test_categories(booster: str, format: str, tmp_path: Path) -> None:
+    """Those of text, with missing and unknown ones; Vespa's are texts, others take codes."""
+    texts = np.array(list("uvwxyzabc"))[CODES]
+    frame = pd.DataFrame(HOLES, columns=list("abcde"))
+    frame["e"] = pd.Categorical(np.where(CODES == 5, None, texts))
+    ranker = fitted(frame, booster)
+    unknown = frame.assign(e=pd.Categorical(np.where(CODES == 2, "new", texts)))
+    codes = ranker._schema.transform(unknown)
+    read_as = unknown.to_numpy() if format == "vespa-lightgbm" else codes
+    if format == "vespa-lightgbm":
+        # To Vespa an unknown category is not missing; the boosters are told that it is.
+        read_as[~np.isin(unknown["e"], frame["e"].cat.categories), 4] = None
+    assert ranker.feature_importances_[4] > 0.02
+    assert_same(ranker, format, unknown, tmp_path / "model", read_as)
+
+
+@boosters
+@expresses_categories
+def test_categories_that_are_numbers(booster: str, format: str, tmp_path: Path) -> None:
+    """Which may not have been seen in training."""
+    X = HOLES.copy()
+    X[:, 4] = CODES
+    ranker = fitted(X, booster, categorical_feature=[4])
+    new = X.copy()
+    new[CODES == 2, 4] = 77
+    new[CODES == 3, 4] = np.nan
+    read_as: Any = new
+    if format == "vespa-lightgbm":
+        read_as = new.astype(object)
+        read_as[:, 4] = [None if np.isnan(code) else str(int(code)) for code in new[:, 4]]
+    assert_same(ranker, format, new, tmp_path / "model", read_as)
+
+
+@boosters
+def test_double_precision(booster: str, tmp_path: Path) -> None:
+    """Formats that keep it send every number where the ranker does, however close to a threshold.
+
+    XGBoost rounds to single precision first.
+    """
+    ranker = fitted_to("whole", booster)
+    thresholds = [split.threshold for tree in ranker._model.trees() for split in walk(tree)]
+    columns = [split.feature for tree in ranker._model.trees() for split in walk(tree)]
+    near = []
+    for towards in (-np.inf, 0.0, np.inf):
+        X = np.zeros((len(thresholds), D))
+        values = np.array(thresholds)
+        X[np.arange(len(X)), columns] = np.nextafter(values, towards) if towards else values
+        near.append(X)
+    X = np.concatenate(near)
+    path = tmp_path / "model"
+    assert_allclose(exported(ranker, "treelite", X, path), ranker.predict(X), atol=1e-5)
+    assert_allclose(exported(ranker, "vespa-lightgbm", X, path), ranker.predict(X), atol=1e-5)
+
+
+def walk(tree: Any) -> list[Any]:
+    """Return the splits of a tree."""
+    return [tree, *walk(tree.left), *walk(tree.right)] if hasattr(tree, "left") else []
+
+
+@boosters
+@formats
+def test_neighbours_in_single_precision(booster: str, format: str, tmp_path: Path) -> None:
+    """Values with no room for a threshold between them that is rounded the wrong way."""
+    X = WHOLE.copy()
+    start = F(0.3)
+    ladder = [start]
+    for _ in range(7):
+        ladder.append(np.nextafter(ladder[-1], F(1)))
+    X[:, 0] = np.array(ladder)[CODES % 8]
+    X[:, 1:] = 0
+    X[:, 1] = CODES > 3
+    ranker = fitted(X, booster)
+    assert len(np.unique(ranker.predict(X))) > 2
+    assert_same(ranker, format, X, tmp_path / "model", missing_as_zero=True)
+
+
+@given(st.floats(-1e30, 1e30) | st.floats(-1, 1) | st.floats(-1e-5, 1e-5))
+def test_thresholds_in_single_precision(threshold: float) -> None:
+    """The neighbours of a threshold go the same way."""
+    low, high = F(at_most(threshold)), F(above(threshold))
+    assert float(low) <= threshold < float(high)
+    assert high == np.nextafter(low, F(np.inf))
+
+
+@pytest.mark.parametrize("threshold", [1e300, 3.5e38, -1e300, float(np.finfo(F).max)])
+def test_thresholds_beyond_single_precision(threshold: float) -> None:
+    """They stay finite, as JSON has no infinity."""
+    assert np.isfinite(F(at_most(threshold)))
+    assert np.isfinite(F(above(threshold)))
+
+
+@given(st.floats(-1e30, 1e30) | st.floats(-1, 1) | st.floats(-1e-4, 1e-4))
+def test_thresholds_of_solr(threshold: float) -> None:
+    """With its slack they are exact, or the next number that single precision reaches."""
+    wanted = F(at_most(threshold))
+    given = F(_before_slack(threshold))
+    reached, next_one = given + F(1e-6), np.nextafter(given, F(np.inf)) + F(1e-6)
+    assert reached == wanted or reached < wanted < next_one
+
+
+def test_zero_is_no_positive_number_to_solr(tmp_path: Path) -> None:
+    """LightGBM's threshold between them is 1e-35."""
+    assert F(_before_slack(1.0000000180025095e-35)) + F(1e-6) == 0
+
+
+@formats
+def test_a_model_without_splits(format: str, tmp_path: Path) -> None:
+    """All documents have the same score."""
+    ranker = fitted(WHOLE, "xgboost", min_child_samples=N, n_estimators=2)
+    assert_same(ranker, format, WHOLE, tmp_path / "model")
+
+
+@formats
+def test_saved_and_loaded(format: str, tmp_path: Path) -> None:
+    """The same file; and on the command line."""
+    ranker = fitted_to("whole")
+    ranker.save(tmp_path / "ranker")
+    paths = [tmp_path / name / "model.json" for name in ("first", "second", "third")]
+    for path in paths:
+        path.parent.mkdir()
+    names = tmp_path / "names.txt"
+    names.write_text("\n".join(NAMES) + "\n")
+    options = {"feature_names": NAMES} if FORMATS[format].named else {}
+    export_model(ranker, paths[0], format, **options)
+    export_model(GBRanker.load(tmp_path / "ranker"), paths[1], format, **options)
+    arguments = ["--features", str(names)] if options else []
+    command = ["export", "--model", str(tmp_path / "ranker"), "--format", format, "--out"]
+    assert main([*command, str(paths[2]), *arguments]) == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes() == paths[2].read_bytes()
+
+
+# --- Names ------------------------------------------------------------------------------------
+
+
+def used_names(path: Path) -> set[str]:
+    """Return the names in a file for the LTR plugins."""
+
+    def names(node: Any) -> set[str]:
+        if "leaf" in node:
+            return set()
+        return {node["split"]}.union(*map(names, node["children"]))
+
+    return set().union(*map(names, json.loads(path.read_text())))
+
+
+def test_names_of_features(tmp_path: Path) -> None:
+    """The frame's, new ones for some, or for all; numbered without a frame."""
+    path = tmp_path / "model.json"
+    framed = fitted(pd.DataFrame(WHOLE, columns=list("abcde")))
+    export_model(framed, path, "elasticsearch")
+    assert used_names(path) == set("abcde")
+    export_model(framed, path, "elasticsearch", feature_names={"b": "body", "c": "b"})
+    assert used_names(path) == {"a", "body", "b", "d", "e"}
+    export_model(fitted_to("whole"), path, "elasticsearch")
+    assert used_names(path) == {"f0", "f1", "f2", "f3", "f4"}
+
+
+def test_solr_asks_for_the_features_that_it_needs(tmp_path: Path) -> None:
+    """Others would be computed for nothing."""
+    X = WHOLE.copy()
+    X[:, 1:3] = 0
+    export_model(fitted(X), tmp_path / "model", "solr", feature_names=NAMES)
+    content = json.loads((tmp_path / "model").read_text())
+    assert [feature["name"] for feature in content["features"]] == [NAMES[i] for i in (0, 3, 4)]
+
+
+def test_older_solr_loads_a_model_without_missing_values(tmp_path: Path) -> None:
+    """It knows no other parameters, and reads missing values as zeros."""
+    export_model(fitted_to("whole"), tmp_path / "model", "solr")
+    text = (tmp_path / "model").read_text()
+    assert "missing" not in text
+    assert "isNullSameAsZero" not in text
+
+
+# --- What is refused --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ranker": Ridge()}, "ranker must be a GBRanker, got Ridge"),
+        ({"ranker": LinearRanker()}, "ranker must be a GBRanker, got LinearRanker"),
+        ({"format": "solar"}, "unknown format 'solar'. Did you mean 'solr'"),
+        ({"feature_names": ["a"]}, "feature_names must have 5 entries, got 1"),
+        ({"feature_names": ["a", "b", "a", "d", "e"]}, "feature_names must differ, got 'a' twice"),
+        ({"feature_names": ["a", "b", "", "d", "e"]}, "not empty ones, got ''"),
+        ({"feature_names": [1, 2, 3, 4, 5]}, "feature_names must hold texts"),
+        ({"feature_names": "abcde"}, "feature_names must be a list"),
+        ({"feature_names": {"z": "y"}}, "feature_names must rename columns of X .*, got 'z'"),
+        ({"feature_names": {"f0": "f1"}}, "feature_names must differ, got 'f1' twice"),
+        (
+            {"format": "onnx", "feature_names": NAMES},
+            "feature_names must be None for onnx, which goes by the order",
+        ),
+    ],
+)
+def test_bad_arguments(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    """The argument, what it was, and what it should be; no file is written."""
+    arguments = {"ranker": MODEL, "path": tmp_path / "model", "format": "solr"} | change
+    with pytest.raises((ValueError, TypeError), match=message):
+        export_model(**arguments)
+    assert not list(tmp_path.iterdir())
+
+
+MODEL = fitted(WHOLE, n_estimators=2)
+
+
+@boosters
+@pytest.mark.parametrize("format", [n for n, format in FORMATS.items() if not format.missing])
+def test_missing_values_are_refused(booster: str, format: str, tmp_path: Path) -> None:
+    """Where they are read as zeros."""
+    with pytest.raises(ValueError, match=f"{format} reads missing values as zeros. If there are"):
+        export_model(fitted_to("holes", booster), tmp_path / "model", format)
+
+
+@boosters
+@pytest.mark.parametrize("format", [n for n, format in FORMATS.items() if not format.categories])
+def test_categories_are_refused(booster: str, format: str, tmp_path: Path) -> None:
+    """Where splits are by threshold."""
+    X = WHOLE.copy()
+    X[:, 4] = CODES
+    ranker = fitted(X, booster, categorical_feature=[4])
+    with pytest.raises(ValueError, match=rf"splits by category, .*'f4'; {format} has none"):
+        export_model(ranker, tmp_path / "model", format, missing_as_zero=True)
+
+
+@formats
+def test_other_starts_are_refused(format: str, tmp_path: Path) -> None:
+    """Their scores are no sum of trees."""
+    ranker = fitted(WHOLE, init=Ridge().fit(WHOLE, Y))
+    with pytest.raises(ValueError, match="init must be a GBRanker for the model to be exported"):
+        export_model(ranker, tmp_path / "model", format)
+
+
+def test_a_start_with_other_categories_is_refused(tmp_path: Path) -> None:
+    """The same code would stand for different ones."""
+    texts = np.array(list("uvwxyzabc"))[CODES]
+    frame = pd.DataFrame(WHOLE, columns=list("abcde")).assign(e=pd.Categorical(texts))
+    start = fitted(frame.assign(e=pd.Categorical(np.where(CODES == 0, "v", texts))))
+    with pytest.raises(ValueError, match="init must know the same categories"):
+        export_model(fitted(frame, init=start), tmp_path / "model", "treelite")
+
+
+@formats
+def test_zeros_as_missing_values_are_refused(format: str, tmp_path: Path) -> None:
+    """Where they are sent past the numbers next to them; elsewhere the scores are the same."""
+    y = Y + 2 * (WHOLE[:, 4] == 0)
+    params = {"booster_params": {"zero_as_missing": True}, "n_estimators": 10, "n_jobs": 1}
+    ranker = GBRanker(**params).fit(WHOLE[:, 3:], y, qid=QID)
+    with pytest.raises(ValueError, match="zero_as_missing it sends those of column 1 to the other"):
+        export_model(ranker, tmp_path / "model", format)
+
+
+def test_linear_leaves_are_refused(tmp_path: Path) -> None:
+    """No format has them."""
+    ranker = fitted(WHOLE, booster_params={"linear_tree": True}, n_estimators=3)
+    with pytest.raises(ValueError, match="constants in its leaves, got the linear functions"):
+        export_model(ranker, tmp_path / "model", "treelite")
+
+
+@pytest.mark.parametrize("package", ["treelite", "onnx"])
+def test_packages_that_are_not_installed(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """What to install; on the command line it is one line."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"needs {package}.*pip install gbrank\[export\]"):
+        export_model(MODEL, tmp_path / "model", package)
+    MODEL.save(tmp_path / "ranker")
+    command = ["export", "--model", str(tmp_path / "ranker"), "--output", str(tmp_path / "model")]
+    assert main([*command, "--format", package]) == 1
+    assert "pip install" in capsys.readouterr().err
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    """A model that is refused leaves what was there."""
+    path = tmp_path / "model"
+    export_model(MODEL, path, "ranklib")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="reads missing values as zeros"):
+        export_model(fitted_to("holes"), path, "ranklib")
+    assert path.read_bytes() == before
+    assert_array_equal(sorted(tmp_path.iterdir()), [path])
+
+
+# --- The page ---------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "export.md"
+needs_page = pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+
+
+@needs_page
+def test_lines_of_the_page_run() -> None:
+    """Blocks of code share one session."""
+    options = doctest.ELLIPSIS | doctest.REPORT_NDIFF
+    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=options)
+    assert found.attempted > 15
+    assert found.failed == 0
+
+
+@needs_page
+def test_the_page_has_all_formats() -> None:
+    """With what they express."""
+    table = re.findall(r"^\| `([\w-]+)` \| (.*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [name for name, _ in table] == list(FORMATS)
+    for name, row in table:
+        _, features, missing, categories, *_ = row.split(" | ")
+        format = FORMATS[name]
+        assert features.startswith("by name") == format.named
+        assert missing.startswith("yes") == format.missing
+        assert (categories == "yes") == format.categories

@@ -1,0 +1,513 @@
+"""Checkpoints: a fit that is interrupted goes on to the same bits, and to nothing else's."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import Ridge
+
+from gbrank import GBRanker, LambdaRank, geometric, make_cubic
+from gbrank.boosters import TRAINERS
+from gbrank.commands.cli import main
+from gbrank.fit.loop import FitInterrupted
+
+X_ALL, Y_ALL, QID_ALL = make_cubic(40, n_documents=12, n_features=6, random_state=0)
+TRAIN = QID_ALL < 25
+X, Y, QID = X_ALL[TRAIN], Y_ALL[TRAIN], QID_ALL[TRAIN]
+VALID = {
+    "eval_set": [(X_ALL[~TRAIN], Y_ALL[~TRAIN]), (X[:120], Y[:120])],
+    "eval_qid": [QID_ALL[~TRAIN], QID[:120]],
+}
+FILE = "checkpoint.gbrank"
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+
+class Killed(Exception):
+    """What ends a fit in these tests."""
+
+
+def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
+    """Return a small ranker."""
+    defaults = {"n_estimators": 9, "random_state": 3, "n_jobs": 1, "min_child_samples": 3}
+    return GBRanker(objective, booster=booster, **{**defaults, **params})
+
+
+def fit(ranker: GBRanker, X: Any = X, **data: Any) -> GBRanker:
+    """Return a ranker, fitted."""
+    return ranker.fit(X, Y, **{"qid": QID, **VALID, **data})
+
+
+def kill_before(
+    monkeypatch: pytest.MonkeyPatch, ranker: GBRanker, round: int, error: Any = Killed
+) -> None:
+    """Let training end before a round, counted from the beginning of this fit."""
+    kind = TRAINERS[ranker.booster]
+    step, done = kind.step, []
+
+    def dying(self: Any, derivatives: Any) -> None:
+        if len(done) == round:
+            raise error
+        done.append(1)
+        step(self, derivatives)
+
+    monkeypatch.setattr(kind, "step", dying)
+
+
+def interrupted(ranker: GBRanker, folder: Path, round: int, X: Any = X, **data: Any) -> None:
+    """Fit until before a round."""
+    with pytest.MonkeyPatch.context() as patch:
+        kill_before(patch, ranker, round)
+        with pytest.raises(Killed):
+            fit(ranker, X, checkpoint=folder, checkpoint_rounds=2, **data)
+
+
+def assert_same(a: GBRanker, b: GBRanker, X: Any = X) -> None:
+    """Assert that two fits came to the same bits."""
+    assert a._model.dump() == b._model.dump()
+    assert a.evals_result_ == b.evals_result_
+    assert a.best_iteration_ == b.best_iteration_
+    assert a.best_score_ == b.best_score_
+    assert_array_equal(a.sigmas_, b.sigmas_)
+    assert_array_equal(a.predict(X), b.predict(X))
+
+
+# --- the same bits ------------------------------------------------------------------------------
+
+CASES = {
+    "plain": {},
+    "documents": {"subsample": 0.7},
+    "few documents": {"subsample": 0.3},
+    "queries": {"subsample": 0.5, "subsample_by": "query"},
+    "features": {"colsample": 0.5},
+    "both": {"subsample": 0.4, "colsample": 0.6, "learning_rate": 0.5},
+    "spread": {"objective": "approx:ndcg", "sigma": geometric(1.0, 0.1, unit="spread")},
+    "noise": {"objective": "perturbed:ndcg"},
+    "mixture": {"objective": "lambda:ap+pointwise", "sigma": lambda round, _: 1 / (1 + round)},
+    "stopping": {"early_stopping_rounds": 2, "learning_rate": 1.0, "n_estimators": 30},
+    "start": {"init": Ridge().fit(X, Y), "subsample": 0.7},
+    "training measure": {"verbose": 1},
+}
+OWN_CASES = {
+    "lightgbm": [
+        {"extra_trees": True, "feature_fraction_bynode": 0.5},
+        {"linear_tree": True},
+        {"monotone_constraints": [1, 0, 0, 0, 0, 0], "path_smooth": 1.0},
+    ],
+    "xgboost": [
+        {"num_parallel_tree": 2, "colsample_bynode": 0.5, "colsample_bylevel": 0.8},
+        {"tree_method": "exact", "grow_policy": "depthwise"},
+        {"max_bin": 16, "max_delta_step": 1.0},
+    ],
+}
+
+
+@boosters
+@pytest.mark.parametrize("round", [1, 2, 5, 9])
+@pytest.mark.parametrize("case", CASES)
+def test_resuming_gives_the_same_bits(booster: str, case: str, round: int, tmp_path: Path) -> None:
+    """After the fit died in any round, whatever is drawn, scheduled or remembered."""
+    ranker = make(booster, **CASES[case])
+    whole = fit(make(booster, **CASES[case]))
+    if round < len(whole.sigmas_):
+        interrupted(ranker, tmp_path, round)
+    else:
+        fit(make(booster, **CASES[case]), checkpoint=tmp_path)
+    assert_same(fit(ranker, checkpoint=tmp_path, checkpoint_rounds=2), whole)
+
+
+@pytest.mark.parametrize(
+    ("booster", "own"), [(name, own) for name, cases in OWN_CASES.items() for own in cases], ids=str
+)
+def test_the_boosters_own_parameters(booster: str, own: dict[str, Any], tmp_path: Path) -> None:
+    """Those that draw features, and those that keep more in a tree than its leaves."""
+    params = {"booster_params": own, "colsample": 0.8, "max_depth": 5}
+    interrupted(make(booster, **params), tmp_path, 5)
+    assert_same(fit(make(booster, **params), checkpoint=tmp_path), fit(make(booster, **params)))
+
+
+@pytest.mark.parametrize(
+    "objective", ["lightgbm:lambdarank", "xgboost:rank:ndcg", "xgboost:rank:pairwise"]
+)
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_the_boosters_own_objectives(objective: str, shuffled: bool, tmp_path: Path) -> None:
+    """With rows in any order."""
+    booster = objective.partition(":")[0]
+    order = np.random.default_rng(0).permutation(len(Y)) if shuffled else np.arange(len(Y))
+    data = {"X": X[order], "qid": QID[order], "query_weight": np.linspace(1, 2, 25)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "Y", Y[order])
+        interrupted(make(booster, objective), tmp_path, 5, **data)
+        again = fit(make(booster, objective), checkpoint=tmp_path, **data)
+        assert_same(again, fit(make(booster, objective), **data))
+
+
+@boosters
+@pytest.mark.parametrize("kind", ["float32", "csr", "frame"])
+def test_kinds_of_data(booster: str, kind: str, tmp_path: Path) -> None:
+    """Weights, initial scores and categories included."""
+    data: dict[str, Any] = {"float32": X.astype(np.float32), "csr": sp.csr_matrix(X)}
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["a"] = pd.Categorical(np.array(["x", "y", "z"])[np.arange(len(X)) % 3])
+    given = {
+        "X": data.get(kind, frame),
+        "eval_set": None,
+        "eval_qid": None,
+        "init_score": X[:, 1],
+        "sample_weight": np.linspace(1, 2, len(Y)),
+    }
+    params = {"subsample": 0.7, "validation_fraction": 0.3}
+    interrupted(make(booster, **params), tmp_path, 5, **given)
+    again = fit(make(booster, **params), checkpoint=tmp_path, **given)
+    assert_same(again, fit(make(booster, **params), **given), given["X"])
+
+
+@boosters
+@pytest.mark.parametrize("round", [2, 5])
+def test_position_bias(booster: str, round: int, tmp_path: Path) -> None:
+    """It goes on from what it was; other positions are another fit."""
+    position = np.arange(len(Y)) % 12 + 1
+    interrupted(make(booster), tmp_path, round, position=position)
+    with pytest.raises(ValueError, match="these were others: position"):
+        fit(make(booster), checkpoint=tmp_path, position=position[::-1])
+    again = fit(make(booster), checkpoint=tmp_path, position=position)
+    whole = fit(make(booster), position=position)
+    assert_same(again, whole)
+    assert again.position_bias_ == whole.position_bias_
+    assert again.position_bias_[12] != 0
+
+
+@boosters
+def test_threads_may_change(booster: str, tmp_path: Path) -> None:
+    """A fit may go on with another number of threads."""
+    interrupted(make(booster, subsample=0.7), tmp_path, 5)
+    again = fit(make(booster, subsample=0.7, n_jobs=2), checkpoint=tmp_path)
+    whole = fit(make(booster, subsample=0.7))
+    assert again.evals_result_ == whole.evals_result_
+    assert_array_equal(again.predict(X), whole.predict(X))
+
+
+def test_what_a_round_draws_is_its_own(tmp_path: Path) -> None:
+    """Trees of XGBoost do not depend on what else the process trains in between."""
+    whole = fit(make("xgboost", subsample=0.5, colsample=0.5))
+    ranker = make("xgboost", subsample=0.5, colsample=0.5)
+    with pytest.MonkeyPatch.context() as patch:
+        step, nested = TRAINERS["xgboost"].step, []
+
+        def training_another(self: Any, derivatives: Any) -> None:
+            if not nested:
+                nested.append(1)
+                make("xgboost", subsample=0.5, colsample=0.5, n_estimators=2).fit(X, Y, qid=QID)
+                nested.clear()
+            step(self, derivatives)
+
+        patch.setattr(TRAINERS["xgboost"], "step", training_another)
+        assert_same(fit(ranker), whole)
+
+
+def test_every_round_draws_anew() -> None:
+    """Features and documents are others in each round, and the seeds leave no trace."""
+    ranker = make(colsample=0.34, subsample=0.5, n_estimators=30, num_leaves=4)
+    text = fit(ranker)._model.dump().decode()
+    trees = [line for line in text.splitlines() if line.startswith("split_feature=")]
+    drawn = {frozenset(line.partition("=")[2].split()) for line in trees}
+    assert len(drawn) > 8  # of 15 pairs and 6 single features
+    assert "[pos_bagging_fraction: 1]" in text
+
+
+# --- killed at any moment -----------------------------------------------------------------------
+
+
+def killed(booster: str, folder: Path, kills: int, seed: int) -> None:
+    """Kill fits, and assert that what they came to is what a fit left in peace comes to."""
+    script = Path(__file__).parents[1] / "killed.py"
+    arguments = [sys.executable, script, booster, folder, str(kills), str(seed)]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    deaths = [int(line) for line in done.stdout.split()]
+    assert sum(deaths) >= kills
+
+    def files(name: str) -> dict[str, bytes]:
+        found = {path for path in (folder / name).rglob("[!.]*") if path.is_file()}
+        return {str(path.relative_to(folder / name)): path.read_bytes() for path in found}
+
+    whole = files("whole")
+    assert len(whole) == 4  # the model and its start
+    for number in range(len(deaths)):
+        assert files(f"killed_{number}") == whole
+        assert os.listdir(folder / f"checkpoint_{number}") == [FILE]
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs SIGKILL and fork")
+
+
+@needs_fork
+@boosters
+def test_killed_a_few_times(booster: str, tmp_path: Path) -> None:
+    """SIGKILL before trees and in the middle of writings."""
+    killed(booster, tmp_path, kills=4, seed=0)
+
+
+@needs_fork
+@boosters
+@pytest.mark.slow
+def test_killed_fifty_times(booster: str, tmp_path: Path) -> None:
+    """The same, at many random moments."""
+    killed(booster, tmp_path, kills=50, seed=1)
+
+
+# --- Ctrl-C -------------------------------------------------------------------------------------
+
+
+@boosters
+def test_ctrl_c_leaves_a_model_and_a_checkpoint(booster: str, tmp_path: Path) -> None:
+    """The rounds done are usable, and the same call does the rest; also after going on."""
+    whole = fit(make(booster, colsample=0.5))
+    ranker = make(booster, colsample=0.5)
+    for rounds in (5, 2):
+        with pytest.MonkeyPatch.context() as patch:
+            kill_before(patch, ranker, rounds, KeyboardInterrupt)
+            with pytest.warns(FitInterrupted):
+                fit(ranker, checkpoint=tmp_path, checkpoint_rounds=2)
+        done = len(ranker.evals_result_["valid_0"]["ndcg@10"])
+        assert ranker.best_iteration_ == done
+        assert (
+            ranker.evals_result_["valid_0"]["ndcg@10"]
+            == (whole.evals_result_["valid_0"]["ndcg@10"][:done])
+        )
+    assert done == 6  # 4 of 5 rounds were written, then 2 more
+    assert_same(fit(ranker, checkpoint=tmp_path), whole)
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+CODES: dict[str, Any] = {"X": np.floor(4 * np.abs(X)), "eval_set": None, "eval_qid": None}
+Y_OTHER = np.where(np.arange(len(Y)) == 7, Y + 1, Y)
+LEVEL = {"eval_init_score": [np.zeros(180), np.zeros(120)]}
+OTHERS = {
+    "objective": {"objective": "ranknet"},
+    "num_leaves": {"num_leaves": 5},
+    "sigma": {"sigma": lambda round, rounds: 0.5},
+    "random_state": {"random_state": 4},
+    "booster_params": {"booster_params": {"max_bin": 15}},
+    "eval_metric": {"eval_metric": ["ndcg@10", "map"]},
+    "n_estimators": {"n_estimators": 10},
+    "verbose": {"verbose": 1},
+    "init": {"init": Ridge().fit(X, Y)},
+    "X": {"X": X + 1e-9},
+    "qid": {"qid": np.where(QID == 3, 99, QID)},
+    "init_score": {"init_score": X[:, 0], **LEVEL},
+    "sample_weight": {"sample_weight": np.ones(len(Y))},
+    "query_weight": {"query_weight": np.ones(25)},
+    "categorical_feature": {"categorical_feature": [], **CODES},
+    "eval_set[1]": {"eval_set": [VALID["eval_set"][0], (X[:120], Y_OTHER[:120])]},
+    "eval_qid[0]": {"eval_qid": [QID_ALL[~TRAIN] // 2, QID[:120]]},
+    "eval_init_score[1]": {"eval_init_score": [np.zeros(180), np.ones(120)]},
+    "the number of validation sets": {
+        "eval_set": VALID["eval_set"][:1], "eval_qid": VALID["eval_qid"][:1]
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_checkpoint_of_another_fit_is_refused(name: str, tmp_path: Path) -> None:
+    """And what differs is named: nothing else, and all of it."""
+    first: dict[str, Any] = {}
+    if name == "categorical_feature":
+        first = {"categorical_feature": [2], **CODES}
+    elif name == "eval_init_score[1]":
+        first = LEVEL
+    elif name == "init_score":
+        first = {"init_score": np.zeros(len(Y)), **LEVEL}
+    interrupted(make(), tmp_path, 5, **first)
+    before = (tmp_path / FILE).read_bytes()
+    other = OTHERS[name]
+    params = {key: value for key, value in other.items() if key in make().get_params()}
+    data = {key: value for key, value in other.items() if key not in params}
+    with pytest.raises(ValueError, match=f"these were others: {name}\\.".replace("[", r"\[")):
+        fit(make(**params), checkpoint=tmp_path, **data)
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_all_differences_are_named(tmp_path: Path) -> None:
+    """Labels, of which y[7] is another, and a parameter."""
+    interrupted(make(), tmp_path, 5)
+    with pytest.raises(ValueError, match=r"others: learning_rate, y\."):
+        make(learning_rate=0.2).fit(X, Y_OTHER, qid=QID, **VALID, checkpoint=tmp_path)
+
+
+def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sums may have other last bits."""
+    interrupted(make(), tmp_path, 5)
+    monkeypatch.setattr("gbrank.fit.checkpoints.version", lambda package: "0.0")
+    with pytest.raises(ValueError, match="others: the version of lightgbm"):
+        fit(make(), checkpoint=tmp_path)
+
+
+def test_nothing_to_go_on_from_is_no_obstacle(tmp_path: Path) -> None:
+    """A fit that died before its first round binds nobody."""
+    interrupted(make(), tmp_path, 0)
+    assert_same(fit(make(num_leaves=5), checkpoint=tmp_path), fit(make(num_leaves=5)))
+
+
+def test_equal_parameters_may_be_other_objects(tmp_path: Path) -> None:
+    """An objective and a schedule made anew, as by another process."""
+    params = {"objective": LambdaRank("ndcg@5"), "sigma": geometric(1.0, 0.5)}
+    interrupted(make(**params), tmp_path, 5)
+    again = make(objective=LambdaRank("ndcg@5"), sigma=geometric(1.0, 0.5))
+    assert_same(fit(again, checkpoint=tmp_path), fit(make(**params)))
+
+
+@pytest.mark.parametrize(
+    ("params", "text"),
+    [
+        ({"random_state": None}, "random_state must be an integer"),
+        ({"random_state": np.random.RandomState(0)}, "random_state must be an integer"),
+        ({"booster_params": {"boosting": "dart"}}, "boosting='dart'"),
+        ({"booster_params": {"data_sample_strategy": "goss"}}, "data_sample_strategy"),
+        ({"booster_params": {"use_quantized_grad": True}}, "use_quantized_grad"),
+        ({"booster_params": {"subsample_freq": 2}, "subsample": 0.5}, "bagging_freq=2"),
+        ({"objective": "lightgbm:rank_xendcg"}, "rank_xendcg"),
+        ({"objective": "lightgbm:lambdarank", "subsample": 0.5}, "sampling"),
+        ({"booster": "xgboost", "booster_params": {"booster": "dart"}}, "booster='dart'"),
+        ({"booster": "xgboost", "objective": "xgboost:rank:ndcg", "colsample": 0.5}, "sampling"),
+        ({"booster": "xgboost", "objective": "xgboost:rank:ndcg",
+          "booster_params": {"lambdarank_unbiased": True}}, "lambdarank_unbiased"),
+        ({"booster": "xgboost", "booster_params": {"tree_method": "approx"}},
+         "tree_method='approx'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else ",".join(value),
+)  # fmt: skip
+def test_fits_that_could_not_go_on_have_no_checkpoint(
+    params: dict[str, Any], text: str, tmp_path: Path
+) -> None:
+    """Where a booster keeps to itself what it needs."""
+    with pytest.raises(ValueError, match=text):
+        fit(make(**params), checkpoint=tmp_path)
+    assert not (tmp_path / FILE).exists()
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, None, True])
+def test_checkpoint_rounds_is_an_integer(value: Any, tmp_path: Path) -> None:
+    """Of at least 1."""
+    with pytest.raises((TypeError, ValueError), match="checkpoint_rounds must be an integer"):
+        fit(make(), checkpoint=tmp_path, checkpoint_rounds=value)
+
+
+def test_checkpoint_is_a_path() -> None:
+    """Anything else is named."""
+    with pytest.raises(TypeError, match="checkpoint must be the path of a folder or None, got 7"):
+        fit(make(), checkpoint=7)
+
+
+# --- disks and damage ---------------------------------------------------------------------------
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No tree is grown then."""
+    (tmp_path / "file").write_text("")
+    ranker = make()
+    kill_before(monkeypatch, ranker, 0)
+    with pytest.raises(OSError, match=r"checkpoint must be a folder to write to.*file"):
+        fit(ranker, checkpoint=tmp_path / "file")
+    with pytest.raises(OSError, match="checkpoint must be a folder to write to"):
+        fit(ranker, checkpoint=tmp_path / "file" / "below")
+
+
+def full(monkeypatch: pytest.MonkeyPatch, writings: int) -> None:
+    """Let the disk be full after so many writings."""
+    fsync, done = os.fsync, []
+
+    def failing(file: int) -> None:
+        if len(done) == writings:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        done.append(1)
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", failing)
+
+
+def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the first it is noticed before training; later, the last checkpoint is whole."""
+    ranker = make(subsample=0.7)
+    with monkeypatch.context() as patch:
+        full(patch, 0)
+        kill_before(patch, ranker, 0)
+        with pytest.raises(OSError, match="No space left"):
+            fit(ranker, checkpoint=tmp_path)
+    assert os.listdir(tmp_path) == []
+    with monkeypatch.context() as patch:
+        full(patch, 3)
+        with pytest.raises(OSError, match="No space left"):
+            fit(ranker, checkpoint=tmp_path, checkpoint_rounds=2)
+    assert os.listdir(tmp_path) == [FILE]
+    assert _history(tmp_path)["done"] == 4
+    assert_same(fit(ranker, checkpoint=tmp_path), fit(make(subsample=0.7)))
+
+
+def _history(folder: Path) -> dict[str, Any]:
+    """Return what a checkpoint says of the rounds."""
+    history: dict[str, Any] = json.loads((folder / FILE).read_bytes().split(b"\n")[1])["history"]
+    return history
+
+
+def test_damage_is_noticed(tmp_path: Path) -> None:
+    """Wherever the file was cut or changed."""
+    interrupted(make(), tmp_path, 5)
+    content = (tmp_path / FILE).read_bytes()
+    places = np.random.default_rng(0).integers(0, len(content), 40)
+    damaged = [content[:place] for place in places] + [
+        content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :] for place in places
+    ]
+    for other in [b"", *damaged]:
+        (tmp_path / FILE).write_bytes(other)
+        with pytest.raises(ValueError, match=r"checkpoint is damaged: delete .*gbrank to begin"):
+            fit(make(), checkpoint=tmp_path)
+
+
+def test_a_checkpoint_holds_data_only(tmp_path: Path) -> None:
+    """A checksum, JSON, and what LightGBM writes as text, with 8 bytes for each document."""
+    interrupted(make(), tmp_path, 5)
+    _, head, body = (tmp_path / FILE).read_bytes().split(b"\n", 2)
+    sizes = json.loads(head)["sizes"]
+    assert sum(sizes.values()) == len(body)
+    assert [sizes[f"scores_{i}"] for i in range(3)] == [8 * 300, 8 * 180, 8 * 120]
+    assert np.frombuffer(body[: sizes["trees"]], dtype=np.int64).tolist() == [0, 1, 2, 3, 4]
+    assert body[sizes["trees"] :].startswith(b"tree\nversion=")
+
+
+# --- the command line ---------------------------------------------------------------------------
+
+
+def test_the_command_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`gbrank train --checkpoint` gives the model of a command that was never interrupted."""
+    rows = zip(Y, QID, X, strict=True)
+    lines = [
+        f"{int(y)} qid:{q} " + " ".join(f"{i + 1}:{v!r}" for i, v in enumerate(x.tolist()))
+        for y, q, x in rows
+    ]
+    data = tmp_path / "train.txt"
+    data.write_text("\n".join(lines) + "\n")
+    command = ["train", str(data), "--n-estimators", "9", "--subsample", "0.7", "--n-jobs", "1"]
+    checkpoint = ["--checkpoint", str(tmp_path / "ck"), "--checkpoint-rounds", "2"]
+    assert main([*command, "--model", str(tmp_path / "whole")]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        kill_before(patch, make(), 5)
+        with pytest.raises(Killed):
+            main([*command, "--model", str(tmp_path / "again"), *checkpoint])
+    assert _history(tmp_path / "ck")["done"] == 4
+    assert main([*command, "--model", str(tmp_path / "again"), *checkpoint]) == 0
+    for name in ("gbrank.json", "model.txt"):
+        whole, again = ((tmp_path / folder / name).read_bytes() for folder in ("whole", "again"))
+        assert whole == again
+    capsys.readouterr()
+    assert main([*command, "--num-leaves", "7", "--model", str(tmp_path / "c"), *checkpoint]) != 0
+    assert "these were others: num_leaves" in capsys.readouterr().err

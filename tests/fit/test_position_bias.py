@@ -1,0 +1,292 @@
+"""Position bias: clicks that are simulated, and what is learned from them."""
+
+import doctest
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import (
+    GBRanker,
+    LinearRanker,
+    Queries,
+    get_objective,
+    list_objectives,
+    make_clicks,
+    make_cubic,
+)
+from gbrank.parallel.sums import sums_of_any_order
+
+X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
+CLICKS = make_clicks(Y, QID, n_sessions=3, n_positions=6, random_state=0)
+SHOWN = X[CLICKS.rows]
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+
+def make(objective: Any = "lambdarank", **params: Any) -> GBRanker:
+    """Return a small ranker."""
+    defaults = {"n_estimators": 6, "random_state": 3, "n_jobs": 1, "min_child_samples": 3}
+    return GBRanker(objective, **{**defaults, **params})
+
+
+def fit(ranker: GBRanker, **data: Any) -> GBRanker:
+    """Return a ranker, fitted to the clicks."""
+    given = {"qid": CLICKS.qid, "position": CLICKS.position, **data}
+    return ranker.fit(SHOWN, CLICKS.y, **given)
+
+
+# --- Clicks ------------------------------------------------------------------------------------
+
+
+def test_click_rates_are_the_models() -> None:
+    """Per position and label, within four standard errors."""
+    y = np.array([0, 1, 3, 0, 1])
+    clicks = make_clicks(y, np.zeros(5), n_sessions=40_000, eta=0.7, noise=0.2, random_state=2)
+    for position in range(1, 6):
+        for label in (0, 1, 3):
+            here = (clicks.position == position) & (y[clicks.rows] == label)
+            p = position**-0.7 * (0.2 + 0.8 * (2**label - 1) / 7)
+            assert abs(clicks.y[here].mean() - p) <= 4 * math.sqrt(p * (1 - p) / here.sum())
+            assert_allclose(clicks.propensity[here], position**-0.7)
+
+
+def test_rankings_are_plackett_and_luces() -> None:
+    """Who is first is drawn by softmax(scores / temperature); so is who is second, of the rest."""
+    scores = np.array([1.0, 0.0, 2.0])
+    clicks = make_clicks(
+        [1, 0, 0], [7, 7, 7], scores=scores, temperature=2.0, n_sessions=40_000, random_state=2
+    )
+    shown = clicks.rows.reshape(-1, 3)
+    w = np.exp(scores / 2)
+    for first in range(3):
+        share = w[first] / w.sum()
+        assert abs((shown[:, 0] == first).mean() - share) < 4 * 0.5 / math.sqrt(40_000)
+        second = (first + 1) % 3
+        rest = shown[shown[:, 0] == first, 1]
+        share = w[second] / (w.sum() - w[first])
+        assert abs((rest == second).mean() - share) < 4 * 0.5 / math.sqrt(len(rest))
+
+
+def test_sessions() -> None:
+    """Each shows documents of one query, the best ones first, and sessions of a query in a row."""
+    qid = np.array([9, 4, 9, 4, 9, 9])
+    scores = np.array([1, 5, 3, 6, 2, 4.0])
+    clicks = make_clicks(
+        [1, 0, 0, 0, 0, 0], qid, scores=scores, temperature=0, n_sessions=2, n_positions=3
+    )
+    assert clicks.rows.tolist() == [5, 2, 4, 5, 2, 4, 3, 1, 3, 1]
+    assert clicks.qid.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 3, 3]
+    assert clicks.position.tolist() == [1, 2, 3, 1, 2, 3, 1, 2, 1, 2]
+
+
+def test_clicks_of_a_seed() -> None:
+    first, same, other = (make_clicks(Y, QID, random_state=seed) for seed in (5, 5, 6))
+    assert all(map(np.array_equal, first, same))
+    assert not np.array_equal(first.y, other.y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y": [0, 0]}, "y must have a label above 0, got only zeros"),
+        ({"y": [1, -1]}, "labels must be at least 0, got -1"),
+        ({"qid": [1]}, "qid must have one entry per row, 2, got 1"),
+        ({"scores": [1.0]}, "scores must have 2 entries, got 1"),
+        ({"scores": [1.0, np.nan]}, "scores must be finite"),
+        ({"temperature": -1}, "temperature must be a number of at least 0, got -1"),
+        ({"n_sessions": 0}, "n_sessions must be an integer of at least 1, got 0"),
+        ({"n_positions": 1.5}, "n_positions must be an integer of at least 1, got 1.5"),
+        ({"eta": -1}, "eta must be a number of at least 0, got -1"),
+        ({"noise": 2}, "noise must be a number of at least 0 and at most 1, got 2"),
+        ({"random_state": "x"}, "random_state must be an integer of at least 0"),
+    ],
+    ids=str,
+)
+def test_bad_clicks(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        make_clicks(**{"y": [1, 0], "qid": [1, 1], **arguments})
+
+
+# --- What is learned ---------------------------------------------------------------------------
+
+
+def test_debiased_training_recovers_the_ranking() -> None:
+    """A ranker that looks at one feature was in service: clicks alone make it look right.
+
+    Trained with positions, rankers judged by the true labels of other queries are better in every
+    world, and nearly as good as those that are trained on labels.
+    """
+    worth = {"labels": [], "clicks": [], "positions": []}
+    for seed in range(3):
+        X, y, qid = make_cubic(
+            160, n_documents=12, n_features=5, distribution=(0.5, 0.2, 0.15, 0.1, 0.05),
+            random_state=seed,
+        )  # fmt: skip
+        train = qid < 80
+        clicks = make_clicks(
+            y[train], qid[train], scores=3 * X[train, 0], n_sessions=40, noise=0.05,
+            random_state=seed,
+        )  # fmt: skip
+        shown, own = X[train][clicks.rows], {"qid": clicks.qid}
+        both = {**own, "position": clicks.position}
+        for name, data in {
+            "labels": (X[train], y[train], {"qid": qid[train]}),
+            "clicks": (shown, clicks.y, own),
+            "positions": (shown, clicks.y, both),
+        }.items():
+            ranker = GBRanker(
+                "lambdarank", n_estimators=50, num_leaves=15, random_state=0, n_jobs=1
+            )
+            ranker.fit(data[0], data[1], **data[2])
+            worth[name].append(ranker.score(X[~train], y[~train], qid=qid[~train]))
+        attention = np.exp(list(ranker.position_bias_.values()))
+        assert_allclose(attention, 1 / np.arange(1, 11), atol=0.16)
+        assert np.corrcoef(attention, 1 / np.arange(1, 11))[0, 1] > 0.98
+    labels, naive, debiased = map(np.array, worth.values())
+    assert (debiased - naive > 0.02).all()
+    assert (labels - debiased).mean() < 0.25 * (labels - naive).mean()
+
+
+@pytest.mark.parametrize("name", [item.name for item in list_objectives()])
+def test_every_objective_learns_biases(name: str) -> None:
+    """Documents are shown in random order, so only the position can explain the clicks' fall."""
+    clicks = make_clicks(Y, QID, n_sessions=8, n_positions=6, eta=2, noise=0, random_state=1)
+    ranker = make(name).fit(X[clicks.rows], clicks.y, qid=clicks.qid, position=clicks.position)
+    bias = ranker.position_bias_
+    assert list(bias) == [1, 2, 3, 4, 5, 6]
+    assert bias[1] == 0
+    assert bias[6] < bias[1]
+    assert np.isfinite(list(bias.values())).all()
+
+
+@boosters
+@pytest.mark.parametrize("objective", ["lambdarank", "lambda(normalize=lightgbm,ties=order)"])
+def test_steps(objective: str, booster: str) -> None:
+    """Two rounds by hand: −η (Σg + 20 b)/(Σh + 20) at the biased scores, with mean curvature 1."""
+    rankers = [fit(make(objective, booster=booster, n_estimators=rounds)) for rounds in (1, 2)]
+    bound = get_objective(objective).bind(CLICKS.y, Queries.from_qid(CLICKS.qid))
+    position, bias = CLICKS.position - 1, np.zeros(6)
+    scores = np.zeros(len(position))
+    for ranker in rankers:
+        gradient, curvature = bound.gradients(scores + bias[position])
+        slope = np.bincount(position, gradient / curvature.mean())
+        weight = np.bincount(position, curvature / curvature.mean())
+        bias = bias - 0.1 * (slope + 20 * bias) / (weight + 20)
+        assert_allclose(list(ranker.position_bias_.values()), bias - bias[0], rtol=1e-6)
+        scores = ranker.predict(SHOWN)
+    assert np.ptp(bias) > 0.01
+
+
+@boosters
+def test_biases_are_no_part_of_scores(booster: str, tmp_path: Path) -> None:
+    """Predictions are the trees'; the biases are saved with them."""
+    ranker = fit(make(booster=booster))
+    ranker.save(tmp_path)
+    same = GBRanker.load(tmp_path)
+    assert same.position_bias_ == ranker.position_bias_
+    assert_array_equal(same.predict(X), ranker.predict(X))
+    trees = ranker._model.predict(X, ranker._schema, 1)
+    assert_array_equal(ranker.predict(X), trees)
+
+
+def test_without_positions(tmp_path: Path) -> None:
+    ranker = fit(make(), position=None)
+    assert ranker.position_bias_ is None
+    ranker.save(tmp_path)
+    assert GBRanker.load(tmp_path).position_bias_ is None
+
+
+@boosters
+def test_positions_of_any_kind(booster: str) -> None:
+    """Positions may have gaps, and come as floats or a list: they are names, in order."""
+    expected = fit(make(booster=booster))
+    for position in ((10 * CLICKS.position).tolist(), 10.0 * CLICKS.position):
+        ranker = fit(make(booster=booster), position=position)
+        assert list(ranker.position_bias_) == [10, 20, 30, 40, 50, 60]
+        assert [*ranker.position_bias_.values()] == [*expected.position_bias_.values()]
+        assert_array_equal(ranker.predict(X), expected.predict(X))
+
+
+def test_the_order_of_rows_plays_no_part() -> None:
+    """To the bit: sums over documents are taken in integers."""
+    order = np.random.default_rng(0).permutation(len(SHOWN))
+    shuffled = make(n_estimators=3).fit(
+        SHOWN[order], CLICKS.y[order], qid=CLICKS.qid[order], position=CLICKS.position[order]
+    )
+    assert shuffled.position_bias_ == fit(make(n_estimators=3)).position_bias_
+
+
+@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 3)), min_size=1), st.randoms())
+def test_sums(pairs: list[tuple[float, int]], random: Any) -> None:
+    """Exact to rounding, and the same bits in any order."""
+    values, groups = (np.array(column) for column in zip(*pairs, strict=True))
+    sums = sums_of_any_order(values.astype(float), groups, 5)
+    exact = [math.fsum(values[groups == group]) for group in range(5)]
+    assert_allclose(sums, exact, atol=1e-10 * (1 + np.abs(values).max()))
+    random.shuffle(pairs)
+    values, groups = (np.array(column) for column in zip(*pairs, strict=True))
+    assert_array_equal(sums_of_any_order(values.astype(float), groups, 5), sums)
+
+
+def test_biases_of_the_best_round() -> None:
+    """Early stopping is judged without positions, and cuts the biases with the trees."""
+    valid = {"eval_set": [(X, Y)], "eval_qid": [QID]}
+    ranker = fit(make(n_estimators=40, early_stopping_rounds=3, learning_rate=0.5), **valid)
+    assert 1 <= ranker.best_iteration_ < 37
+    same = fit(make(n_estimators=ranker.best_iteration_, learning_rate=0.5))
+    assert same.position_bias_ == ranker.position_bias_
+    assert ranker.best_score_ == pytest.approx(ranker.score(X, Y, qid=QID))
+
+
+def test_sets_that_are_split_off_and_sampled_queries() -> None:
+    """Positions go with their rows."""
+    ranker = fit(make(validation_fraction=0.3, subsample=0.5, subsample_by="query"))
+    assert list(ranker.position_bias_) == [1, 2, 3, 4, 5, 6]
+    assert "valid_0" in ranker.evals_result_
+
+
+def test_a_start_is_debiased_too() -> None:
+    """What is boosted from learns from the same clicks; what cannot is refused."""
+    assert fit(make("smooth:ndcg", n_estimators=20)).init_.position_bias_[6] < 0
+    with pytest.raises(ValueError, match="init must be fitted, or a GBRanker, where position is"):
+        fit(make(init=LinearRanker()))
+
+
+@pytest.mark.parametrize(
+    ("position", "message"),
+    [
+        (CLICKS.position[1:], "position must have 540 entries, got 539"),
+        (CLICKS.position - 1, "position must hold integers of at least 1, got 0.0 in row 0"),
+        (CLICKS.position + 0.5, "position must hold integers of at least 1, got 1.5 in row 0"),
+        (np.where(CLICKS.position == 2, np.nan, 1), "position must be finite, got nan in row 1"),
+        (["first"] * 540, "position must hold real numbers"),
+    ],
+    ids=["length", "zero", "half", "nan", "text"],
+)
+def test_bad_positions(position: Any, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        fit(make(), position=position)
+
+
+@pytest.mark.parametrize("objective", ["lightgbm:lambdarank", "xgboost:rank:ndcg"])
+def test_a_boosters_own_objective_takes_no_positions(objective: str) -> None:
+    with pytest.raises(ValueError, match="position must be None with a booster's own objective"):
+        fit(make(objective, booster=objective.partition(":")[0]))
+
+
+# --- The page ----------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "clicks.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+def test_lines_of_the_page_run() -> None:
+    """Blocks of code share one session."""
+    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.REPORT_NDIFF)
+    assert found.attempted > 10
+    assert found.failed == 0

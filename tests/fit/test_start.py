@@ -1,0 +1,151 @@
+"""What a ranker boosts from: `init`, its part in predictions, and its place in saved models."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+
+from gbrank import GBRanker, Queries, make_cubic, staircase
+from gbrank.data.checking import split_rows
+from gbrank.data.rows import Rows
+
+X, Y, QID = make_cubic(40, n_documents=12, n_features=5, random_state=0)
+TRAIN, VALID = QID < 30, QID >= 30
+
+
+def ranker(objective: str = "smooth:ndcg", **params: Any) -> GBRanker:
+    """Return a small ranker."""
+    params = {"n_estimators": 20, "num_leaves": 6, "random_state": 0, **params}
+    return GBRanker(objective, **params)
+
+
+def fitted(made: GBRanker) -> GBRanker:
+    """Fit on the first queries, validate on the rest."""
+    return made.fit(
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[VALID], Y[VALID])], eval_qid=[QID[VALID]]
+    )
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_regression_is_trees_on_gains_with_the_same_settings(booster: str) -> None:
+    """A tenth of the rounds of the regression objective, then the objective from its scores."""
+    whole = fitted(ranker(init="regression", booster=booster))
+    start = ranker("regression", n_estimators=2, booster=booster)
+    start.fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
+    assert whole.init_.get_params() == start.get_params()
+    rest = ranker(init="zero", booster=booster).fit(
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], init_score=start.predict(X[TRAIN])
+    )
+    assert_array_equal(whole.predict(X), rest.predict(X) + start.predict(X))
+    assert whole.evals_result_["valid_0"]["ndcg@10"][-1] == pytest.approx(
+        whole.score(X[VALID], Y[VALID], QID[VALID])
+    )
+
+
+def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
+    """Others do not; "zero" and an init_score stand in its way."""
+    assert isinstance(fitted(ranker()).init_, GBRanker)
+    assert fitted(ranker("lambda:ndcg")).init_ is None
+    assert fitted(ranker("smooth:ndcg+pointwise")).init_ is None
+    assert fitted(ranker("lightgbm:lambdarank")).init_ is None
+    scored = ranker().fit(X, Y, qid=QID, init_score=X[:, 0])
+    assert scored.init_ is None
+    with pytest.raises(ValueError, match="no document has a gradient"):
+        fitted(ranker(init="zero"))
+
+
+def test_the_papers_extension_by_name() -> None:
+    """SmoothRank's functional gradient boosting: regression, then a falling σ."""
+    made = fitted(ranker(init="regression", sigma=staircase(2**6, 0.5, 3)))
+    assert_array_equal(made.sigmas_[:7], [64, 64, 64, 32, 32, 32, 16])
+    before = made.init_.score(X[TRAIN], Y[TRAIN], QID[TRAIN])
+    assert made.score(X[TRAIN], Y[TRAIN], QID[TRAIN]) > before
+
+
+def test_a_fitted_estimator_is_used_as_it_is() -> None:
+    """Anything with predict; a clone of it is fitted no more."""
+    ridge = Ridge().fit(X, Y)
+    coefficients = ridge.coef_.copy()
+    made = fitted(ranker(init=ridge))
+    rest = ranker(init="zero").fit(
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], init_score=ridge.predict(X[TRAIN])
+    )
+    assert_allclose(made.predict(X), rest.predict(X) + ridge.predict(X))
+    assert_array_equal(ridge.coef_, coefficients)
+    with pytest.raises(ValueError, match="init must be fitted"):
+        fitted(clone(made))
+    frozen = pytest.importorskip("sklearn.frozen")  # of scikit-learn 1.6
+    made_again = fitted(clone(ranker(init=frozen.FrozenEstimator(ridge))))
+    assert_allclose(made_again.predict(X), made.predict(X))
+
+
+def test_a_ranker_that_is_not_fitted_is_fitted_on_the_same_data() -> None:
+    """With the same validation data, and left unfitted itself."""
+    first = ranker("listnet", early_stopping_rounds=3)
+    made = fitted(ranker(init=first))
+    assert not hasattr(first, "booster_")
+    assert_array_equal(made.init_.predict(X), fitted(clone(first)).predict(X))
+
+
+def test_held_out_queries_train_neither_model() -> None:
+    """Labels of queries that are set aside do not matter, on a data frame too."""
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    once = ranker(validation_fraction=0.3).fit(frame, Y, qid=QID)
+    assert once.init_.n_features_in_ == 5
+    held_out = np.isin(QID, _held_out())
+    changed = np.where(held_out, Y[::-1], Y)
+    again = ranker(validation_fraction=0.3).fit(frame, changed, qid=QID)
+    assert_array_equal(once.init_.predict(frame), again.init_.predict(frame))
+    assert_array_equal(once.predict(frame), again.predict(frame))
+
+
+def _held_out() -> Any:
+    """Return the ids of the queries that are set aside."""
+    _, (rows, _) = split_rows(Rows(X, Y, Queries.from_qid(QID)), 0.3, 0)
+    return rows.queries.ids
+
+
+def test_saved_with_the_model(tmp_path: Path) -> None:
+    """In a folder of its own, bound to the model by a checksum; nested as deep as need be."""
+    inner = ranker(init=ranker("listnet"), sigma=1.0)
+    made = fitted(ranker("lambda:ndcg", init=inner))
+    made.save(tmp_path)
+    again = GBRanker.load(tmp_path)
+    assert_array_equal(again.predict(X), made.predict(X))
+    assert str(again) == str(made)
+    assert again.get_params()["init"] is again.init_
+    assert again.init_.init_.objective == "listnet"
+    other = fitted(ranker("lambda:ndcg", init=ranker("listmle")))
+    other.save(tmp_path / "other")
+    for name in ("gbrank.json", "model.txt"):
+        (tmp_path / "init" / name).write_bytes((tmp_path / "other" / "init" / name).read_bytes())
+    with pytest.raises(ValueError, match="'init' belongs to another model"):
+        GBRanker.load(tmp_path)
+
+
+def test_saved_over_a_model_without(tmp_path: Path) -> None:
+    """A start that a folder held before plays no part."""
+    fitted(ranker()).save(tmp_path)
+    plain = fitted(ranker("lambda:ndcg"))
+    plain.save(tmp_path)
+    assert json.loads((tmp_path / "gbrank.json").read_text())["init"] is None
+    assert_array_equal(GBRanker.load(tmp_path).predict(X), plain.predict(X))
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    """Named, before any tree is grown."""
+    with pytest.raises(ValueError, match=r"init must be one of .* got 'ridge'"):
+        fitted(ranker(init="ridge"))
+    with pytest.raises(ValueError, match=r"init must be one of .* got 3"):
+        fitted(ranker(init=3))
+    with pytest.raises(ValueError, match="init must be None where init_score is given"):
+        ranker(init="regression").fit(X, Y, qid=QID, init_score=X[:, 0])
+    with pytest.raises(TypeError, match="init must be a ranker of gbrank for the model to be"):
+        fitted(ranker(init=Ridge().fit(X, Y))).save(tmp_path)
+    assert not list(tmp_path.iterdir())

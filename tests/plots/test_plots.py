@@ -1,0 +1,340 @@
+"""Pictures: the data drawn, and what they are called."""
+
+import doctest
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from gbrank import (
+    NDCG,
+    Comparison,
+    GBRanker,
+    Queries,
+    cross_validate_rankers,
+    get_objective,
+    make_cubic,
+    plots,
+)
+
+X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    """Close the figures of a test."""
+    yield
+    pyplot.close("all")
+
+
+def fitted(objective: str = "approx:ndcg", **params: Any) -> GBRanker:
+    """Return a small ranker, measured on validation data."""
+    defaults = {"n_estimators": 15, "random_state": 0, "n_jobs": 1, "validation_fraction": 0.3}
+    return GBRanker(objective, **{**defaults, **params}).fit(X, Y, qid=QID)
+
+
+def curves(ax: Any) -> dict[str, Any]:
+    """Return the points of the lines that have a name, shape (n_points, 2)."""
+    named = {str(line.get_label()): line.get_xydata() for line in ax.lines}
+    return {name: points for name, points in named.items() if not name.startswith("_")}
+
+
+def test_all_draw_where_they_are_told() -> None:
+    """On the axes that they get, or on new ones."""
+    _, given = pyplot.subplots()
+    assert plots.soft_ranks([1.0, 2.0], ax=given) is given
+    assert plots.soft_ranks([1.0, 2.0]) is not given
+
+
+# --- Learning curves --------------------------------------------------------------------------
+
+
+def test_learning_curves() -> None:
+    """The record of the fit by round, from 1; sigma on an axis of its own; where it was cut."""
+    ranker = fitted(
+        sigma="geometric(1,0.1)",
+        eval_metric=["ndcg@10", "map"],
+        early_stopping_rounds=3,
+        learning_rate=0.7,
+        n_estimators=40,
+    )
+    done = len(ranker.sigmas_)
+    ax = plots.learning_curves(ranker)
+    drawn = curves(ax)
+    best = ranker.best_iteration_
+    assert best < done
+    assert list(drawn) == ["valid_0", f"best round: {best}"]
+    rounds = np.arange(1, done + 1)
+    assert_array_equal(drawn["valid_0"].T, [rounds, ranker.evals_result_["valid_0"]["ndcg@10"]])
+    assert_array_equal(drawn[f"best round: {best}"][:, 0], [best, best])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("round", "ndcg@10")
+    second = ax.figure.axes[-1]
+    assert (second.get_ylabel(), second.get_yscale()) == ("sigma", "log")
+    assert_array_equal(curves(second)["sigma"].T, [rounds, ranker.sigmas_])
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert shown == ["valid_0", f"best round: {best}", "sigma"]
+
+
+def test_learning_curves_of_another_measure() -> None:
+    """Of those that were measured."""
+    ranker = fitted(eval_metric=["ndcg@10", "map"], verbose=1)
+    ax = plots.learning_curves(ranker, measure="ap")
+    assert list(curves(ax)) == ["train", "valid_0"]  # and no early stopping, so no best round
+    assert_array_equal(curves(ax)["train"][:, 1], ranker.evals_result_["train"]["ap"])
+    with pytest.raises(ValueError, match=r"measure must be one of \['ndcg@10', 'ap'\], got 'rr'"):
+        plots.learning_curves(ranker, measure="rr")
+
+
+def test_learning_curves_without_sigma_or_validation() -> None:
+    """One axis, also where sigma is the same in all rounds; and no best round."""
+    for ranker in (fitted("lightgbm:lambdarank"), fitted(sigma=0.5)):
+        ax = plots.learning_curves(ranker)
+        assert ax.figure.axes == [ax]
+    alone = fitted(validation_fraction=None, verbose=1)
+    assert list(curves(plots.learning_curves(alone))) == ["train"]
+    with pytest.raises(ValueError, match="ranker must have been fitted with validation data"):
+        plots.learning_curves(fitted(validation_fraction=None))
+
+
+# --- Objectives -------------------------------------------------------------------------------
+
+LABELS, SCORES = [2.0, 0.0, 1.0, 0.0], [0.3, 0.1, -0.4, 0.9]
+
+
+@pytest.mark.parametrize("name", ["approx:ndcg", "smooth:ndcg", "ranknet"])
+def test_an_objective_by_one_score(name: str) -> None:
+    """Each point is the loss of the query with that score."""
+    ax = plots.objective(name, LABELS, SCORES, document=2, reach=1.5, sigmas=[1, 0.2])
+    bound = get_objective(name).bind(LABELS, Queries.from_sizes([4]))
+    assert list(curves(ax)) == ["σ = 1", "σ = 0.2"]
+    for sigma, points in zip([1.0, 0.2], curves(ax).values(), strict=True):
+        assert_allclose(points[[0, -1], 0], [-0.4 - 1.5, -0.4 + 1.5])
+        for score, loss in points[::50]:
+            moved = [*SCORES[:2], score, SCORES[3]]
+            assert_allclose(loss, bound.loss(moved, sigma)[0], rtol=1e-12)
+    assert ax.get_xlabel() == "score of document 2"
+    assert ax.get_title() == str(get_objective(name))
+
+
+def test_an_objective_along_a_random_direction() -> None:
+    """The seed's own, of root mean square 1; it starts at the scores, and goes past their range."""
+    ax = plots.objective("approx:ndcg", LABELS, SCORES, sigmas=[0.5], random_state=3)
+    points = curves(ax)["σ = 0.5"]
+    assert_allclose(points[[0, -1], 0], [-1.625, 1.625])
+    bound = get_objective("approx:ndcg").bind(LABELS, Queries.from_sizes([4]))
+    direction = np.random.default_rng(3).normal(size=4)
+    direction /= np.sqrt((direction**2).mean())
+    for step, loss in points[::50]:
+        assert_allclose(loss, bound.loss(SCORES + step * direction, 0.5)[0], rtol=1e-9)
+    other = plots.objective("approx:ndcg", LABELS, SCORES, sigmas=[0.5], random_state=4)
+    assert not np.allclose(curves(other)["σ = 0.5"], points)
+
+
+def test_a_stochastic_objective_has_one_curve() -> None:
+    """The noise is the same at every step: where nothing changes, nor does the loss."""
+    ax = plots.objective("perturbed:ndcg", LABELS, SCORES, document=1, sigmas=[0.1], reach=100)
+    assert len(np.unique(curves(ax)["σ = 0.1"][-50:, 1])) == 1
+
+
+def test_small_sigmas_follow_the_measure() -> None:
+    """As figure 1 of the SmoothRank paper shows."""
+    sigmas = [1.0, 0.1, 0.001]
+    ax = plots.objective(
+        "approx:ndcg", LABELS, SCORES, document=0, sigmas=sigmas, measure="ndcg", reach=2
+    )
+    *smooth, exact = [points[:, 1] for points in curves(ax).values()]
+    distances = [np.abs(curve - exact).mean() for curve in smooth]
+    assert distances[0] > 2 * distances[1] > 4 * distances[2]
+    assert list(curves(ax))[-1] == "−ndcg"
+    first = curves(ax)["−ndcg"][0]
+    assert_allclose(first[1], -NDCG()(LABELS, [first[0], *SCORES[1:]]), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"document": 4}, "document must be an integer of at least 0 and at most 3"),
+        ({"sigmas": []}, "sigmas must have at least one entry"),
+        ({"sigmas": [0.0]}, "sigmas must be a number above 0"),
+        ({"reach": -1}, "reach must be a number above 0"),
+        ({"scores": [1.0]}, "scores must have 4 entries, got 1"),
+        ({"scores": [1.0, np.nan, 0, 0]}, "scores must be finite"),
+        ({"y": [-1, 0, 0, 0]}, "labels must be at least 0"),
+        ({"objective": "approximate"}, "unknown objective"),
+        ({"random_state": "x"}, "random_state must be an integer"),
+    ],
+)
+def test_bad_arguments(change: dict[str, Any], message: str) -> None:
+    """The argument, what it was, and what it should be; no figure is left."""
+    arguments = {"objective": "approx:ndcg", "y": LABELS, "scores": SCORES} | change
+    with pytest.raises((ValueError, TypeError), match=message):
+        plots.objective(**arguments)
+    assert not pyplot.get_fignums()
+
+
+# --- Two models, query by query ---------------------------------------------------------------
+
+
+def test_per_query() -> None:
+    """A dot for each query that counts; SciPy's own test of the differences."""
+    rng = np.random.default_rng(0)
+    qid = rng.permutation(np.repeat(np.arange(12), 10))
+    y = rng.integers(0, 3, 120) * (qid != 5)  # a query without a relevant document
+    ours, other = y + rng.normal(size=120), y + 2 * rng.normal(size=120)
+    ax = plots.per_query(y, ours, other, qid=qid, measure="ndcg@5", names=("A", "B"))
+    (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
+    by_hand = np.array(
+        [
+            [NDCG(k=5)(y[qid == query], scores[qid == query]) for scores in (other, ours)]
+            for query in dict.fromkeys(qid)
+            if query != 5
+        ]
+    )
+    assert_allclose(dots.get_xydata(), by_hand, rtol=1e-12)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("ndcg@5 of B", "ndcg@5 of A")
+    difference = by_hand[:, 1] - by_hand[:, 0]
+    test = stats.permutation_test(
+        (difference,), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
+    counts, numbers = ax.get_title().splitlines()
+    better, worse = (int((sign * difference > 0).sum()) for sign in (1, -1))
+    assert counts == f"{better} better, {11 - better - worse} equal, {worse} worse"
+    assert f"mean difference {difference.mean():+.4f} [" in numbers
+    assert numbers.endswith(f"p = {test.pvalue:.4f}")
+    low, high = map(float, numbers.partition("[")[2].partition("]")[0].split(", "))
+    assert low < difference.mean() < high
+
+
+def test_per_query_of_too_few() -> None:
+    """One query is enough; none is not."""
+    ax = plots.per_query([1, 0], [1.0, 2.0], [2.0, 1.0], group=[2], measure="wta")
+    assert ax.get_title().startswith("0 better, 0 equal, 1 worse\nmean difference -1.0000")
+    with pytest.raises(ValueError, match="ndcg@10 is undefined on every query"):
+        plots.per_query([0, 0], [1.0, 2.0], [2.0, 1.0], group=[2])
+    with pytest.raises(ValueError, match="per_query needs qid="):
+        plots.per_query([1, 0], [1.0, 2.0], [2.0, 1.0])
+
+
+# --- Comparisons ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compared() -> Comparison:
+    """Return a comparison of three rankers by two measures."""
+    rankers = {name: GBRanker(name, n_estimators=5) for name in ("ranknet", "lambdarank", "slam")}
+    return cross_validate_rankers(
+        rankers, X, Y, QID, folds=3, seeds=1, n_jobs=1, measures=["ndcg@10", "map"]
+    )
+
+
+@pytest.mark.parametrize("measure", [None, "ap"])
+def test_comparison(compared: Comparison, measure: str | None) -> None:
+    """Means as dots, and the intervals of the differences, from the baseline's mean."""
+    ax = plots.comparison(compared, measure=measure)
+    shown = measure or "ndcg@10"
+    rows = [row for row in compared.summary() if row.measure == shown]
+    dots = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
+    assert_allclose(dots, [[row.mean, place] for place, row in enumerate(rows)])
+    bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
+    ends = [[row.difference_low, row.difference_high] for row in rows]
+    assert_allclose(bars, rows[0].mean + np.array(ends))
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["ranknet", "lambdarank", "slam"]
+    assert ax.yaxis_inverted()  # the first is on top
+    bottom, top = ax.get_ylim()
+    assert -1 < top < 0  # less than a row of empty space at either end
+    assert len(rows) - 1 < bottom < len(rows)
+    assert ax.get_xlabel().startswith(f"{shown}\n")
+    assert ax.get_xlabel().endswith("difference from ranknet")
+
+
+def test_comparison_is_a_panel_of_the_whole_picture(compared: Comparison) -> None:
+    """With the same numbers."""
+    whole = plots.comparison_grid(compared).axes[1]
+    ax = plots.comparison(compared, measure="ap")
+    assert whole.get_xlabel() == "ap"
+    for line, same in zip(ax.lines, whole.lines, strict=True):
+        assert_array_equal(line.get_xydata(), same.get_xydata())
+
+
+def test_comparison_of_what_was_not_compared(compared: Comparison) -> None:
+    """What there is."""
+    for argument in ("measure", "data", "part"):
+        with pytest.raises(ValueError, match=rf"{argument} must be one of \[.*\], got 'x'"):
+            plots.comparison(compared, **{argument: "x"})
+
+
+# --- Soft ranks -------------------------------------------------------------------------------
+
+
+def test_soft_ranks() -> None:
+    """By the formula; best first; equal scores share a rank."""
+    scores = np.array([0.3, 1.5, 0.3, -2.0])
+    ax = plots.soft_ranks(scores, sigmas=[1.0, 0.01])
+    ordered = [1.5, 0.3, 0.3, -2.0]
+    for sigma, points in zip([1.0, 0.01], curves(ax).values(), strict=True):
+        assert_array_equal(points[:, 0], [1, 2.5, 2.5, 4])
+        soft = [
+            1 + sum(1 / (1 + np.exp((s - t) / sigma)) for j, t in enumerate(ordered) if j != i)
+            for i, s in enumerate(ordered)
+        ]
+        assert_allclose(points[:, 1], soft, rtol=1e-12)
+    assert_allclose(curves(ax)["σ = 0.01"][:, 1], [1, 2.5, 2.5, 4])
+    for bad in (0.0, -1.0):
+        with pytest.raises(ValueError, match="sigmas must be a number above 0"):
+            plots.soft_ranks(scores, sigmas=[bad])
+
+
+# --- Importance -------------------------------------------------------------------------------
+
+
+def bars(ax: Any) -> dict[str, float]:
+    """Return the widths of bars by name, from the top."""
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert ax.yaxis_inverted()
+    return dict(zip(names, [bar.get_width() for bar in ax.patches], strict=True))
+
+
+def test_importance() -> None:
+    """The largest first."""
+    ranker = fitted()
+    drawn = bars(plots.importance(ranker))
+    assert list(drawn.values()) == sorted(ranker.feature_importances_, reverse=True)
+    assert drawn == {f"f{i}": share for i, share in enumerate(ranker.feature_importances_)}
+    assert list(bars(plots.importance(ranker, largest=2))) == list(drawn)[:2]
+    with pytest.raises(ValueError, match="largest must be an integer of at least 1"):
+        plots.importance(ranker, largest=0)
+
+
+def test_importance_of_shap_values() -> None:
+    """Their mean size, without the last column."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    ranker = GBRanker(n_estimators=5, n_jobs=1).fit(frame, Y, qid=QID)
+    ax = plots.importance(ranker, frame)
+    expected = np.abs(ranker.explain(frame))[:, :5].mean(axis=0)
+    drawn = bars(ax)
+    assert_allclose([drawn[name] for name in "abcde"], expected)
+    assert ax.get_xlabel() == "mean |SHAP value|"
+
+
+# --- The page ---------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "pictures.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+def test_the_page() -> None:
+    """Its lines run, its pictures are there, and it shows every function."""
+    found = doctest.testfile(str(PAGE), module_relative=False)
+    assert found.attempted > 12
+    assert found.failed == 0
+    text = PAGE.read_text(encoding="utf-8")
+    for picture in re.findall(r"!\[.*\]\((.*)\)", text):
+        assert (PAGE.parent / picture).is_file()
+    assert {f"plots.{name}(" in text for name in plots.__all__} == {True}

@@ -1,0 +1,249 @@
+"""The same data and seed give the same bits, on any number of threads and in any process."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import reference
+from battery import NAMES
+from gbrank import GBRanker, Queries, geometric, get_objective, make_cubic
+from gbrank.boosters import TRAINERS, Settings
+from gbrank.boosters.bins import binned_rows
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Schema
+
+Vector = NDArray[np.float64]
+
+X, Y, QID = make_cubic(100, n_documents=20, n_features=6, random_state=0)
+TRAIN = QID < 80
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+CASES: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "documents": {"subsample": 0.6, "colsample": 0.7},
+    "queries": {"subsample": 0.5, "subsample_by": "query"},
+    "annealed": {"objective": "approx:ndcg", "sigma": geometric(1.0, 0.1, unit="spread")},
+    "noise": {"objective": "perturbed:ndcg"},
+    "draws": {"objective": "tie(sample=3):ndcg", "init": "regression"},
+    "mixture": {"objective": "lambda:ap+pointwise", "init": "regression"},
+}
+# What draws documents, draws them by their place.
+SHUFFLED = {name: case for name, case in CASES.items() if name != "documents"}
+
+
+def fit(
+    booster: str, rows: Any = TRAIN, table: Any = X, n_jobs: int = 1, **params: Any
+) -> GBRanker:
+    """Return a small ranker, fitted on some of the rows, judged on the others."""
+    ranker = GBRanker(
+        **{"n_estimators": 12, "random_state": 5, "min_child_samples": 5, **params},
+        booster=booster,
+        n_jobs=n_jobs,
+    )
+    return ranker.fit(
+        table[rows], Y[rows], qid=QID[rows], eval_set=[(table[~TRAIN], Y[~TRAIN])],
+        eval_qid=[QID[~TRAIN]],
+    )  # fmt: skip
+
+
+def trees(ranker: GBRanker) -> bytes:
+    """Return the booster's file, but for the parameters, which say how many threads there were."""
+    return ranker._model.dump().partition(b"\nparameters:")[0]
+
+
+def assert_same(a: GBRanker, b: GBRanker) -> None:
+    """Assert that two fits came to the same bits."""
+    assert trees(a) == trees(b)
+    assert_array_equal(a.predict(X), b.predict(X))
+    assert_array_equal(a.sigmas_, b.sigmas_)
+    assert a.evals_result_ == b.evals_result_
+    assert a.calibration_ == b.calibration_
+
+
+# --- threads and processes ----------------------------------------------------------------------
+
+
+@boosters
+@pytest.mark.parametrize("case", CASES)
+def test_threads(booster: str, case: str) -> None:
+    """One, two and four."""
+    one = fit(booster, **CASES[case])
+    for jobs in (2, 4):
+        assert_same(fit(booster, n_jobs=jobs, **CASES[case]), one)
+
+
+@boosters
+def test_threads_that_share_the_rows(booster: str) -> None:
+    """So many rows that every thread has work to do, in the trees and in the gradient."""
+    features, labels, qid = make_cubic(600, n_documents=25, n_features=5, random_state=1)
+    rankers = [
+        GBRanker(booster=booster, n_estimators=4, random_state=0, n_jobs=jobs) for jobs in (1, 2, 4)
+    ]
+    for ranker in rankers:
+        ranker.fit(features, labels, qid=qid)
+        assert trees(ranker) == trees(rankers[0])
+        assert_array_equal(ranker.predict(features), rankers[0].predict(features))
+
+
+IN_ANOTHER_PROCESS = """
+import sys
+import test_determinism as own
+for booster in ("lightgbm", "xgboost"):
+    for name, case in own.CASES.items():
+        own.fit(booster, **case).save(f"{sys.argv[1]}/{booster}-{name}")
+"""
+
+
+def test_processes(tmp_path: Path) -> None:
+    """Two processes that hash strings differently save the same files."""
+    paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    for seed in ("1", "2"):
+        subprocess.run(
+            [sys.executable, "-c", IN_ANOTHER_PROCESS, str(tmp_path / seed)],
+            env=os.environ
+            | {
+                "PYTHONHASHSEED": seed,
+                "PYTHONPATH": os.pathsep.join(
+                    [str(Path(__file__).parent), *filter(None, sys.path)]
+                ),
+            },
+            check=True,
+        )
+    files = {path.relative_to(tmp_path / "1") for path in (tmp_path / "1").rglob("*.*")}
+    assert len(files) == 2 * 2 * (len(CASES) + 2)  # two of the cases have a start
+    for file in files:
+        assert (tmp_path / "1" / file).read_bytes() == (tmp_path / "2" / file).read_bytes()
+
+
+# --- kinds of input -----------------------------------------------------------------------------
+
+
+@boosters
+@pytest.mark.parametrize("case", ["plain", "documents", "queries"])
+@pytest.mark.parametrize("kind", ["frame", "polars", "csr", "fortran", "list"])
+def test_kinds_of_input(booster: str, case: str, kind: str) -> None:
+    """pandas, polars, sparse and other matrices of the same numbers, a third of them zeros."""
+    table = np.where(np.abs(X) < 0.4, 0.0, X)
+    names = [f"f{i}" for i in range(X.shape[1])]
+    kinds = {
+        "frame": lambda rows: pd.DataFrame(rows, columns=names),
+        "polars": lambda rows: pl.DataFrame(rows, schema=names),
+        "csr": sp.csr_matrix,
+        "fortran": np.asfortranarray,
+        "list": lambda rows: rows.tolist(),
+    }
+    convert = kinds[kind]
+    params = {"n_estimators": 12, "random_state": 5, "booster": booster, "n_jobs": 1}
+    expected = GBRanker(**params, **CASES[case]).fit(table, Y, qid=QID)
+    ranker = GBRanker(**params, **CASES[case]).fit(convert(table), Y, qid=QID)
+    assert_array_equal(ranker.predict(convert(table)), expected.predict(table))
+
+
+# --- the order of rows --------------------------------------------------------------------------
+
+
+def shuffled_queries(qid: Any, rng: np.random.Generator) -> Any:
+    """Return the rows with their queries in another order."""
+    return np.concatenate(
+        [np.flatnonzero(qid == query) for query in rng.permutation(qid.max() + 1)]
+    )
+
+
+def shuffled_documents(qid: Any, rng: np.random.Generator) -> Any:
+    """Return the rows with documents inside of queries in another order."""
+    return np.lexsort((rng.random(len(qid)), qid))
+
+
+orders = pytest.mark.parametrize("shuffled", [shuffled_queries, shuffled_documents])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("tied", [False, True])
+@orders
+def test_derivatives_go_with_their_rows(name: str, tied: bool, shuffled: Any) -> None:
+    """Every gradient and curvature, bit for bit, in any round."""
+    data = reference.Data(31, tied=tied)
+    rows = shuffled(data.qid, np.random.default_rng(3))
+    assert (rows != np.arange(len(rows))).any()
+    objective = get_objective(name)
+    bound = objective.bind(data.y, Queries.from_qid(data.qid))
+    other = objective.bind(data.y[rows], Queries.from_qid(data.qid[rows]))
+    for round in (0, 3):
+        derivatives = zip(
+            bound.gradients(data.scores, 0.6, round),
+            other.gradients(data.scores[rows], 0.6, round),
+            strict=True,
+        )
+        for expected, actual in derivatives:
+            assert_array_equal(actual, expected[rows])
+
+
+@boosters
+@pytest.mark.parametrize("case", SHUFFLED)
+@orders
+def test_predictions_do_not_depend_on_the_order(booster: str, case: str, shuffled: Any) -> None:
+    """But for the order in which the booster sums."""
+    rows = np.flatnonzero(TRAIN)[shuffled(QID[TRAIN], np.random.default_rng(4))]
+    expected = fit(booster, **CASES[case]).predict(X)
+    actual = fit(booster, rows, **CASES[case]).predict(X)
+    assert np.abs(actual - expected).max() <= 1e-6 * np.abs(expected).max()
+
+
+def binned(booster: str, most: int, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Have bins made of so many rows only, as they are in large data; return booster_params."""
+    monkeypatch.setattr(
+        "gbrank.boosters.xgboost.trainer.binned_rows", partial(binned_rows, most=most)
+    )
+    return {"bin_construct_sample_cnt": most} if booster == "lightgbm" else {}
+
+
+@boosters
+@pytest.mark.parametrize("most", [200_000, 1500])
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_bins_do_not_depend_on_the_order(
+    booster: str, most: int, convert: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of so many rows that XGBoost's own would, and of a sample."""
+    rng = np.random.default_rng(6)
+    features = rng.standard_normal((12_000, 3))
+    features[rng.random(features.shape) < 0.3] = 0
+    labels, qid = rng.integers(0, 4, 12_000), np.repeat(np.arange(600), 20)
+    params = binned(booster, most, monkeypatch)
+    expected, actual = (
+        GBRanker(booster=booster, n_estimators=10, random_state=0, n_jobs=1, booster_params=params)
+        .fit(convert(features[rows]), labels[rows], qid=qid[rows])
+        .predict(features)
+        for rows in (np.arange(12_000), rng.permutation(12_000))
+    )
+    assert np.abs(actual - expected).max() <= 1e-6 * np.abs(expected).max()
+
+
+@boosters
+def test_rows_beyond_the_sample(booster: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers and categories that the bins' rows lack go the same way in training and after it."""
+    rng = np.random.default_rng(7)
+    features = np.column_stack([rng.standard_normal(4000), rng.integers(0, 5, 4000)])
+    features[rng.random(4000) < 0.3, 0] = np.nan
+    features[:40] = [50.0, 30.0]
+    target = np.isnan(features[:, 0]) + 0.1 * features[:, 1]
+    rows = Rows(features, np.zeros(4000), Queries.from_sizes([4000]))
+    schema = Schema.learn(features, categorical_feature=[1])
+    params = binned(booster, 20, monkeypatch)
+    settings = Settings(0.5, 31, None, 1, 1.0, 1.0, 0.0, 0, 1, params)
+    trainer = TRAINERS[booster](rows, [], schema, settings, None)
+    for _ in range(5):
+        trainer.step(lambda scores: (scores - target, np.ones(4000)))
+    trained = trainer.train_scores()
+    assert np.ptp(trained) > 0.5
+    assert_allclose(trainer.finish(5).predict(features, schema, 1), trained, rtol=1e-6)

@@ -1,0 +1,69 @@
+"""The pages in docs/: their lines run, their links lead somewhere, no public name is missing."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import gbrank.distributed
+import gbrank.plots
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+pytestmark = pytest.mark.skipif(not PAGES, reason="docs/ is not beside the tests")
+
+
+def page_id(page: Path) -> str:
+    """Return what a page is called in the names of tests."""
+    return page.relative_to(DOCS).with_suffix("").as_posix()
+
+
+def session(page: Path) -> str:
+    """Return all Python of a page; its blocks share one session."""
+    text = page.read_text(encoding="utf-8")
+    return "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.filterwarnings("ignore")  # other libraries' own
+@pytest.mark.parametrize("page", [p for p in PAGES if ">>> " in session(p)], ids=page_id)
+def test_lines_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And print what the page says, in a folder of their own, if what they import is there."""
+    for library in re.findall(r"^>>> (?:import|from) (\w+)", session(page), re.MULTILINE):
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # a data base needs the whole of MLflow
+    test = doctest.DocTestParser().get_doctest(session(page), {}, page.name, str(page), 0)
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.REPORT_NDIFF
+    found = doctest.DocTestRunner(optionflags=options).run(test)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_links(page: Path) -> None:
+    """Every file exists, and every test in it."""
+    links = re.findall(r"(?<!`)\[`?([^\]`]+)`?\]\(([^)#\s]+)\)", page.read_text(encoding="utf-8"))
+    for name, target in links:
+        if "://" in target:
+            continue
+        path = page.parent / target
+        assert path.is_file(), target
+        _, _, function = name.partition("::")
+        assert not function or f"\ndef {function}(" in path.read_text(encoding="utf-8"), name
+
+
+def test_every_public_name_has_its_place() -> None:
+    """In the Python reference, once."""
+    names = re.findall(r"^   (\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    public = {*gbrank.__all__, *gbrank.plots.__all__, *gbrank.distributed.__all__}
+    assert sorted(names) == sorted(public - {"__version__"})
+
+
+def test_every_defect_has_its_row() -> None:
+    """D1 to D20, each of which `test_incumbents` tests."""
+    text = (DOCS / "compatibility.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| D(\d+) \|", text, re.MULTILINE)
+    assert rows == [str(number) for number in range(1, 21)]
