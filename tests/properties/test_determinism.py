@@ -114,9 +114,7 @@ def test_processes(tmp_path: Path) -> None:
             env=os.environ
             | {
                 "PYTHONHASHSEED": seed,
-                "PYTHONPATH": os.pathsep.join(
-                    [str(Path(__file__).parent), *filter(None, sys.path)]
-                ),
+                "PYTHONPATH": paths,
             },
             check=True,
         )
