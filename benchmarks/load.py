@@ -27,7 +27,7 @@ import xgboost as xgb
 
 from gbrank import GBRanker
 from gbrank.boosters import TRAINERS
-from gbrank.objectives import Objective
+from gbrank.objectives.objective import Objective
 
 DOCUMENTS, FEATURES, LENGTH = 5_000_000, 50, 100
 PREDICTED, CHUNK = 10_000_000, 100_000

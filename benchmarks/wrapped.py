@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gbrank import Objective, Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Program, Runner
-from gbrank.objectives import Facts
+from gbrank.objectives.objective import Facts
 
 __all__ = ["Wrapped", "Wrapper"]
 

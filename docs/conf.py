@@ -1,5 +1,7 @@
 """How Sphinx builds these pages: `sphinx-build -W docs docs/_build`."""
 
+from pathlib import Path
+
 import gbrank
 
 project = "gbrank"
@@ -32,6 +34,20 @@ def escape_bars(app, what, name, item, options, lines):
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             lines[number] = line.replace("|", r"\|")
+
+
+def list_classes(kind, facts):
+    """Write the page of all registered classes of a kind; autosummary then gives each its own."""
+    names = "".join(f"   {cls}\n" for cls in sorted(item.cls.__name__ for item in facts))
+    title = f"Classes of {kind}"
+    page = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: gbrank\n\n.. autosummary::\n"
+    folder = Path(__file__).parent / "api"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{kind}.rst").write_text(f"{page}   :toctree:\n   :nosignatures:\n\n{names}")
+
+
+list_classes("objectives", gbrank.list_objectives())
+list_classes("measures", gbrank.list_measures())
 
 
 def setup(app):

@@ -10,7 +10,10 @@ by boosting round; a *hook* is the callable that LightGBM or XGBoost calls every
 boosters itself; `gbrank --help` shows the command line.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from gbrank import plots as plots
+from gbrank import schedules as schedules
 from gbrank.boosters.lightgbm.hook import lightgbm_feval, lightgbm_fobj
 from gbrank.boosters.xgboost.hook import xgboost_feval, xgboost_obj
 from gbrank.common.version import __version__
@@ -44,94 +47,64 @@ from gbrank.export import export_model
 from gbrank.fit.loading import load_ranker
 from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.linear.perceptron import SLAMPerceptron
-from gbrank.measures import (
-    AP,
-    DCG,
-    ERR,
-    NDCG,
-    RBP,
-    RR,
-    WTA,
-    BPref,
-    KendallTau,
-    Measure,
-    PairwiseCorrect,
-    Precision,
-    Recall,
-    get_measure,
-    list_measures,
-    register_measure,
-)
-from gbrank.measures.gains import geometric_discount, mix
-from gbrank.objectives import (
-    SLAM,
-    XENDCG,
-    ApproxRank,
-    GainRegression,
-    GBRank,
-    LambdaRank,
-    ListMLE,
-    ListNet,
-    Mixture,
-    Objective,
-    Perturbed,
-    Pointwise,
-    RankNet,
-    RankSVM,
-    SmoothAP,
-    SmoothRank,
-    SoftRank,
-    TieRank,
-    custom_objective,
-    get_objective,
-    list_objectives,
-    register_objective,
-)
+from gbrank.measures.gains import geometric_discount
+from gbrank.measures.measure import Measure
+from gbrank.measures.registry import MEASURES, get_measure, list_measures, register_measure
+from gbrank.objectives.from_string import custom_objective, get_objective
+from gbrank.objectives.mixture import Mixture
+from gbrank.objectives.objective import Objective
+from gbrank.objectives.registry import OBJECTIVES, list_objectives, register_objective
 from gbrank.ranker import GBRanker
-from gbrank.schedules import constant, cosine, geometric, join, linear, staircase
+from gbrank.schedules import cosine, geometric, staircase
+
+if TYPE_CHECKING:  # what type checkers and editors cannot see in the registry
+    from gbrank.measures.average_precision import AP as AP
+    from gbrank.measures.bpref import BPref as BPref
+    from gbrank.measures.discounted import DCG as DCG
+    from gbrank.measures.discounted import NDCG as NDCG
+    from gbrank.measures.discounted import RBP as RBP
+    from gbrank.measures.discounted import WTA as WTA
+    from gbrank.measures.discounted import Precision as Precision
+    from gbrank.measures.discounted import Recall as Recall
+    from gbrank.measures.expected_reciprocal_rank import ERR as ERR
+    from gbrank.measures.pairwise import KendallTau as KendallTau
+    from gbrank.measures.pairwise import PairwiseCorrect as PairwiseCorrect
+    from gbrank.measures.reciprocal_rank import RR as RR
+    from gbrank.objectives.approxrank import ApproxRank as ApproxRank
+    from gbrank.objectives.hinges import RankSVM as RankSVM
+    from gbrank.objectives.hinges import SquaredHinge as SquaredHinge
+    from gbrank.objectives.lambdarank import LambdaRank as LambdaRank
+    from gbrank.objectives.listmle import ListMLE as ListMLE
+    from gbrank.objectives.listnet import ListNet as ListNet
+    from gbrank.objectives.perturbed import Perturbed as Perturbed
+    from gbrank.objectives.pointwise import Pointwise as Pointwise
+    from gbrank.objectives.ranknet import RankNet as RankNet
+    from gbrank.objectives.regression import GainRegression as GainRegression
+    from gbrank.objectives.slam import SLAM as SLAM
+    from gbrank.objectives.smoothap import SmoothAP as SmoothAP
+    from gbrank.objectives.smoothrank import SmoothRank as SmoothRank
+    from gbrank.objectives.softrank import SoftRank as SoftRank
+    from gbrank.objectives.tierank import TieRank as TieRank
+    from gbrank.objectives.xendcg import XENDCG as XENDCG
+
+_REGISTERED: dict[str, Any] = {
+    cls.__name__: cls for cls in (*MEASURES.values(), *OBJECTIVES.values())
+}
+globals().update(_REGISTERED)
 
 __all__ = [
-    "AP",
-    "DCG",
-    "ERR",
-    "NDCG",
-    "RBP",
-    "RR",
-    "SLAM",
-    "WTA",
-    "XENDCG",
-    "ApproxRank",
-    "BPref",
     "Clicks",
     "Comparison",
     "Dataset",
-    "GBRank",
     "GBRanker",
-    "GainRegression",
-    "KendallTau",
-    "LambdaRank",
     "LinearRanker",
-    "ListMLE",
-    "ListNet",
     "Measure",
     "Mixture",
     "Objective",
-    "PairwiseCorrect",
-    "Perturbed",
-    "Pointwise",
-    "Precision",
     "Queries",
-    "RankNet",
-    "RankSVM",
-    "Recall",
     "SLAMPerceptron",
-    "SmoothAP",
-    "SmoothRank",
-    "SoftRank",
-    "TieRank",
     "__version__",
     "compare_rankers",
-    "constant",
     "cosine",
     "cross_validate_rankers",
     "custom_objective",
@@ -141,17 +114,14 @@ __all__ = [
     "geometric_discount",
     "get_measure",
     "get_objective",
-    "join",
     "lightgbm_feval",
     "lightgbm_fobj",
-    "linear",
     "list_measures",
     "list_objectives",
     "load_ranker",
     "make_clicks",
     "make_cubic",
     "make_scorer",
-    "mix",
     "plot_calibration",
     "query_train_test_split",
     "ranker_from_name",
@@ -169,4 +139,5 @@ __all__ = [
     "write_run",
     "xgboost_feval",
     "xgboost_obj",
+    *_REGISTERED,
 ]

@@ -34,8 +34,9 @@ from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import START_NAMES, fit_start, from_start
 from gbrank.fit.storage import read_model, signature_of, write_model
 from gbrank.kernels.driver import usable_threads
-from gbrank.measures import Measure
-from gbrank.objectives import DEFAULT_OBJECTIVE, Objective
+from gbrank.measures.measure import Measure
+from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
+from gbrank.objectives.objective import Objective
 from gbrank.parallel.collective import gather, largest
 from gbrank.schedules import Sigma
 

@@ -17,13 +17,14 @@ SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first"
 
 
 def runner(name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1) -> Runner:
-    """Bind an objective that sums all lists in one way; its kernel and last parameter say which."""
+    """Bind an objective that sums all lists in one way: the limit of its kernel says which."""
     queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
-    params = np.append(program.params[:-1], np.inf if direct else 0.0)
+    (limit,) = {"longest", "direct", "most_neighbours"} & set(program.parameters._fields)
+    parameters = program.parameters._replace(**{limit: np.inf if direct else 0.0})
     sweeps = not direct and program.kernel is pairs.direct_pairs
     kernel = pairs.swept_pairs if sweeps else program.kernel
-    return Runner(replace(program, params=params, kernel=kernel), queries, n_jobs)
+    return Runner(replace(program, parameters=parameters, kernel=kernel), queries, n_jobs)
 
 
 def gradients(name: Any, labels: Any, scores: Any, sigma: float, direct: bool) -> Any:

@@ -11,8 +11,8 @@ import numpy as np
 from gbrank import Measure, Objective, Queries, get_measure, register_measure, register_objective
 from gbrank.kernels.driver import Program
 from gbrank.kernels.newton_steps import to_score_units
-from gbrank.measures import Terms
-from gbrank.objectives import Facts
+from gbrank.measures.measure import Terms
+from gbrank.objectives.objective import Facts
 
 
 def first_value(

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from gbrank.common.checks import check_number
 from gbrank.data.spread import unit_width
 from gbrank.kernels.driver import SMALLEST_CURVATURE
-from gbrank.objectives import DEFAULT_OBJECTIVE, BoundObjective, Objective, get_objective
+from gbrank.objectives.from_string import DEFAULT_OBJECTIVE, get_objective
+from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.parallel.collective import anywhere, total
 from gbrank.parallel.sums import mean_of_any_order
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from gbrank.measures import MeasureFacts, list_measures
-from gbrank.objectives import ObjectiveFacts, get_objective, list_objectives
+from gbrank.measures.registry import MeasureFacts, list_measures
+from gbrank.objectives.from_string import get_objective
+from gbrank.objectives.registry import ObjectiveFacts, list_objectives
 
 __all__ = ["documented_parameters", "measures_page", "objectives_page"]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from gbrank.common.checks import check_number
 from gbrank.datasets import make_cubic
-from gbrank.measures import get_measure
-from gbrank.objectives import DEFAULT_OBJECTIVE
+from gbrank.measures.registry import get_measure
+from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]

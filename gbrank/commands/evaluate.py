@@ -17,7 +17,7 @@ from gbrank.commands.options import (
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
 from gbrank.fit.loading import load_ranker
-from gbrank.measures import get_measure
+from gbrank.measures.registry import get_measure
 
 __all__ = ["add_options", "run"]
 

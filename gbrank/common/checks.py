@@ -155,15 +155,13 @@ def queries_needed(what: str, argument: str) -> ValueError:
     )
 
 
-def refuse_taken(
-    name: str, item: Any, known: Mapping[str, Any], aliases: Mapping[str, str]
-) -> None:
+def refuse_taken(name: str, item: Any, known: Mapping[str, Any]) -> None:
     """Refuse to register a name that stands for something else than the same code run again."""
 
     def origin(value: Any) -> tuple[Any, Any]:
         return getattr(value, "__module__", None), getattr(value, "__qualname__", value)
 
-    if name in aliases or (name in known and origin(known[name]) != origin(item)):
+    if name in known and origin(known[name]) != origin(item):
         raise ValueError(f"name {name!r} is taken; choose another name.")
 
 

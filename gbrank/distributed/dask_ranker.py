@@ -13,7 +13,7 @@ from gbrank.common.checks import check_choice
 from gbrank.distributed.shards import Part, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
 from gbrank.fit.start import is_fitted
-from gbrank.objectives import get_objective
+from gbrank.objectives.from_string import get_objective
 from gbrank.ranker import GBRanker
 
 __all__ = ["DaskGBRanker"]

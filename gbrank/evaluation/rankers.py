@@ -4,8 +4,8 @@ from typing import Any
 
 from gbrank.boosters import TRAINERS
 from gbrank.evaluation.catboost import CatBoostPeer
-from gbrank.measures import Measure
-from gbrank.objectives import get_objective
+from gbrank.measures.measure import Measure
+from gbrank.objectives.from_string import get_objective
 from gbrank.ranker import GBRanker
 
 __all__ = ["ranker_from_name"]

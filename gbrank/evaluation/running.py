@@ -26,7 +26,8 @@ from gbrank.evaluation.units_of_work import (
 )
 from gbrank.fit.loop import Bar
 from gbrank.kernels.driver import usable_threads
-from gbrank.measures import Measure, get_measure
+from gbrank.measures.measure import Measure
+from gbrank.measures.registry import get_measure
 
 __all__ = ["compare_rankers", "cross_validate_rankers"]
 

@@ -16,7 +16,7 @@ from gbrank.data.queries import Queries
 from gbrank.evaluation.folds import Dataset, Fold
 from gbrank.evaluation.reliability import calibration_error
 from gbrank.fit.loop import FitInterrupted
-from gbrank.measures import Measure
+from gbrank.measures.measure import Measure
 
 __all__ = ["PARTS", "Outcome", "Scores", "Unit", "Work", "configured", "run", "run_in_worker"]
 

@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from gbrank.common.checks import check_number, queries_needed
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.measures import Measure, get_measure
+from gbrank.measures.measure import Measure
+from gbrank.measures.registry import get_measure
 
 __all__ = ["WEIGHTS", "BaseRanker", "as_json", "check_seed"]
 

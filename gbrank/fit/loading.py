@@ -50,6 +50,7 @@ def load_ranker(path: str | os.PathLike[str]) -> Any:
     name = estimator_of(path)
     if name not in RANKERS:
         raise ValueError(
-            f"{path} must hold one of {', '.join(sorted(RANKERS))}, got a {name}: load it by {name}.load."
+            f"{path} must hold one of {', '.join(sorted(RANKERS))}, got a {name}: load it by "
+            f"{name}.load."
         )
     return RANKERS[name].load(path)

@@ -12,8 +12,7 @@ from tqdm import tqdm
 
 from gbrank.boosters.interface import Derivatives, Steps
 from gbrank.data.rows import Rows
-from gbrank.measures import BoundMeasure, Measure
-from gbrank.measures.measure import query_weights
+from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
 __all__ = ["Bar", "Evaluation", "FitInterrupted", "History", "train"]
 

@@ -15,7 +15,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker, as_json
 from gbrank.fit.loading import loadable
 from gbrank.fit.storage import read_model, write_model
-from gbrank.measures import Measure
+from gbrank.measures.measure import Measure
 
 __all__ = ["PretrainedRanker", "as_pretrained"]
 

@@ -14,7 +14,7 @@ from gbrank.common.checks import check_finite, check_vector
 from gbrank.data.rows import Rows
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import as_pretrained
-from gbrank.objectives import get_objective
+from gbrank.objectives.from_string import get_objective
 
 __all__ = ["START_NAMES", "fit_start", "from_start", "is_fitted"]
 

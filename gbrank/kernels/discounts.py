@@ -14,7 +14,6 @@ __all__ = [
     "UNKNOWN",
     "discount_at",
     "fill",
-    "mixed_discount_at",
 ]
 
 UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC, LINEAR = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
@@ -41,18 +40,6 @@ def discount_at(kind: float, parameter: float, rank: float) -> tuple[float, floa
     elif kind == LINEAR:
         value = 1 - rank / parameter
         slope = -1 / parameter
-    return value, slope
-
-
-@inline
-def mixed_discount_at(parts: Vector, rank: float) -> tuple[float, float]:
-    """Return D(r) and D′(r) of a mixture, given kind, parameter and weight of one after another."""
-    value = 0.0
-    slope = 0.0
-    for c in range(0, parts.size, 3):
-        part, part_slope = discount_at(parts[c], parts[c + 1], rank)
-        value += parts[c + 2] * part
-        slope += parts[c + 2] * part_slope
     return value, slope
 
 

@@ -12,10 +12,11 @@ from gbrank.kernels.division import WAITING, middle_split, partition
 from gbrank.kernels.gauss_transform import FEW, GAUSSIAN, add_by_boxes
 from gbrank.kernels.sorting import rank
 
-__all__ = ["add_distances"]
+__all__ = ["DISTANCE_SCRATCH", "add_distances"]
 
 # Parts of up to so many pairs are summed pair by pair.
 SMALL = 2048
+DISTANCE_SCRATCH = 10
 
 
 @inline
@@ -24,8 +25,8 @@ def add_distances(
 ) -> None:
     """Add c_j |x_i − ḡ_j| exp(−d²), d the distance of their places, to both out[i] and out[j].
 
-    Pairs (i, j) are all, in either order, and i = j counts twice. There must be ten rows of
-    scratch.
+    Pairs (i, j) are all, in either order, and i = j counts twice. There must be `DISTANCE_SCRATCH`
+    rows.
     """
     m = x.size
     by_x = scratch[0, :m].view(np.int64)

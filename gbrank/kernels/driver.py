@@ -1,103 +1,41 @@
 """The driver: runs one kernel over all queries, on all threads.
 
-It alone sorts documents, finds ties, applies weights, normalises, checks for non-finite results
-and puts them back into input order. A query's result depends neither on the thread that computes
-it nor on the order of its rows: documents reach the kernel sorted by score and then by their
-constants, and documents that agree in both get the same bits.
+It alone sorts documents, finds ties, applies weights, checks for non-finite results and puts them
+back into input order. A query's result depends neither on the thread that computes it nor on the
+order of its rows: documents reach the kernel sorted by score and then by label, and documents that
+agree in both get the same bits.
 """
 
 import os
+import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache, cached_property, partial
+from types import FunctionType
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.kernels.compiled import (
-    FAST_MATH,
-    KERNEL,
-    NO_ROWS,
-    ROW,
-    Function,
-    Matrix,
-    Vector,
-    compile_kernel,
-    compile_row,
-    inline,
-)
+from gbrank.kernels.compiled import Function, Matrix, Vector, compile_for, inline, shared
+from gbrank.kernels.contract import SIGNATURES, STAND_INS, MeasureFunctions, Query, Ranking
 from gbrank.kernels.pools import Pool
+from gbrank.kernels.program import Program
 from gbrank.kernels.sorting import LONG, rank, rank_again
 
-__all__ = [
-    "SMALLEST_CURVATURE",
-    "Program",
-    "Runner",
-    "find_ties",
-    "query_factor",
-    "share_among_equals",
-    "usable_threads",
-]
+__all__ = ["SMALLEST_CURVATURE", "Runner", "share_among_equals", "usable_threads"]
 
 # Below this many pairs a second thread costs more than it saves.
 PAIRS_PER_THREAD = 200_000
 # Rows of work arrays that the loop itself needs.
-OWN_REALS, OWN_INTEGERS = 4, 4
+OWN_REALS, OWN_INTEGERS = 6, 4
 SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True, eq=False)
-class Program:
-    """A kernel with the constants that it runs on, for one set of queries.
-
-    Parameters
-    ----------
-    kernel : function
-        Python function of the kernel signature, compiled when first run.
-    documents : ndarray, shape (rows, n_documents)
-        Constants of each document, in input order. All must be functions of the first, by which
-        documents of equal score are sorted, descending.
-    queries : ndarray, shape (n_queries, columns)
-        Constants of each query.
-    table : ndarray, shape (n_documents,)
-        Constants of each position, query by query; or empty.
-    params : ndarray
-        Constants of the objective or measure.
-    rows : pair of functions
-        The row functions of the measure (prepare, row).
-    scratch : int
-        How many rows of scratch the kernel needs.
-    tied : bool
-        Whether documents of equal score form blocks. If not, each stands alone, in the order of
-        `ascending` or of the input.
-    order : {"descending", "ascending", "input"}
-        How documents of equal score are sorted: by their first constant, or as they come.
-    query_norm : bool
-        Multiply a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
-    seed : int
-        What the kernel's random numbers depend on, besides round and query.
-    cached : bool
-        Whether the compiled kernel may be stored on disk (not for a user's own function).
-    """
-
-    kernel: Function
-    documents: NDArray[np.float64]
-    queries: NDArray[np.float64]
-    table: Vector = field(default_factory=lambda: np.empty(0))
-    params: Vector = field(default_factory=lambda: np.zeros(1))
-    rows: tuple[Function, Function] = NO_ROWS
-    scratch: int = 1
-    tied: bool = True
-    order: str = "descending"
-    query_norm: bool = False
-    seed: int = 0
-    cached: bool = True
 
 
 class Runner:
@@ -120,26 +58,35 @@ class Runner:
         self.queries = queries
         self.n_jobs = n_jobs
         self._order = _sorted_rows(program, queries)
-        self._documents = _in_single(program.documents[:, self._order])
+        documents = [program.labels] if program.x is None else [program.labels, program.x]
+        self._documents = _in_single(np.stack([row[self._order] for row in documents]))
         self._table = _of_longest(program.table, queries)
+        ones = np.ones(queries.n_queries)
+        self._scale = ones if program.scale is None else np.ascontiguousarray(program.scale)
+        nothing = np.empty((queries.n_queries, 0))
+        constants = nothing if program.constants is None else program.constants
+        self._constants = np.ascontiguousarray(constants, dtype=np.float64)
         # What was in input order is not needed again.
         self.program = replace(
-            program, documents=program.documents[:, :0].copy(), table=np.empty(0)
+            program, labels=np.empty(0), x=None, scale=None, constants=None, table=np.empty(0)
         )
-        self._params = np.asarray(program.params, dtype=np.float64)
         # New memory costs long lists more than what is done with it.
-        rows = OWN_REALS + len(program.documents) + program.scratch
+        rows = (OWN_REALS, program.scratch, program.measure_scratch)
         self._work = Pool(partial(_work_arrays, rows, 1 + int(queries.sizes.max())))
         self._rankings = Pool(partial(np.full, queries.n_documents, -1, np.int16))
 
     @cached_property
     def _functions(self) -> tuple[Function, ...]:
+        """The loop with the program's kernel in it, and the functions of the measure."""
         program = self.program
-        prepare, row = program.rows
         return (
-            compile_kernel(program.kernel, program.cached),
-            compile_row(prepare),
-            compile_row(row),
+            _compiled_loop(program.kernel, program.parameters, self._order, self._documents),
+            *(
+                compile_for(signature, own or stand_in)
+                for signature, own, stand_in in zip(
+                    SIGNATURES, program.measure, STAND_INS, strict=True
+                )
+            ),
         )
 
     @cached_property
@@ -180,17 +127,16 @@ class Runner:
         curvature: Vector,
     ) -> None:
         program, queries, bounds = self.program, self.queries, self._bounds
-        loop = _compiled_loop(self._order.dtype, self._documents.dtype)
         noise = query_noise(self._keys, program.seed, round)
-        functions = self._functions  # compiled here, before threads ask for them
+        loop, *functions = self._functions  # compiled here, before threads ask for them
 
         def run(ranked: NDArray[np.int16], begin: int, end: int) -> int:
-            with self._work.borrow() as (reals, integers), interrupts_held():
+            with self._work.borrow() as work, interrupts_held():
                 fault: int = loop(
-                    *functions, begin, end, queries.offsets, self._order,
-                    scores, self._documents, program.queries, self._table, self._params, sigma,
-                    noise, reals, integers, ranked, program.tied, program.query_norm, weights,
-                    values, gradient, curvature,
+                    *functions, program.parameters, begin, end, queries.offsets, self._order,
+                    scores, self._documents, self._scale, program.cut, self._constants,
+                    self._table, sigma, noise, *work, ranked, program.tied, weights, values,
+                    gradient, curvature,
                 )  # fmt: skip
             return fault
 
@@ -204,7 +150,7 @@ class Runner:
             raise self.fault(min(fault for fault in faults if fault >= 0), scores, sigma)
 
     def documents_of(self, query: int) -> tuple[NDArray[np.signedinteger], Vector]:
-        """Return the rows of a query and their first constants, as equal scores are to stand."""
+        """Return the rows of a query and their labels, as equal scores are to stand."""
         span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
         return self._order[span], self._documents[0, span].astype(np.float64)
 
@@ -218,8 +164,9 @@ class Runner:
         )
 
 
-def _work_arrays(rows: int, width: int) -> tuple[Matrix, NDArray[np.int64]]:
-    return np.empty((rows, width)), np.empty((OWN_INTEGERS, width), np.int64)
+def _work_arrays(rows: tuple[int, ...], width: int) -> tuple[Any, ...]:
+    """Return the loop's own reals, the kernel's and the measure's scratch, and integers."""
+    return *(np.empty((count, width)) for count in rows), np.empty((OWN_INTEGERS, width), np.int64)
 
 
 def _in_single(values: Matrix) -> NDArray[np.floating]:
@@ -244,29 +191,13 @@ def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.signedinteger
     """Return the rows, query by query, in the order in which equal scores are to stand."""
     if program.order == "input":
         return queries.order
-    key = program.documents[0]
-    key = key if program.order == "ascending" else -key
+    key = program.labels if program.order == "ascending" else -program.labels
     numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
     return queries.order[np.lexsort((key[queries.order], numbers))]
 
 
 def usable_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` stands for.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        A number of threads; None or −1 for all processors that this process may use.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> usable_threads(2)
-    2
-    """
+    """Return the number of threads that `n_jobs` stands for: None or −1 for all there are."""
     if n_jobs is None or n_jobs == -1:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
@@ -274,16 +205,20 @@ def usable_threads(n_jobs: int | None) -> int:
     return n_jobs
 
 
+kernel: Any = None  # each kernel's copy of the loop has its own
+
+
 def _loop(
-    kernel: Any, prepare: Any, row: Any, begin: int, end: int, offsets: Any, order: Any,
-    scores: Any, documents: Any, queries: Any, table: Any, params: Any, sigma: float,
-    noise: Any, reals: Any, integers: Any, ranked: Any, tied: bool, query_norm: bool, weights: Any,
-    values: Any, gradient: Any, curvature: Any,
+    value: Any, by_rank: Any, by_position: Any, separable: Any, row: Any, prepare: Any,
+    grades: Any, parameters: Any, begin: int, end: int, offsets: Any, order: Any, scores: Any,
+    documents: Any, scale: Any, cut: float, constants: Any, table: Any, sigma: float, noise: Any,
+    reals: Any, scratch: Any, measure_scratch: Any, integers: Any, ranked: Any, tied: bool,
+    weights: Any, values: Any, gradient: Any, curvature: Any,
 ) -> int:  # fmt: skip
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
+    measure = MeasureFunctions(value, by_rank, by_position, separable, row, prepare, grades)
     s, spare, g_buffer, h_buffer = reals[0], reals[1], reals[2], reals[3]
-    sorted_documents = reals[OWN_REALS : OWN_REALS + documents.shape[0]]
-    work = reals[OWN_REALS + documents.shape[0] :]
+    labels, x = reals[4], reals[4 + documents.shape[0] - 1]
     ranking, rows, first, last = integers[0], integers[1], integers[2], integers[3]
     with_gradient = gradient.size > 0
 
@@ -308,47 +243,48 @@ def _loop(
             position = start + ranking[i]
             rows[i] = order[position]
             for c in range(documents.shape[0]):
-                sorted_documents[c, i] = documents[c, position]
-        find_ties(s[:m], first, last, tied)
+                reals[4 + c, i] = documents[c, position]
+        _find_ties(s[:m], first, last, tied)
         g = g_buffer[: m if with_gradient else 0]
         h = h_buffer[: m if with_gradient else 0]
         g[:] = 0.0
         h[:] = 0.0
         place = start if table.size == order.size else 0  # a shared table is that of the longest
-        value = kernel(
-            s[:m], first[:m], last[:m], sorted_documents, queries[q], table[place : place + m],
-            params, sigma, noise[q], prepare, row, work, g, h,
+        query = Query(
+            s[:m],
+            labels[:m],
+            Ranking(
+                x[:m], first[:m], last[:m], table[place : place + m], scale[q], cut, constants[q],
+                measure_scratch,
+            ),
+            sigma,
+            q,
+            noise[q],
+            scratch,
         )  # fmt: skip
+        loss = kernel(query, measure, parameters, g, h)
         if not with_gradient:
-            if not np.isfinite(value):
+            if not np.isfinite(loss):
                 return q
-            values[q] = value
+            values[q] = loss
             continue
         if tied:
-            share_among_equals(s[:m], sorted_documents[0, :m], g, h)
-        factor = query_factor(g) if query_norm else 1.0
+            share_among_equals(s[:m], labels[:m], g, h)
         for i in range(m):
             if not (np.isfinite(g[i]) and np.isfinite(h[i]) and h[i] >= 0):
                 return q
         for i in range(m):
-            weight = factor
+            weight = 1.0
             if weights.size > 0:
-                weight = factor * weights[rows[i]]
+                weight = weights[rows[i]]
             gradient[rows[i]] = g[i] * weight
             curvature[rows[i]] = max(h[i] * weight, SMALLEST_CURVATURE)
     return -1
 
 
 @inline
-def query_factor(gradient: Vector) -> float:
-    """Return log2(1 + S) / S, S = Σ|gradient|: the factor of ``normalize="query"``."""
-    total = np.abs(gradient).sum()
-    return np.log2(1 + total) / total if total > 0 else 1.0
-
-
-@inline
 def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector) -> None:
-    """Give documents of equal score and constants their mean, whichever row each of them is."""
+    """Give documents of equal score and label their mean, whichever row each of them is."""
     start = 0
     while start < s.size:
         end = start + 1
@@ -361,7 +297,7 @@ def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector
 
 
 @inline
-def find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
+def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
     """Write where the block of documents of equal score begins and ends."""
     m = s.size
     for i in range(m):
@@ -370,17 +306,34 @@ def find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
         last[i] = last[i + 1] if i + 1 < m and first[i + 1] == first[i] else i + 1
 
 
-@cache
-def _compiled_loop(rows: np.dtype[Any], documents: np.dtype[Any]) -> Function:
+def _compiled_loop(
+    own: Function, parameters: Any, order: NDArray[Any], documents: NDArray[Any]
+) -> Function:
+    """Return the loop with this kernel in it, which is faster than to call it by a pointer."""
     vector, matrix, positions = types.float64[::1], types.float64[:, ::1], types.int64[::1]
-    order, constants = numba.from_dtype(rows)[::1], numba.from_dtype(documents)[:, ::1]
-    signature = types.int64(
-        KERNEL, ROW, ROW, types.int64, types.int64, positions, order,
-        vector, constants, matrix, vector, vector, types.float64,
-        types.uint64[::1], matrix, types.int64[:, ::1], types.int16[::1], types.boolean,
-        types.boolean, vector, vector, vector, vector,
-    )  # fmt: skip
-    compiled: Function = numba.njit(
-        signature, nogil=True, cache=True, error_model="numpy", fastmath=FAST_MATH
-    )(_loop)
-    return compiled
+    with warnings.catch_warnings():  # a tuple of functions is what works, and is tested
+        warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+        signature = types.int64(
+            *(types.FunctionType(own) for own in SIGNATURES), numba.typeof(parameters), types.int64,
+            types.int64, positions, numba.typeof(order), vector, numba.typeof(documents), vector,
+            types.float64, matrix, vector, types.float64, types.uint64[::1], matrix, matrix,
+            matrix, types.int64[:, ::1], types.int16[::1], types.boolean, vector, vector, vector,
+            vector,
+        )  # fmt: skip
+        return compile_for(signature, _with_kernel(own))
+
+
+@cache
+def _with_kernel(own: Function) -> Function:
+    """Return a copy of the loop that calls this kernel, and is stored on disk beside it."""
+    code = own.__code__
+    name = f"{own.__name__}_loop"
+    copy = FunctionType(
+        _loop.__code__.replace(
+            co_filename=code.co_filename, co_firstlineno=code.co_firstlineno, co_name=name
+        ),
+        {**_loop.__globals__, "kernel": shared(own), "__name__": own.__module__},
+        name,
+    )
+    copy.__qualname__ = name
+    return copy

@@ -35,19 +35,7 @@ FEW = 32
 def make_table(
     function: Callable[[NDArray[np.float64]], NDArray[np.float64]], terms: int = TERMS
 ) -> NDArray[np.float64]:
-    """Return the coefficients of a function of d, source less target, by k + REACH, q and n.
-
-    Parameters
-    ----------
-    function : callable
-        Takes and returns an array.
-    terms : int
-        How many powers of either place there are; others have coefficient 0.
-
-    Returns
-    -------
-    ndarray, shape (BOXES, TERMS, TERMS)
-    """
+    """Return the coefficients of a function of d, source less target, by k + REACH, q and n."""
     nodes = np.cos(np.pi * (np.arange(terms) + 0.5) / terms)  # Chebyshev's
     inverse = np.linalg.inv(np.vander(nodes, increasing=True))
     offsets = np.arange(-REACH, REACH + 1)[:, None, None]

@@ -1,19 +1,35 @@
 """Sums over all documents up to a grade, in O(m): ListMLE and SLAM.
 
-A document's first constant is its grade: how many distinct smaller labels the query has. For each
+A document's label is its grade here: how many distinct smaller labels the query has. For each
 grade, `softmax_up_to` finds the largest score among the documents of at most that grade, and the
 sum of exponentials relative to it; no sum can overflow, and none is zero. `spread` then takes
 what is due to "the documents up to grade g, by softmax" to all of them at once.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 from gbrank.kernels.newton_steps import bound_steps, to_score_units
 
-__all__ = ["list_likelihood", "slam_hinges", "slam_smooth"]
+__all__ = ["SCRATCH", "SLAMParameters", "list_likelihood", "slam_hinges", "slam_smooth"]
+
+
+SCRATCH = 4
+
+
+class SLAMParameters(NamedTuple):
+    """The parameter of SLAM's kernels.
+
+    Parameters
+    ----------
+    margin : float
+        By how much a document should stand above all of smaller label, in score units.
+    """
+
+    margin: float
 
 
 @inline
@@ -43,70 +59,73 @@ def softmax_up_to(s: Vector, grade: Vector, sigma: float, top: Vector, total: Ve
 @inline
 def spread(
     s: Vector, grade: Vector, sigma: float, n: int, top: Vector, total: Vector,
-    push: Vector, square: Vector, gradient: Vector, curvature: Vector,
+    mass: Vector, square: Vector, gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
-    """Add Σ push π to gradient and Σ (push π − square π²) to curvature.
+    """Add Σ mass π to gradient and Σ (mass π − square π²) to curvature.
 
     The sums are over the grades g from the document's own upwards; π is the document's share in
-    the softmax of all documents up to g. Overwrites `push` and `square`.
+    the softmax of all documents up to g. Overwrites `mass` and `square`.
     """
     for g in range(n):
-        push[g] /= total[g]
+        mass[g] /= total[g]
         square[g] /= total[g] * total[g]
     for g in range(n - 2, -1, -1):
         fall = np.exp((top[g] - top[g + 1]) / sigma)
-        push[g] += push[g + 1] * fall
+        mass[g] += mass[g + 1] * fall
         square[g] += square[g + 1] * fall * fall
     for i in range(gradient.size):
         g = int(grade[i])
         e = np.exp((s[i] - top[g]) / sigma)
-        gradient[i] += push[g] * e
-        curvature[i] += max(push[g] * e - square[g] * e * e, 0.0)
+        gradient[i] += mass[g] * e
+        curvature[i] += max(mass[g] * e - square[g] * e * e, 0.0)
 
 
 def list_likelihood(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: NoParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Sum log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over the documents above the lowest grade."""
-    grade = documents[0, : s.size]
-    top = work[0]
-    total = work[1]
-    push = work[2]
-    square = work[3]
+    s, grade, sigma = query.scores, query.labels, query.sigma
+    top = query.scratch[0]
+    total = query.scratch[1]
+    mass = query.scratch[2]
+    square = query.scratch[3]
     n = softmax_up_to(s, grade, sigma, top, total)
-    push[:n] = 0.0
+    mass[:n] = 0.0
     loss = 0.0
     for i in range(s.size):
         g = int(grade[i])
         if g > 0:
             loss += np.log(total[g]) + (top[g] - s[i]) / sigma
-            push[g] += 1.0
+            mass[g] += 1.0
             if gradient.size > 0:
                 gradient[i] = -1.0
-    square[:n] = push[:n]
-    spread(s, grade, sigma, n, top, total, push, square, gradient, curvature)
+    square[:n] = mass[:n]
+    spread(s, grade, sigma, n, top, total, mass, square, gradient, curvature)
     bound_steps(1.0, gradient, curvature)
     to_score_units(sigma, gradient, curvature)
     return loss
 
 
 def slam_smooth(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
-    """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)); v is the second constant."""
-    margin = params[0]
-    grade = documents[0, : s.size]
-    v = documents[1, : s.size]
-    top = work[0]
-    total = work[1]
-    push = work[2]
-    square = work[3]
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SLAMParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)), v being x."""
+    s, grade, v, sigma = query.scores, query.labels, query.ranking.x, query.sigma
+    margin = parameters.margin
+    top = query.scratch[0]
+    total = query.scratch[1]
+    mass = query.scratch[2]
+    square = query.scratch[3]
     n = softmax_up_to(s, grade, sigma, top, total)
-    push[:n] = 0.0
+    mass[:n] = 0.0
     square[:n] = 0.0
     loss = 0.0
     for i in range(s.size):
@@ -120,12 +139,12 @@ def slam_smooth(
         # σ log(1 + exp(x)), short of overflow where x is huge
         loss += v[i] * (max(margin + (top[g] - s[i]) + sigma * np.log(total[g]), 0.0)
                         + sigma * np.log1p(u))  # fmt: skip
-        push[g] += v[i] * q
+        mass[g] += v[i] * q
         square[g] += v[i] * q * q
         if gradient.size > 0:
             gradient[i] = -v[i] * q
             curvature[i] = v[i] * q * (1.0 - q)
-    spread(s, grade, sigma, n, top, total, push, square, gradient, curvature)
+    spread(s, grade, sigma, n, top, total, mass, square, gradient, curvature)
     bound_steps(1.0, gradient, curvature)
     for i in range(curvature.size):
         curvature[i] /= sigma
@@ -133,18 +152,19 @@ def slam_smooth(
 
 
 def slam_hinges(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
-    """Sum v max(0, margin + max_{lower j} s_j − s_i); v is the second constant.
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SLAMParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum v max(0, margin + max_{lower j} s_j − s_i), v being x.
 
     At the kink a hinge counts half: the mean of the slopes on both sides.
     """
-    margin = params[0]
-    grade = documents[0, : s.size]
-    v = documents[1, : s.size]
-    best = work[0]  # for each grade, the first document of a lower one
+    s, grade, v = query.scores, query.labels, query.ranking.x
+    margin = parameters.margin
+    best = query.scratch[0]  # for each grade, the first document of a lower one
     best[: s.size] = -1.0
     lowest = s.size
     for j in range(s.size):

@@ -1,16 +1,16 @@
 """Hinge and squared hinge on pairs: pair by pair in short lists, by sweeps in longer ones."""
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
 from gbrank.kernels.newton_steps import to_score_units
 
-__all__ = ["HINGE", "LONGEST_DIRECT", "SCRATCH", "SQUARED", "hinge_pairs"]
+__all__ = ["LONGEST_DIRECT", "SCRATCH", "HingeParameters", "hinge_pairs"]
 
-HINGE, SQUARED = 1.0, 2.0
 SCRATCH = 4
 
 # Up to so many documents, pairs are summed one by one: where the times meet, as measured, between
@@ -20,20 +20,37 @@ LONGEST_DIRECT = 400
 WIDEST = 1e100
 
 
+class HingeParameters(NamedTuple):
+    """The parameters of the kernel.
+
+    Parameters
+    ----------
+    squared : bool
+        Whether hinges are squared and halved.
+    longest : float
+        Up to how many documents pairs are summed one by one.
+    """
+
+    squared: bool
+    longest: float = LONGEST_DIRECT
+
+
 def hinge_pairs(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: HingeParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Sum max(0, 1 − (s_i − s_j)/σ), or half its square, over all pairs y_i > y_j.
 
     The curvature is the number of active pairs. At the kink a pair counts half: the mean of the
     slopes on both sides.
     """
-    labels = documents[0, : s.size]
-    squared = params[0] == SQUARED
-    if s.size > params[1]:
-        loss = _sweep_pairs(s, sigma, labels, squared, work, gradient, curvature)
+    s, labels, sigma = query.scores, query.labels, query.sigma
+    squared = parameters.squared
+    if s.size > parameters.longest:
+        loss = _sweep_pairs(s, sigma, labels, squared, query.scratch, gradient, curvature)
     else:
         loss = _sum_pairs(s, sigma, labels, squared, gradient, curvature)
     to_score_units(sigma, gradient, curvature)
@@ -47,8 +64,8 @@ def _sum_pairs(
     """Add all pairs, in units of σ."""
     loss = 0.0
     for i in range(s.size - 1):
-        push = 0.0
-        bend = 0.0
+        force = 0.0
+        active_pairs = 0.0
         label = labels[i]
         # Unsigned indices need no wrap-around check, so that the loop vectorises.
         for j in range(np.uintp(i + 1), np.uintp(s.size)):
@@ -62,11 +79,11 @@ def _sum_pairs(
             if gradient.size > 0:
                 gradient[j] += sign * slope
                 curvature[j] += active
-                push -= sign * slope
-                bend += active
+                force -= sign * slope
+                active_pairs += active
         if gradient.size > 0:
-            gradient[i] += push
-            curvature[i] += bend
+            gradient[i] += force
+            curvature[i] += active_pairs
     return loss
 
 

@@ -1,38 +1,56 @@
 """The pointwise term with a query effect: logistic regression with an intercept per query."""
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.logistic import logistic
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 
-__all__ = ["logistic_with_intercept"]
+__all__ = ["InterceptParameters", "logistic_with_intercept"]
 
 STEPS = 50  # of Newton's method, which needs 4 to 8
 WIDEST = 1e100  # scores in units of σ beyond which only the sign matters
 
 
+class InterceptParameters(NamedTuple):
+    """The parameters of the kernel.
+
+    Parameters
+    ----------
+    strength : float
+        The penalty λ.
+    centre : float
+        The intercept b₀ of a query whose scores have mean 0, to which the penalty pulls.
+    """
+
+    strength: float
+    centre: float
+
+
 def logistic_with_intercept(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: InterceptParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Return min over b of Σ_i CE(p_i, t_i) + λ/2 (b − b₀ + mean s/σ)², p_i = σ(s_i/σ + b).
 
-    ``documents`` holds the targets t; ``params`` is (λ, b₀). The gradient is p − t at the best b,
+    Labels are the targets t. The gradient is p − t at the best b,
     less its mean, to which the mean of the scores in the penalty amounts.
     """
+    s, targets, sigma = query.scores, query.labels, query.sigma
     m = s.size
-    targets = documents[0, :m]
-    strength = params[0]
-    z = work[0]
+    strength = parameters.strength
+    z = query.scratch[0]
     mean = 0.0
     for i in range(m):
         z[i] = min(max(s[i] / sigma, -WIDEST), WIDEST)
         mean += z[i] / m
-    centre = params[1] - mean
+    centre = parameters.centre - mean
     b = fit_intercept(z[:m], targets, strength, centre)
     loss = 0.5 * strength * (b - centre) ** 2
     excess = 0.0
@@ -60,16 +78,16 @@ def fit_intercept(z: Vector, targets: Vector, strength: float, centre: float) ->
     b = centre
     for _ in range(STEPS):
         slope = strength * (b - centre)
-        bend = strength
+        second = strength
         for i in range(z.size):
             p = logistic(z[i] + b)
             slope += p - targets[i]
-            bend += p * (1 - p)
+            second += p * (1 - p)
         if slope > 0:
             high = b
         else:
             low = b
-        step = b - slope / bend
+        step = b - slope / second
         step = step if low < step < high else 0.5 * (low + high)
         if abs(step - b) <= 1e-13 * (1 + abs(b)):
             return step

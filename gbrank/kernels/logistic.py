@@ -1,19 +1,10 @@
-"""What measures need as functions of real ranks, or of the mean x at each position.
-
-A measure's `by_rank` finds the soft ranks in ``state[RANKS]``, the steepness β of truncations in
-``state[SLOPES, 0]``, in ``state[SLOPES, 1]`` a factor on the size up to which to go pair by pair
-(1, or to have it one way 0 or infinity), and scratch from ``state[SPARE]`` on; its `by_place` finds
-the mean x of each position in ``state[RANKS]``. Both write the derivatives of the measure to `out`
-and its value to ``state[SLOPES, 0]``.
-"""
+"""Logistic functions, as scores and ranks need them."""
 
 import numpy as np
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["RANKS", "SLOPES", "SPARE", "all_alike", "logistic", "logistic_slope", "truncation"]
-
-RANKS, SLOPES, SPARE = 0, 1, 3
+__all__ = ["all_alike", "logistic", "logistic_slope", "truncation"]
 
 
 @inline

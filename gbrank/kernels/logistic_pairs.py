@@ -6,22 +6,23 @@ u = exp(−(s_a − s_b)/σ) ≤ 1 gives all that is needed without overflow. Sh
 by pair, longer ones by sweeps if the weights allow it.
 """
 
-from typing import Any
+from dataclasses import replace
+from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import NO_ROWS, Function, Matrix, Positions, Vector, inline, shared
-from gbrank.kernels.driver import Program
+from gbrank.kernels.compiled import Positions, Vector, inline, shared
+from gbrank.kernels.contract import MeasureFunctions, Query, Swaps
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
-from gbrank.kernels.flips import sweep_flips
-from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, multiply, to_score_units
-from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER, separable_weights
-from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, sweep_pairs
+from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.kernels.program import Program
+from gbrank.kernels.swaps import delta_in, separable_row
+from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, SWEEP_SCRATCH, sweep_pairs
 
 __all__ = [
-    "FEW_GRADES", "LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "direct_pairs", "pair_program",
-    "swept_pairs",
+    "FEW_GRADES", "LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "PairParameters", "Weights",
+    "direct_pairs", "swept_pairs", "with_pairs",
 ]  # fmt: skip
 
 # Up to so many documents, pairs are summed one by one. The times meet, as measured with five
@@ -34,174 +35,134 @@ LONGEST = (
     "distinct labels)"
 )
 
-# Deltas that count flips cost more one by one: the times meet at 130. Up to so many labels, sweeps
-# for any two of them are faster than a division by rank.
-LONGEST_COUNTED = 130
+# Deltas that are separable for any two grades are swept for up to so many of them; they cost more
+# one by one: the times meet at 130 documents.
 FEW_GRADES = 8
+LONGEST_BY_GRADES = 130
 
-# Where the weights of a row come from.
-UNIT, BY_STATE, BY_ROW, BY_GRADES, BY_FLIPS = 0.0, 1.0, 2.0, 3.0, 4.0
+SCRATCH = SWEEP_SCRATCH + 4 + 6  # of sweeps, of a delta, and of the documents of two grades
 
 
-def pair_program(
-    labels: Vector,
-    queries: Queries,
-    *,
-    swaps: tuple[Function, Function | None] | None = None,
-    separable_between: bool = False,
-    counts_flips: bool = False,
-    x: Vector | None = None,
-    columns: Matrix | None = None,
-    table: Vector | None = None,
-    top: int | None = None,
-    built_in: bool = False,
-    boost: float = 1.0,
-    tied: bool = True,
-    query_norm: bool = False,
-) -> Program:
-    """Return the program of weighted logistic pairs.
+class Weights(IntEnum):
+    """Where the weights of pairs come from."""
+
+    UNIT = 0
+    SEPARABLE = 1
+    ROW = 2
+    GRADES = 3
+
+
+class PairParameters(NamedTuple):
+    """The parameters of both kernels.
 
     Parameters
     ----------
-    labels : ndarray, shape (n_documents,)
-        A pair's more relevant document is the one of larger label.
-    queries : Queries
-    swaps : pair of functions, optional
-        A measure's swap deltas, which weight the pairs; all weigh 1 by default.
-    separable_between : bool
-        Whether deltas that come by rows are separable between tied blocks.
-    counts_flips : bool
-        Whether they count the pairs of documents that a swap flips.
-    x, columns, table : ndarray, optional
-        The measure's constants of documents, queries and positions.
-    top : int, optional
-        Pairs need one document among the first `top`; all do by default.
+    weights : Weights
+    top : float
+        Pairs need one document among the first `top`; infinity for all pairs.
     built_in : bool
         Do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless all scores
         are equal, and multiply the query by log2(1 + S) / S, S the sum of |λ| over both documents
         of all pairs. If not, Newton steps are bounded.
     boost : float
         Factor on the curvature of a built-in.
-    tied : bool
-        Whether documents of equal score share the mean over all their orders, or stand in the
-        order of the rows.
-    query_norm : bool
-        Whether the driver normalises the query by its gradient.
-
-    Returns
-    -------
-    Program
+    longest : float
+        Lists of more documents are swept; infinity if none may be.
+    separable : bool
+        Whether the measure gives separable deltas of pairs of different scores.
     """
-    prepare, row = swaps or NO_ROWS
-    source = UNIT if swaps is None else BY_STATE if row is None else BY_ROW
-    reach = np.inf if top is None else top
-    x = labels if x is None else x
-    by_label = np.argsort(labels)
-    steps, rises = np.diff(x[by_label]), np.diff(labels[by_label]) > 0
+
+    weights: int = Weights.UNIT
+    top: float = np.inf
+    built_in: bool = False
+    boost: float = 1.0
+    longest: float = LONGEST_DIRECT
+    separable: bool = False
+
+
+def with_pairs(
+    program: Program,
+    sizes: Positions,
+    swaps: Swaps | None = None,
+    *,
+    top: int | None = None,
+    built_in: bool = False,
+    boost: float = 1.0,
+) -> Program:
+    """Return a program with the kernel of weighted logistic pairs, and its parameters.
+
+    `program` holds the labels, of which the larger one of a pair is the better, and the measure's
+    constants; without `swaps` all pairs weigh 1.
+    """
+    reach = np.inf if top is None else float(top)
+    x = program.labels if program.x is None else program.x
+    by_label = np.argsort(program.labels)
+    steps, rises = np.diff(x[by_label]), np.diff(program.labels[by_label]) > 0
     n_labels = 1 + np.count_nonzero(rises)
-    longest = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
-    swept = (source != BY_ROW or separable_between) and not built_in and 2 * reach > longest
-    if swept and (steps < 0).any():
-        swept = False  # of two documents, that of larger label may have the smaller x
-    if counts_flips and not built_in and top is None:
-        source = BY_GRADES if n_labels <= FEW_GRADES else BY_FLIPS
-        swept, longest = True, LONGEST_COUNTED
-    # Sweeps take four fifths of the time to compile: without long lists nothing waits for them.
-    return Program(
-        kernel=swept_pairs if swept and queries.sizes.max() > longest else direct_pairs,
-        documents=x[None] if np.array_equal(steps > 0, rises) else np.stack([labels, x]),
-        queries=np.ones((queries.n_queries, 1)) if columns is None else columns,
-        table=np.empty(0) if table is None else table,
-        params=np.array([source, reach, built_in, boost, longest if swept else np.inf]),
-        rows=(prepare, row or NO_ROWS[1]),
-        scratch=16 if source == BY_GRADES else 11,
-        tied=tied,
-        order="descending" if tied else "input",
-        query_norm=query_norm,
+    alike = np.array_equal(steps > 0, rises)  # x says which of two labels is larger
+    weights, longest = Weights.UNIT, LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
+    # A gain may fall: of two documents, that of larger label has the smaller x then.
+    sweepable = not built_in and 2 * reach > longest and not (steps < 0).any()
+    if swaps is not None:
+        weights = Weights.SEPARABLE if swaps.row is None else Weights.ROW
+        sweepable &= swaps.separable is not None
+        if swaps.grades is not None and not built_in and top is None and n_labels <= FEW_GRADES:
+            weights, sweepable, longest = Weights.GRADES, True, LONGEST_BY_GRADES
+    return replace(
+        program,
+        # Sweeps take four fifths of the time to compile: without long lists nothing waits for them.
+        kernel=swept_pairs if sweepable and sizes.max() > longest else direct_pairs,
+        labels=x if alike else program.labels,
+        x=None if alike else x,
+        parameters=PairParameters(
+            weights=weights,
+            top=reach,
+            built_in=built_in,
+            boost=boost,
+            longest=longest if sweepable else np.inf,
+            separable=swaps is not None and swaps.separable is not None,
+        ),
+        measure=MeasureFunctions(**(swaps or Swaps())._asdict()),
+        scratch=SCRATCH,
     )
 
 
 def direct_pairs(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: PairParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""
-    return _sum_pairs(
-        s, first, last, documents, query, table, params, sigma, prepare, row, work, gradient,
-        curvature,
-    )  # fmt: skip
-
-
-def swept_pairs(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
-    """Do as `direct_pairs` where the list is short; sweep over a long one."""
+    s, labels, ranking, sigma = query.scores, query.labels, query.ranking, query.sigma
     m = s.size
-    if m <= params[4]:
-        return _sum_pairs(
-            s, first, last, documents, query, table, params, sigma, prepare, row, work, gradient,
-            curvature,
-        )  # fmt: skip
-    x = documents[documents.shape[0] - 1, :m]
-    source = params[0]
-    top = np.int64(min(params[1], float(m)))
-    work[0, :m] = 1.0
-    prepare(-1, top, first, last, x, query, table, work[5:], work[0])
-    if source == BY_FLIPS:
-        loss = query[0] * sweep_flips(
-            s, sigma, first, last, x, PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES,
-            work, gradient, curvature,
-        )  # fmt: skip
-        multiply(query[0], query[0], gradient, curvature)
-    elif source == BY_GRADES:
-        loss = _sweep_grades(
-            s, sigma, first, last, x, query, table, prepare, work, gradient, curvature
-        )
-    else:
-        loss = _sweep_list(
-            source, s, sigma, first, last, x, query, table, top, row, work, gradient, curvature
-        )
-    bound_steps(LONGEST_STEP, gradient, curvature)
-    to_score_units(sigma, gradient, curvature)
-    return loss
-
-
-@shared
-def _sum_pairs(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
-    """Add the pairs one by one; return their loss if there is no gradient."""
-    m = s.size
-    labels = documents[0, :m]
-    x = documents[documents.shape[0] - 1, :m]
-    weights = work[0]
-    up = work[1]
-    down = work[2]
-    state = work[5:]
-    source = params[0]
-    top = np.int64(min(params[1], float(m)))
-    built_in = params[2] > 0
+    weights = query.scratch[0]
+    up = query.scratch[1]
+    down = query.scratch[2]
+    delta = delta_in(query.scratch[SWEEP_SCRATCH:])
+    source = parameters.weights
+    top = np.int64(min(parameters.top, float(m)))
+    built_in = parameters.built_in
     weights[:m] = 1.0
-    prepare(-1, top, first, last, x, query, table, state, weights)
+    if parameters.separable:
+        measure.separable(ranking, top, delta)
+    if source >= Weights.ROW:
+        measure.prepare(ranking, top)
     wide = is_wide(s, sigma)
     if not wide:
         exponentials(s, sigma, up, down)
     loss = 0.0
     total = 0.0
     for i in range(m - 1):
-        if first[i] >= top:
+        if ranking.first[i] >= top:
             break
-        if source == BY_STATE:
-            separable_weights(i, last, x, state, weights)
-        elif source >= BY_ROW:
-            row(i, top, first, last, x, query, table, state, weights)
+        if source == Weights.SEPARABLE:
+            separable_row(i, ranking.last, ranking.x, delta, weights)
+        elif source >= Weights.ROW:
+            measure.row(ranking, i, m, top, weights)
         if built_in and s[0] != s[m - 1]:
-            if source == UNIT:
+            if source == Weights.UNIT:
                 weights[:m] = 1.0
             for j in range(i + 1, m):
                 weights[j] /= 0.01 + (s[i] - s[j])
@@ -209,7 +170,7 @@ def _sum_pairs(
         if wide:
             row_exponentials(i, s, sigma, up)
         if gradient.size > 0:
-            total += push_row(i, labels, weights, up, scale, gradient, curvature)
+            total += _add_row(i, labels, weights, up, scale, gradient, curvature)
             continue
         for j in range(i + 1, m):
             if labels[i] != labels[j]:
@@ -218,63 +179,92 @@ def _sum_pairs(
                     loss += weights[j] * ((s[i] - s[j]) / sigma)
     if gradient.size > 0:
         if built_in:
-            curvature *= params[3]
-            normalize_by_sum(total, sigma, gradient, curvature)
+            curvature *= parameters.boost
+            _normalize_by_sum(total, sigma, gradient, curvature)
         else:
             bound_steps(LONGEST_STEP, gradient, curvature)
         to_score_units(sigma, gradient, curvature)
     return loss
 
 
+_sum_directly = shared(direct_pairs)
+
+
+def swept_pairs(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: PairParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Do as `direct_pairs` where the list is short; sweep over a long one."""
+    m = query.scores.size
+    if m <= parameters.longest:
+        return _sum_directly(query, measure, parameters, gradient, curvature)
+    if parameters.weights == Weights.GRADES:
+        loss = _sweep_grades(query, measure, gradient, curvature)
+    else:
+        loss = _sweep_list(query, measure, parameters, gradient, curvature)
+    bound_steps(LONGEST_STEP, gradient, curvature)
+    to_score_units(query.sigma, gradient, curvature)
+    return loss
+
+
 @inline
 def _sweep_list(
-    source: float, s: Vector, sigma: float, first: Positions, last: Positions, x: Vector,
-    query: Vector, table: Vector, top: int, row: Any, work: Matrix,
-    gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: PairParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
-    m = s.size
-    state = work[5:]
-    if source == UNIT:
-        state[UPPER, :m] = 1.0
-        state[SHARE, :m] = 0.0
-        state[LOWER, :m] = 0.0
-        state[INSIDE, :m] = 1.0
-    elif source == BY_ROW:
-        state[INSIDE, :m] = 0.0
+    m = query.scores.size
+    delta = delta_in(query.scratch[SWEEP_SCRATCH:])
+    top = np.int64(min(parameters.top, float(m)))
+    unit = parameters.weights == Weights.UNIT
+    by_row = parameters.weights == Weights.ROW
+    if unit:
+        delta.upper[:m] = 1.0
+        delta.share[:m] = 0.0
+        delta.lower[:m] = 0.0
+        delta.inside[:m] = 1.0
+    else:
+        measure.separable(query.ranking, top, delta)
+    if by_row:
+        delta.inside[:m] = 0.0
     # Where swaps change nothing, down the list, both parts are then zero, not just their sum.
-    tail = state[LOWER, m - 1]
+    tail = delta.lower[m - 1]
     for p in range(m):
-        state[UPPER, p] += state[SHARE, p] * tail
-        state[LOWER, p] -= tail
+        delta.upper[p] += delta.share[p] * tail
+        delta.lower[p] -= tail
     loss = sweep_pairs(
-        s, sigma, first, x, source == UNIT, True, state,
-        PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, work, gradient, curvature,
+        query.scores, query.sigma, query.ranking.first, query.ranking.x, unit, True, delta,
+        PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, query.scratch, gradient, curvature,
     )  # fmt: skip
-    if source == BY_ROW:
-        loss += _push_blocks(
-            top, first, last, x, query, table, row, state, work[0], gradient, curvature
-        )
+    if by_row:
+        loss += _add_blocks(query, measure, top, query.scratch[0], gradient, curvature)
     return loss
 
 
 @inline
 def _sweep_grades(
-    s: Vector, sigma: float, first: Positions, last: Positions, x: Vector, query: Vector,
-    table: Vector, prepare: Any, work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query, measure: MeasureFunctions, gradient: Vector, curvature: Vector
+) -> float:
     """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
-    state = work[5:9]
-    scores = work[9]
-    heads = work[10].view(np.int64)
-    grades = work[11]
-    places = work[12].view(np.int64)
-    push = work[13]
-    bend = work[14]
+    s, x, first = query.scores, query.ranking.x, query.ranking.first
+    delta = delta_in(query.scratch[SWEEP_SCRATCH:])
+    rest = query.scratch[SWEEP_SCRATCH + 4 :]
+    scores = rest[0]
+    heads = rest[1].view(np.int64)
+    grades = rest[2]
+    places = rest[3].view(np.int64)
+    forces = rest[4]
+    curvatures = rest[5]
     loss = 0.0
     for high in range(1, int(x.max()) + 1):
         for low in range(high):
-            prepare(high, low, first, last, x, query, table, state, scores)
+            measure.grades(query.ranking, low, high, delta)
             size = 0
             for p in range(x.size):
                 if x[p] in (low, high):
@@ -283,30 +273,32 @@ def _sweep_grades(
                     places[size] = p
                     scores[size] = s[p]
                     grades[size] = x[p]
-                    for c in range(4):
-                        state[c, size] = state[c, p]
+                    delta.upper[size] = delta.upper[p]
+                    delta.share[size] = delta.share[p]
+                    delta.lower[size] = delta.lower[p]
+                    delta.inside[size] = delta.inside[p]
                     size += 1
             n = size if gradient.size > 0 else 0
-            push[:n] = 0.0
-            bend[:n] = 0.0
+            forces[:n] = 0.0
+            curvatures[:n] = 0.0
             loss += sweep_pairs(
-                scores[:size], sigma, heads[:size], grades[:size], True, True, state,
-                PAIR_FORCES if n > 0 else PAIR_LOSSES, work, push[:n], bend[:n],
+                scores[:size], query.sigma, heads[:size], grades[:size], True, True, delta,
+                PAIR_FORCES if n > 0 else PAIR_LOSSES, query.scratch, forces[:n], curvatures[:n],
             )  # fmt: skip
             for t in range(n):
-                gradient[places[t]] += push[t]
-                curvature[places[t]] += bend[t]
+                gradient[places[t]] += forces[t]
+                curvature[places[t]] += curvatures[t]
     return loss
 
 
 @inline
-def push_row(
+def _add_row(
     i: int, labels: Vector, weights: Vector, up: Vector, scale: float,
     gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Add the pairs of document i with all below it, in units of σ; return their Σ|λ|."""
-    push = 0.0
-    bend = 0.0
+    own_force = 0.0
+    own_curvature = 0.0
     total = 0.0
     label = labels[i]
     # Unsigned indices need no wrap-around check, so that the loop vectorises.
@@ -317,23 +309,25 @@ def push_row(
         below = weights[j] * inverse
         above = below * u
         signed = above if difference > 0 else (-below if difference < 0 else 0.0)
-        bent = above * inverse if difference != 0 else 0.0
-        push -= signed
-        bend += bent
+        added = above * inverse if difference != 0 else 0.0
+        own_force -= signed
+        own_curvature += added
         total += abs(signed)
         gradient[j] += signed
-        curvature[j] += bent
-    gradient[i] += push
-    curvature[i] += bend
+        curvature[j] += added
+    gradient[i] += own_force
+    curvature[i] += own_curvature
     return total
 
 
 @inline
-def _push_blocks(
-    top: int, first: Positions, last: Positions, x: Vector, query: Vector, table: Vector,
-    row: Any, state: Matrix, weights: Vector, gradient: Vector, curvature: Vector,
+def _add_blocks(
+    query: Query, measure: MeasureFunctions, top: int, weights: Vector,
+    gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Add the pairs inside tied blocks, those of equal x together; return their loss."""
+    x, first, last = query.ranking.x, query.ranking.first, query.ranking.last
+    measure.prepare(query.ranking, top)
     total = 0.0
     begin = 0
     while begin < x.size and first[begin] < top:
@@ -341,24 +335,24 @@ def _push_blocks(
         while end < last[begin] and x[end] == x[begin]:
             end += 1
         if end < last[begin]:
-            row(begin, top, first, last, x[: last[begin]], query, table, state, weights)
-        push = 0.0
+            measure.row(query.ranking, begin, last[begin], top, weights)
+        force = 0.0
         for j in range(end, last[begin]):
-            force = 0.5 * weights[j]
-            push += force
+            half = 0.5 * weights[j]
+            force += half
             if gradient.size > 0:
-                gradient[j] += force * (end - begin)
-                curvature[j] += 0.5 * force * (end - begin)
+                gradient[j] += half * (end - begin)
+                curvature[j] += 0.5 * half * (end - begin)
         if gradient.size > 0:
-            gradient[begin:end] -= push
-            curvature[begin:end] += 0.5 * push
-        total += 2 * push * (end - begin) * np.log(2.0)
+            gradient[begin:end] -= force
+            curvature[begin:end] += 0.5 * force
+        total += 2 * force * (end - begin) * np.log(2.0)
         begin = end
     return total
 
 
 @inline
-def normalize_by_sum(total: float, sigma: float, gradient: Vector, curvature: Vector) -> None:
+def _normalize_by_sum(total: float, sigma: float, gradient: Vector, curvature: Vector) -> None:
     """Multiply the query by log2(1 + S) / S, S = 2 total/σ the sum of |λ| over both documents."""
     total *= 2 / sigma
     if total > 0:

@@ -29,16 +29,16 @@ def to_score_units(sigma: float, gradient: Vector, curvature: Vector) -> None:
 
 
 @inline
-def multiply(slope: float, bend: float, gradient: Vector, curvature: Vector) -> None:
-    """Multiply the gradient by `slope` and the curvature by `bend`, in place, short of overflow.
+def multiply(on_gradient: float, on_curvature: float, gradient: Vector, curvature: Vector) -> None:
+    """Multiply gradient and curvature by their factors, in place, short of overflow.
 
     Where one gradient would overflow all become smaller, so that they still sum to zero.
     """
     longest = 1.0
     for i in range(gradient.size):
         longest = max(longest, abs(gradient[i]))
-    slope = min(slope, LARGEST / longest)
-    bend = min(max(bend, SMALLEST), LARGEST)
+    on_gradient = min(on_gradient, LARGEST / longest)
+    on_curvature = min(max(on_curvature, SMALLEST), LARGEST)
     for i in range(gradient.size):
-        gradient[i] *= slope
-        curvature[i] = min(curvature[i] * bend, LARGEST)
+        gradient[i] *= on_gradient
+        curvature[i] = min(curvature[i] * on_curvature, LARGEST)

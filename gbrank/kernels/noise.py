@@ -5,13 +5,11 @@ Uniform numbers are the outputs of SplitMix64 started at `noise` (Steele, Lea & 
 numbers per document takes them at different i.
 """
 
-import math
-
 import numpy as np
 
 from gbrank.kernels.compiled import inline
 
-__all__ = ["gumbel", "normal", "split_mix", "uniform"]
+__all__ = ["split_mix", "uniform"]
 
 
 @inline
@@ -27,16 +25,3 @@ def split_mix(noise: int, i: int) -> np.uint64:
 def uniform(noise: int, i: int) -> float:
     """Return the i-th uniform number in ]0, 1[."""
     return (np.float64(split_mix(noise, i) >> np.uint64(12)) + 0.5) * 2.0**-52
-
-
-@inline
-def gumbel(noise: int, i: int) -> float:
-    """Return the i-th standard Gumbel number: the largest of s + gumbel is drawn by softmax(s)."""
-    return -math.log(-math.log(uniform(noise, i)))
-
-
-@inline
-def normal(noise: int, i: int) -> float:
-    """Return the i-th standard normal number, from uniform numbers 2i and 2i + 1 (Box–Muller)."""
-    radius = math.sqrt(-2.0 * math.log(uniform(noise, 2 * i)))
-    return radius * math.cos(2.0 * math.pi * uniform(noise, 2 * i + 1))

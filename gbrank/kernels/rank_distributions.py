@@ -17,17 +17,17 @@ Long lists are left to `gbrank.kernels.rank_exponentials`, if their discounts al
 """
 
 import math
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.gauss_transform import BOXES
+from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.newton_steps import bound_steps, multiply
 from gbrank.kernels.rank_exponentials import sum_exponentials
-from gbrank.kernels.sweeps import TERMS
 
-__all__ = ["LONGEST_DIRECT", "SCRATCH", "soft_rank"]
+__all__ = ["LONGEST_DIRECT", "SCRATCH", "SoftRankParameters", "soft_rank"]
 
 # Up to so many documents within reach of each other are counted one by one: measured.
 LONGEST_DIRECT = 150
@@ -49,30 +49,48 @@ DEPTH, GAIN, DENSITY, ABOVE, LEFT, SLOPE, COUNT, ANY, GAINED = range(9)
 SCRATCH = 9
 
 
-def soft_rank(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
-    """Compute −E[M] and its derivatives, for clusters of documents out of each other's reach.
+class SoftRankParameters(NamedTuple):
+    """The parameters of the kernel.
 
-    `params` are the number of rates, the rates, their tables, and up to how many documents of a
-    cluster are counted; the drops of the discount are in the last entries of `query`, NaN if it has
-    none.
+    Parameters
+    ----------
+    rates : ndarray, shape (n_rates,)
+        Of the exponentials that discounts are sums of.
+    drops : ndarray, shape (n_queries, n_rates)
+        The drops of each query's discount, NaN if it is no such sum.
+    tables : ndarray
+        What sums by boxes need of each rate: see `gbrank.kernels.rank_exponentials.make_tables`.
+    longest : float
+        Up to how many documents of a cluster are counted.
     """
+
+    rates: Vector
+    drops: Matrix
+    tables: NDArray[np.float64]
+    longest: float
+
+
+def soft_rank(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SoftRankParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Compute −E[M] and its derivatives, for clusters of documents out of each other's reach."""
+    s, x, table, sigma = query.scores, query.ranking.x, query.ranking.table, query.sigma
+    work = query.scratch
     m = s.size
-    count = int(params[0])
-    rates = params[1 : 1 + count]
-    tables = params[1 + count : params.size - 1].reshape((count, 3, BOXES, TERMS, TERMS))
-    drops = query[query.size - count :]
-    longest = params[params.size - 1] if count > 0 and drops[0] == drops[0] else np.inf
-    most = documents[0, :m].max()
+    drops = parameters.drops[query.number]
+    fitted = drops.size > 0 and drops[0] == drops[0]
+    longest = parameters.longest if fitted else np.inf
+    most = x.max()
     if most == 0:
         return 0.0
     depth = work[DEPTH]
     gains = work[GAIN]
     for i in range(m):
-        gains[i] = documents[0, i] / most
+        gains[i] = x[i] / most
     support = table.size
     while support > 0 and table[support - 1] == 0:
         support -= 1
@@ -88,13 +106,13 @@ def soft_rank(
         step = STEP / np.sqrt(min(end - start, SELDOM * deepest) + 1)
         if end - start > longest and depth[end - 1] + 2 * REACH < DENSEST * step * (end - start):
             value += sum_exponentials(
-                start, end, step, REACH, table[0], rates, drops, tables, depth, gains,
-                work[DENSITY:], gradient, curvature,
+                start, end, step, REACH, table[0], parameters.rates, drops, parameters.tables,
+                depth, gains, work[DENSITY:], gradient, curvature,
             )  # fmt: skip
         else:
             value += integrate(start, end, step, support, deepest, table, work, gradient, curvature)
         start = end
-    scale = most * query[0]
+    scale = most * query.ranking.scale
     bound_steps(1.0, gradient, curvature)
     multiply(scale / sigma, scale / sigma / sigma, gradient, curvature)
     return -scale * value
@@ -133,8 +151,8 @@ def integrate(
             total += work[GAINED, r - 1] * table[high - r]
         value += step * total
         if gradient.size > 0 and high > low + 1:
-            push(low, high, bottom, top, step, support, table, work, gradient)
-            bend(low, high, bottom, top, step, by_gain, table, work, curvature)
+            add_derivatives(low, high, bottom, top, step, support, table, work, gradient)
+            add_curvature(low, high, bottom, top, step, by_gain, table, work, curvature)
     return value
 
 
@@ -189,7 +207,7 @@ def count_above(low: int, high: int, work: Matrix) -> tuple[int, int]:
 
 
 @inline
-def push(
+def add_derivatives(
     low: int, high: int, bottom: int, top: int, step: float, support: int, table: Vector,
     work: Matrix, gradient: Vector,
 ) -> None:  # fmt: skip
@@ -223,7 +241,7 @@ def push(
 
 
 @inline
-def bend(
+def add_curvature(
     low: int, high: int, bottom: int, top: int, step: float, by_gain: Positions, table: Vector,
     work: Matrix, curvature: Vector,
 ) -> None:  # fmt: skip

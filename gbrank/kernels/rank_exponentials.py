@@ -18,8 +18,9 @@ from scipy.special import ndtr
 
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Matrix, Vector, inline
-from gbrank.kernels.gauss_transform import GAUSSIAN, add_by_boxes, make_table
+from gbrank.kernels.gauss_transform import BOXES, GAUSSIAN, add_by_boxes, make_table
 from gbrank.kernels.gauss_transform import REACH as BOX_REACH
+from gbrank.kernels.sweeps import TERMS
 
 __all__ = ["fit_discounts", "fit_drops", "make_tables", "sum_exponentials"]
 
@@ -71,24 +72,7 @@ def fit_discounts(table: Vector, queries: Queries, longest: int) -> tuple[Vector
 
 
 def fit_drops(discounts: Vector, rates: Vector) -> Vector:
-    """Return w with D(1 + n) − D(2 + n) = Σ_l w_l exp(−t_l n), NaN if that is not possible.
-
-    Parameters
-    ----------
-    discounts : ndarray, shape (m,)
-        D(1), ..., D(m).
-    rates : ndarray, shape (n_rates,)
-
-    Returns
-    -------
-    ndarray, shape (n_rates,)
-
-    Examples
-    --------
-    >>> halves = 0.5 ** np.arange(5)
-    >>> (0.0 + fit_drops(halves, np.array([9.0, np.log(2)])).round(6)).tolist()
-    [0.0, 0.5]
-    """
+    """Return w with D(1 + n) − D(2 + n) = Σ_l w_l exp(−t_l n), NaN if that is not possible."""
     last = len(discounts) - 1
     n = np.unique(np.append(np.arange(min(last, 64)), np.geomspace(1, last, 300) - 1).astype(int))
     powers = np.exp(-np.outer(n, rates))
@@ -102,18 +86,8 @@ def fit_drops(discounts: Vector, rates: Vector) -> Vector:
     return drops if error <= TOLERANCE * np.abs(discounts).max() else np.full(len(rates), np.nan)
 
 
-def make_tables(rates: Vector) -> Vector:
-    """Return, for each rate, the tables of log(1 − (1 − z) p) and ψ at x, and of ψ from x.
-
-    Parameters
-    ----------
-    rates : ndarray, shape (n_rates,)
-
-    Returns
-    -------
-    ndarray, shape (n_rates * 3 * boxes * terms * terms,)
-        Places are scores, best first, in units of √2 σ.
-    """
+def make_tables(rates: Vector) -> NDArray[np.float64]:
+    """Return, for each rate, the tables of log(1 − (1 − z) p) and ψ at x, and of ψ from x."""
 
     def tables(rate: float) -> NDArray[np.float64]:
         def left(d: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -121,9 +95,10 @@ def make_tables(rates: Vector) -> Vector:
 
         shares = make_table(lambda d: np.exp(-d * d) / np.sqrt(2 * np.pi) / left(d))
         logs = make_table(lambda d: np.log(left(d)))
-        return np.concatenate([logs, shares, shares[::-1].transpose(0, 2, 1)])
+        return np.stack([logs, shares, shares[::-1].transpose(0, 2, 1)])
 
-    return np.concatenate([np.empty(0), *(tables(rate).ravel() for rate in rates)])
+    found = [tables(rate) for rate in rates]
+    return np.array(found).reshape((len(rates), 3, BOXES, TERMS, TERMS))
 
 
 @inline
@@ -181,12 +156,12 @@ def sum_exponentials(
     if gradient.size > 0:
         for i in range(n):
             gradient[start + i] -= gains[start + i] * pulls[0, i] - pulls[1, i]
-        bend_by_gain(start, places, points, dropped, fields, gains, scratch, curvature)
+        add_curvature_by_gain(start, places, points, dropped, fields, gains, scratch, curvature)
     return value
 
 
 @inline
-def bend_by_gain(
+def add_curvature_by_gain(
     start: int, places: Vector, points: Vector, dropped: Vector, fields: Matrix, gains: Vector,
     scratch: Matrix, curvature: Vector,
 ) -> None:  # fmt: skip
@@ -219,6 +194,6 @@ def bend_by_gain(
         add_by_boxes(GAUSSIAN, 0, False, points, fields, own[:size], pulls)
         for t in range(size):
             k = start + members[t]
-            bent = gains[k] * pulls[0, t] - pulls[1, t]
-            curvature[k] += max(bent, 0.0) / np.sqrt(2 * np.pi)
+            bound = gains[k] * pulls[0, t] - pulls[1, t]
+            curvature[k] += max(bound, 0.0) / np.sqrt(2 * np.pi)
         begin = end

@@ -5,65 +5,81 @@ exp(−(s_i − s_j)²/σ) that would round to nothing are left out: sums run ov
 Where these are few they are summed one by one, else by boxes (`gbrank.kernels.gauss_transform`).
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.distances import add_distances
+from gbrank.kernels.compiled import Matrix, Vector, inline
+from gbrank.kernels.contract import MeasureFunctions, Query
+from gbrank.kernels.distances import DISTANCE_SCRATCH, add_distances
 from gbrank.kernels.gauss_transform import FEW, GAUSSIAN, GAUSSIAN_SLOPE, add_by_boxes, lay_out
-from gbrank.kernels.logistic import RANKS, SLOPES, all_alike
+from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import multiply
 
-__all__ = ["MOST_NEIGHBOURS", "SCRATCH", "smooth_measure"]
+__all__ = ["MOST_NEIGHBOURS", "SCRATCH", "SmoothParameters", "smooth_measure"]
 
 # Up to so many neighbours below a document, on average, are summed one by one: measured.
 MOST_NEIGHBOURS = 125
-SCRATCH = 16
+SCRATCH = 4 + DISTANCE_SCRATCH
 NEGLIGIBLE = 60.0  # exp(−60) is far below the precision of a sum that holds a 1
 
 
+class SmoothParameters(NamedTuple):
+    """The parameters of the kernel.
+
+    Parameters
+    ----------
+    floor : float
+        The share of the mean curvature that every document gets.
+    most_neighbours : float
+        Up to how many neighbours of a document, on average, are summed one by one.
+    """
+
+    floor: float
+    most_neighbours: float = MOST_NEIGHBOURS
+
+
 def smooth_measure(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SmoothParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Return minus the measure at ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_j)²/σ).
 
-    `prepare` is the measure's `by_place`; ``params[0]`` is the share of the mean curvature that
-    every document gets, ``params[1]`` up to how many neighbours to sum one by one. With
-    b = ∂M/∂ḡ, ∂ḡ_j/∂s_p = −(2/σ)(s_p − s_j) h_pj (x_p − ḡ_j), and the opposite of their sum over p
-    is added at p = j. The curvature bounds the part of the second
-    derivative that the exponentials' own bend gives: (2/σ) Σ_j |b_j| h_pj |x_p − ḡ_j|, and likewise
-    at the centre.
+    With b = ∂M/∂ḡ, which `by_position` gives, ∂ḡ_j/∂s_p = −(2/σ)(s_p − s_j) h_pj (x_p − ḡ_j), and
+    the opposite of their sum over p is added at p = j. The curvature bounds the part of the second
+    derivative that the second derivative of the exponentials gives,
+    (2/σ) Σ_j |b_j| h_pj |x_p − ḡ_j|, and likewise at the centre.
     """
+    s, x, sigma, scratch = query.scores, query.ranking.x, query.sigma, query.scratch
     m = s.size
-    if all_alike(documents[0, :m]):
+    if all_alike(x):
         return 0.0
-    x = documents[0, :m]
-    total = work[0]
-    slopes = work[1]
-    state = work[2:]
-    means = state[RANKS]
+    total = scratch[0]
+    slopes = scratch[1]
+    means = scratch[2]
     width = np.sqrt(sigma)
-    boxed = m > params[1] and count_neighbours(s, sigma) > params[1] * m
+    most = parameters.most_neighbours
+    boxed = m > most and count_neighbours(s, sigma) > most * m
     if boxed:
-        lay_out(s, width, work[4])
-        average_in_boxes(x, work)
+        places = scratch[3, :m]
+        lay_out(s, width, places)
+        average_in_boxes(x, places, scratch[4:], total, means)
     else:
         average(s, x, sigma, total, means)
-    prepare(-1, m, first, last, x, query, table, state, slopes)
-    loss = -state[SLOPES, 0]
+    loss = -measure.by_position(query.ranking, means, slopes)
     if gradient.size == 0:
         return loss
     for i in range(m):
         slopes[i] /= total[i]
         curvature[i] += abs(slopes[i] * (x[i] - means[i]))
     if boxed:
-        push_in_boxes(x, work, gradient, curvature)
+        add_in_boxes(x, means, slopes, places, scratch[4:], gradient, curvature)
     else:
-        push(s, x, sigma, width, means, slopes, gradient, curvature)
-    rescale(params[0], width, gradient, curvature)
+        add_neighbours(s, x, sigma, width, means, slopes, gradient, curvature)
+    rescale(parameters.floor, width, gradient, curvature)
     return loss
 
 
@@ -87,7 +103,7 @@ def average(s: Vector, x: Vector, sigma: float, total: Vector, means: Vector) ->
 
 
 @inline
-def push(
+def add_neighbours(
     s: Vector, x: Vector, sigma: float, width: float, means: Vector, slopes: Vector,
     gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
@@ -103,48 +119,51 @@ def push(
             force = (s[i] - s[j]) / width * (there + here)
             gradient[i] += force
             gradient[j] -= force
-            bend = abs(here) + abs(there)
-            curvature[i] += bend
-            curvature[j] += bend
+            bound = abs(here) + abs(there)
+            curvature[i] += bound
+            curvature[j] += bound
 
 
 @inline
-def average_in_boxes(x: Vector, work: Matrix) -> None:
-    """Do as `average`, from places in the fifth row."""
+def average_in_boxes(
+    x: Vector, places: Vector, scratch: Matrix, total: Vector, means: Vector
+) -> None:
+    """Do as `average`."""
     m = x.size
-    weights = work[5:7]
-    sums = work[7:9]
+    weights = scratch[0:2]
+    sums = scratch[2:4]
     weights[0, :m] = 1.0
     weights[1, :m] = x
     sums[:, :m] = 0.0
-    add_by_boxes(GAUSSIAN, FEW, False, work[4, :m], weights, work[4, :m], sums)
+    add_by_boxes(GAUSSIAN, FEW, False, places, weights, places, sums)
     for j in range(m):
-        work[0, j] = sums[0, j]
-        work[2, j] = sums[1, j] / sums[0, j]
+        total[j] = sums[0, j]
+        means[j] = sums[1, j] / sums[0, j]
 
 
 @inline
-def push_in_boxes(x: Vector, work: Matrix, gradient: Vector, curvature: Vector) -> None:
-    """Do as `push`, from places in the fifth row."""
+def add_in_boxes(
+    x: Vector, means: Vector, slopes: Vector, places: Vector, scratch: Matrix,
+    gradient: Vector, curvature: Vector,
+) -> None:  # fmt: skip
+    """Do as `add_neighbours`."""
     m = x.size
-    slopes = work[1]
-    means = work[2]
-    weights = work[5:9]
-    sums = work[9:13]
+    weights = scratch[0:4]
+    sums = scratch[4:8]
     weights[0, :m] = 1.0
     weights[1, :m] = x
     for j in range(m):
         weights[2, j] = slopes[j]
         weights[3, j] = slopes[j] * means[j]
     sums[:, :m] = 0.0
-    add_by_boxes(GAUSSIAN_SLOPE, FEW, True, work[4, :m], weights, work[4, :m], sums)
+    add_by_boxes(GAUSSIAN_SLOPE, FEW, True, places, weights, places, sums)
     for i in range(m):
         there = x[i] * sums[2, i] - sums[3, i]
         here = slopes[i] * (sums[1, i] - means[i] * sums[0, i])
         gradient[i] += there + here
         slopes[i] = abs(slopes[i])
         curvature[i] *= -1.0  # what comes twice
-    add_distances(work[4, :m], x, means, slopes, work[5:], curvature)
+    add_distances(places, x, means, slopes, scratch, curvature)
 
 
 @inline

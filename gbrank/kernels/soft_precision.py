@@ -1,44 +1,60 @@
 """Average precision of soft ranks: pair by pair in short lists, by sweeps in longer ones."""
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.compiled import Matrix, Vector, inline
+from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.soft_ranks import pair_force
-from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
-from gbrank.kernels.sweeps import LOGISTIC, RANK_FORCES, add_sums, sweep_pairs
+from gbrank.kernels.swaps import delta_in
+from gbrank.kernels.sweeps import LOGISTIC, RANK_FORCES, SWEEP_SCRATCH, add_sums, sweep_pairs
 
-__all__ = ["LONGEST_DIRECT", "SCRATCH", "smooth_average_precision"]
+__all__ = ["LONGEST_DIRECT", "SCRATCH", "SmoothAPParameters", "smooth_average_precision"]
 
 # Up to so many documents, all pairs are summed one by one: where the times meet, as measured.
 LONGEST_DIRECT = 1000
-SCRATCH = 16
+SCRATCH = 4 + SWEEP_SCRATCH + 5 + 4  # of pairs, of sweeps, of their documents, of a delta
+
+
+class SmoothAPParameters(NamedTuple):
+    """The parameter of the kernel.
+
+    Parameters
+    ----------
+    longest : float
+        Up to how many documents pairs are summed one by one.
+    """
+
+    longest: float = LONGEST_DIRECT
 
 
 def smooth_average_precision(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SmoothAPParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Return −1/R Σ_i x_i ĉ_i/r̂_i, r̂_i and ĉ_i the soft ranks among all and among relevant ones.
 
-    ``params[0]`` is up to how many documents to go pair by pair. With P_i = ĉ_i/r̂_i and
+    With P_i = ĉ_i/r̂_i and
     a_i = x_i/(R r̂_i), the gradient of the loss is
     Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
     """
+    s, x, sigma, scratch = query.scores, query.ranking.x, query.sigma, query.scratch
+    first, scale = query.ranking.first, query.ranking.scale
     m = s.size
-    x = documents[0, :m]
     if all_alike(x):
         return 0.0
-    up = work[0]
-    down = work[1]
-    ranks = work[2]
-    precisions = work[3]
-    swept = m > params[0]
+    up = scratch[0]
+    down = scratch[1]
+    ranks = scratch[2]
+    precisions = scratch[3]
+    swept = m > parameters.longest
     wide = is_wide(s, sigma)
     if not (wide or swept):
         exponentials(s, sigma, up, down)
@@ -55,18 +71,18 @@ def smooth_average_precision(
     loss = 0.0
     for i in range(m):
         precisions[i] /= ranks[i]
-        loss -= query[0] * x[i] * precisions[i]
+        loss -= scale * x[i] * precisions[i]
     if gradient.size == 0:
         return loss
     shares = ranks
     for i in range(m):
-        shares[i] = query[0] * x[i] / ranks[i]
+        shares[i] = scale * x[i] / ranks[i]
     if swept:
-        _sweep(s, sigma, x, work, gradient, curvature)
+        _sweep(s, sigma, x, shares, precisions, scratch[4:], gradient, curvature)
     for i in range(0 if swept else m - 1):
         if wide:
             row_exponentials(i, s, sigma, up)
-        _push(i, x, shares, precisions, up, 1.0 if wide else down[i], gradient, curvature)
+        _add_row(i, x, shares, precisions, up, 1.0 if wide else down[i], gradient, curvature)
     bound_steps(LONGEST_STEP, gradient, curvature)
     to_score_units(sigma, gradient, curvature)
     return loss
@@ -91,41 +107,41 @@ def _add_ranks(
 
 
 @inline
-def _push(
+def _add_row(
     i: int, x: Vector, shares: Vector, precisions: Vector, up: Vector, scale: float,
     gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
     """Add the pairs of document i with all below it, in units of σ."""
-    push = 0.0
-    bend = 0.0
+    own_force = 0.0
+    own_curvature = 0.0
     for j in range(np.uintp(i + 1), np.uintp(x.size)):
         weight = shares[i] * (x[j] - precisions[i]) - shares[j] * (x[i] - precisions[j])
-        force, bent = pair_force(weight, up[j] * scale)
-        push += force
+        force, added = pair_force(weight, up[j] * scale)
+        own_force += force
         gradient[j] -= force
-        bend += bent
-        curvature[j] += bent
-    gradient[i] += push
-    curvature[i] += bend
+        own_curvature += added
+        curvature[j] += added
+    gradient[i] += own_force
+    curvature[i] += own_curvature
 
 
 @inline
 def _sweep(
-    s: Vector, sigma: float, x: Vector, work: Matrix, gradient: Vector, curvature: Vector
-) -> None:
-    """Do as `_push` for all pairs; a and P are in rows 2 and 3 of `work`.
+    s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, scratch: Matrix,
+    gradient: Vector, curvature: Vector,
+) -> None:  # fmt: skip
+    """Do as `_add_row` for all pairs.
 
     A relevant and an irrelevant document weigh a P, of the relevant one; then, among relevant
     documents alone, two of them weigh the difference of their a (1 − P).
     """
-    shares = work[2]
-    precisions = work[3]
-    scores = work[0]
-    values = work[1]
-    heads = work[4].view(np.int64)
-    forces = work[5]
-    bends = work[6]
-    state = work[7:11]
+    rest = scratch[SWEEP_SCRATCH:]
+    scores = rest[0]
+    values = rest[1]
+    heads = rest[2].view(np.int64)
+    forces = rest[3]
+    curvatures = rest[4]
+    delta = delta_in(rest[5:])
     for alone in range(2):
         n = 0
         for i in range(s.size):
@@ -136,22 +152,22 @@ def _sweep(
             scores[n] = s[i]
             heads[n] = heads[n - 1] if tied else n
             values[n] = pull - shares[i] if alone else x[i]
-            state[UPPER, n] = 1.0 if alone else pull
-            state[SHARE, n] = 0.0 if alone else 1.0 - x[i]
-            state[LOWER, n] = 0.0 if alone else pull
+            delta.upper[n] = 1.0 if alone else pull
+            delta.share[n] = 0.0 if alone else 1.0 - x[i]
+            delta.lower[n] = 0.0 if alone else pull
             # Of tied documents the relevant ones stand first, and are alike.
-            state[INSIDE, n] = state[INSIDE, n - 1] if tied else state[UPPER, n]
+            delta.inside[n] = delta.inside[n - 1] if tied else delta.upper[n]
             forces[n] = 0.0
-            bends[n] = 0.0
+            curvatures[n] = 0.0
             n += 1
         sweep_pairs(
-            scores[:n], sigma, heads[:n], values[:n], False, True, state, RANK_FORCES, work[11:],
-            forces[:n], bends[:n],
+            scores[:n], sigma, heads[:n], values[:n], False, True, delta, RANK_FORCES, scratch,
+            forces[:n], curvatures[:n],
         )  # fmt: skip
         n = 0
         for i in range(s.size):
             if alone and x[i] == 0:
                 continue
             gradient[i] += forces[n]
-            curvature[i] += bends[n]
+            curvature[i] += curvatures[n]
             n += 1

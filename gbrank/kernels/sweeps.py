@@ -16,9 +16,9 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline, shared
+from gbrank.kernels.contract import SeparableDelta
 from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
-from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
 
 __all__ = [
     "LOGISTIC",
@@ -27,6 +27,7 @@ __all__ = [
     "PAIR_FORCES",
     "PAIR_LOSSES",
     "RANK_FORCES",
+    "SWEEP_SCRATCH",
     "TERMS",
     "add_sums",
     "fill_powers",
@@ -38,6 +39,8 @@ TERMS = 16
 FARTHEST = 1.0
 # Parts of a list with fewer documents are summed pair by pair.
 SMALL = 256
+# Rows of scratch that `sweep_pairs` needs.
+SWEEP_SCRATCH = 5
 
 
 def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
@@ -124,14 +127,14 @@ def add_sums(
 @shared
 def sweep_pairs(
     s: Vector, sigma: float, first: Positions, x: Vector, unit: bool, separable: bool,
-    state: Matrix, terms: Matrix, scratch: Matrix, gradient: Vector, curvature: Vector,
+    delta: SeparableDelta, terms: Matrix, scratch: Matrix, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Add the forces and curvatures of all pairs of different x, in units of σ.
 
     A pair pushes its document of larger x up (its gradient down), and the other one down. Its
     weight is 1 if `unit`, else |x_i − x_j|; if `separable`, times the rest of the swap delta, from
-    `state`. Force and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in
-    the right order (0 and 2) and in the wrong order (1 and 3). There must be five rows of scratch.
+    `delta`. Force and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in
+    the right order (0 and 2) and in the wrong order (1 and 3). There must be `SWEEP_SCRATCH` rows.
 
     If `separable` and there is no gradient, return the sum of the forces, plus the weighted gaps of
     pairs in wrong order.
@@ -165,7 +168,7 @@ def sweep_pairs(
             continue
         if end - begin <= SMALL:
             total += _sum_small(
-                members[begin:end], s, sigma, first, x, unit, separable, state, terms, small,
+                members[begin:end], s, sigma, first, x, unit, separable, delta, terms, small,
                 gradient, curvature,
             )  # fmt: skip
             continue
@@ -175,7 +178,7 @@ def sweep_pairs(
         for above in range(2 if gradient.size > 0 else 1):
             total += _sweep(
                 above > 0, members[begin:end], sigma, first, x, cut, centre, unit, separable,
-                state, terms, anchors, factors, sums, reaches, powers, gradient, curvature,
+                delta, terms, anchors, factors, sums, reaches, powers, gradient, curvature,
             )  # fmt: skip
         partition(members[begin:end], x, cut, spare)
         waiting = wait(parts, waiting, begin, middle, end)
@@ -185,7 +188,7 @@ def sweep_pairs(
 @inline
 def _sum_small(
     members: Positions, s: Vector, sigma: float, first: Positions, x: Vector, unit: bool,
-    separable: bool, state: Matrix, terms: Matrix, small: Matrix,
+    separable: bool, delta: SeparableDelta, terms: Matrix, small: Matrix,
     gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Add the pairs of a few documents, pair by pair."""
@@ -198,20 +201,20 @@ def _sum_small(
     down = small[4, :size]
     lower = small[5, :size]
     forces = small[6, :size]
-    bends = small[7, :size]
+    curvatures = small[7, :size]
     powers = small[8, :size]
     rights = small[9, :size]
     weights = small[10, :size]
     force = small[11, :size]
-    bend = small[12, :size]
+    second = small[12, :size]
     for t in range(size):
         p = members[t]
         scores[t] = s[p]
         values[t] = x[p]
         heads[t] = first[p]
-        lower[t] = state[LOWER, p] if separable else 0.0
+        lower[t] = delta.lower[p] if separable else 0.0
         forces[t] = 0.0
-        bends[t] = 0.0
+        curvatures[t] = 0.0
     wide = is_wide(scores, sigma)
     if not wide:
         exponentials(scores, sigma, up, down)
@@ -223,9 +226,9 @@ def _sum_small(
         p = members[i]
         value = values[i]
         head = heads[i]
-        upper = state[UPPER, p] if separable else 1.0
-        share = state[SHARE, p] if separable else 0.0
-        inside = state[INSIDE, p] if separable else 1.0
+        upper = delta.upper[p] if separable else 1.0
+        share = delta.share[p] if separable else 0.0
+        inside = delta.inside[p] if separable else 1.0
         # Unsigned indices need no wrap-around check, so that the loops vectorise.
         for j in range(np.uintp(i + 1), np.uintp(size)):
             difference = value - values[j]
@@ -242,7 +245,7 @@ def _sum_small(
             force[j] = right if in_order else wrong
             right = _at(terms, 2, u)
             wrong = _at(terms, 3, u)
-            bend[j] = right if in_order else wrong
+            second[j] = right if in_order else wrong
         if losses:
             for j in range(np.uintp(i + 1), np.uintp(size)):
                 gap = (scores[i] - scores[j]) / sigma
@@ -250,21 +253,21 @@ def _sum_small(
                 total += weights[j] * (loss if rights[j] > 0 else loss + gap)
             continue
         own_force = 0.0
-        own_bend = 0.0
+        own_curvature = 0.0
         for j in range(np.uintp(i + 1), np.uintp(size)):
-            push = weights[j] * force[j]
-            signed = push if rights[j] > 0 else -push
+            pull = weights[j] * force[j]
+            signed = pull if rights[j] > 0 else -pull
             own_force -= signed
             forces[j] += signed
-            bent = weights[j] * bend[j]
-            own_bend += bent
-            bends[j] += bent
+            added = weights[j] * second[j]
+            own_curvature += added
+            curvatures[j] += added
         forces[i] += own_force
-        bends[i] += own_bend
+        curvatures[i] += own_curvature
     if not losses:
         for t in range(size):
             gradient[members[t]] += forces[t]
-            curvature[members[t]] += bends[t]
+            curvature[members[t]] += curvatures[t]
     return total
 
 
@@ -281,7 +284,7 @@ def _at(terms: Matrix, row: int, u: float) -> float:
 @inline
 def _sweep(
     above: bool, members: Positions, sigma: float, first: Positions, x: Vector,
-    cut: float, centre: float, unit: bool, separable: bool, state: Matrix, terms: Matrix,
+    cut: float, centre: float, unit: bool, separable: bool, delta: SeparableDelta, terms: Matrix,
     anchors: Vector, factors: Vector, sums: Matrix, reaches: Vector, powers: Vector,
     gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
@@ -332,35 +335,35 @@ def _sweep(
             wrong = better if above else np.uintp(1) - better
             o = (np.uintp(1) - better) * np.uintp(streams)
             forces = terms[wrong]
-            bends = terms[np.uintp(2) + wrong]
+            curvatures = terms[np.uintp(2) + wrong]
             one = sums[o]
             two = sums[o + np.uintp(1)]
             force = 0.0
-            bend = 0.0
+            second = 0.0
             if separable:
-                a = 1.0 if above else state[UPPER, p]
-                b = state[LOWER, p] if above else state[SHARE, p]
+                a = 1.0 if above else delta.upper[p]
+                b = delta.lower[p] if above else delta.share[p]
                 three = sums[o + np.uintp(2)]
                 four = sums[o + np.uintp(3)]
                 for n in range(np.uintp(TERMS)):
                     term = a * (d * one[n] + two[n]) + b * (d * three[n] + four[n])
                     term *= powers[n]
                     force += forces[n] * term
-                    bend += bends[n] * term
+                    second += curvatures[n] * term
             else:
                 for n in range(np.uintp(TERMS)):
                     term = powers[n] * (d * one[n] + two[n])
                     force += forces[n] * term
-                    bend += bends[n] * term
+                    second += curvatures[n] * term
             if tied:
                 other = 0 if better else 1
                 weight = d * tied_count[other] + tied_reach[other]
                 if separable:
-                    weight *= state[INSIDE, p]
+                    weight *= delta.inside[p]
                 if losses:
                     weight *= 0.5  # both documents of the pair count it
                 force += weight * terms[0, :TERMS].sum()
-                bend += weight * terms[2, :TERMS].sum()
+                second += weight * terms[2, :TERMS].sum()
             if losses:
                 total += force
                 if wrong:
@@ -371,7 +374,7 @@ def _sweep(
                         total += factor * (d * reaches[o + c] + reaches[o + c + 1])
             else:
                 gradient[p] += (1.0 - 2.0 * better) * force
-                curvature[p] += bend
+                curvature[p] += second
         fill_powers(inverse if above else factors[head], powers)
         for t in range(start, end):
             p = members[t if above else size - 1 - t]
@@ -380,9 +383,9 @@ def _sweep(
             for c in range(0, streams, 2):
                 factor = 1.0
                 if separable and above:
-                    factor = state[UPPER, p] if c == 0 else state[SHARE, p]
+                    factor = delta.upper[p] if c == 0 else delta.share[p]
                 elif separable and c > 0:
-                    factor = state[LOWER, p]
+                    factor = delta.lower[p]
                 row = o + np.uintp(c)
                 one = sums[row]
                 two = sums[row + np.uintp(1)]

@@ -12,49 +12,101 @@ quadrature with n/2 nodes is exact; as it varies on a scale of 1/√n, 4 √n + 
 rounding. Products without one document, which derivatives need, are had by dividing it out.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.tied_expectation import (
     GAIN,
     NEGLIGIBLE,
     TOTAL,
     UP,
+    TieParameters,
+    in_pairs,
     next_segment,
     set_up,
     write_derivatives,
 )
 
-__all__ = ["CASCADE_SCRATCH", "tied_cascade"]
+__all__ = ["CASCADE_SCRATCH", "CascadeParameters", "cascade_parameters", "tied_cascade"]
 
 TINY = 1e-300
 
-# Rows beside those of `gbrank.kernels.tied_expectation`: nodes and weights of the quadrature,
-# discounts, and the coefficients of Π and of Σ_i x_i P(i on v) Π.
-NODE, WEIGHT, WORTH, PRODUCT, STOPPED = range(7, 12)
-CASCADE_SCRATCH = 2 * 12
+# Rows beside those of `gbrank.kernels.tied_expectation`: discounts, and the coefficients of Π and
+# of Σ_i x_i P(i on v) Π.
+DISCOUNTS, PRODUCT, STOPPED = range(7, 10)
+CASCADE_SCRATCH = 2 * 10
+# From one number of nodes to the next: few rules serve lists of all lengths.
+GROWTH = 1.15
+
+
+class CascadeParameters(NamedTuple):
+    """The parameters of the kernel: how scores are rounded, and rules of quadrature on [0, 1].
+
+    Parameters
+    ----------
+    rounding : TieParameters
+    counts : ndarray of int
+        How many nodes each rule has, ascending.
+    starts : ndarray of int
+        Where each rule begins in `nodes` and `weights`, and where the last one ends.
+    nodes, weights : ndarray
+    """
+
+    rounding: TieParameters
+    counts: Positions
+    starts: Positions
+    nodes: Vector
+    weights: Vector
+
+
+def cascade_parameters(rounding: TieParameters, longest: int) -> CascadeParameters:
+    """Return parameters for lists of up to `longest` documents."""
+    counts = [1]
+    while counts[-1] < n_nodes(longest):
+        counts.append(max(counts[-1] + 1, int(GROWTH * counts[-1])))
+    rules = [np.polynomial.legendre.leggauss(count) for count in counts]
+    return CascadeParameters(
+        rounding,
+        np.array(counts),
+        np.cumsum([0, *counts]),
+        np.concatenate([0.5 + 0.5 * nodes for nodes, _ in rules]),
+        np.concatenate([0.5 * weights for _, weights in rules]),
+    )
+
+
+@inline
+def n_nodes(n: int) -> int:
+    """Return how many nodes make the integral over n documents exact, or as good to rounding."""
+    return int(min((n + 1) // 2, 4 * np.sqrt(n) + 8))
 
 
 def tied_cascade(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: CascadeParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Write the derivatives of minus the expected tied measure, and return it.
 
-    `documents` are label and x, `table` the discounts; `params` are as for `tied_expectation`.
+    `table` holds the discounts.
     """
-    rows = work.reshape((work.shape[0] // 2, 2 * work.shape[1]))
-    n = set_up(s, documents, params, sigma, noise, rows)
+    s = query.scores
+    rows = in_pairs(query.scratch)
+    n = set_up(query, parameters.rounding, rows)
     value = 0.0
     begin = end = 0
     reached = 1.0
     while end < n or begin < end:
         stop = next_segment(begin, end, n, s, rows)
         if stop > begin:
-            value += level(begin, end, stop, reached, gradient.size > 0, table, rows)
+            value += level(
+                begin, end, stop, reached, gradient.size > 0, query.ranking.table, parameters,
+                rows,
+            )  # fmt: skip
         for i in range(begin, end):
             reached *= 1.0 - rows[GAIN, i]
         if reached < NEGLIGIBLE:
@@ -62,34 +114,34 @@ def tied_cascade(
         begin, end = end, stop
 
     if gradient.size > 0:
-        write_derivatives(n, 1.0, params[2], sigma, rows, gradient, curvature)
+        write_derivatives(n, 1.0, parameters.rounding.share, query.sigma, rows, gradient, curvature)
     return -value
 
 
 @inline
 def level(
-    begin: int, end: int, stop: int, reached: float, derive: bool, table: Vector, rows: Matrix
-) -> float:
-    """Return the worth of one integer, and add its derivatives.
+    begin: int, end: int, stop: int, reached: float, derive: bool, table: Vector,
+    parameters: CascadeParameters, rows: Matrix,
+) -> float:  # fmt: skip
+    """Return the value of one integer, and add its derivatives.
 
     Documents begin, ..., end − 1 are on it or above, the others up to stop on it or below.
     """
     n = stop - begin
-    worth = rows[WORTH]
+    discounts = rows[DISCOUNTS]
     for r in range(n):
-        worth[r] = table[begin + r]
-    worth[n] = 0.0
-    if worth[0] == 0:
+        discounts[r] = table[begin + r]
+    discounts[n] = 0.0
+    if discounts[0] == 0:
         return 0.0
-    nodes = np.int64(min((n + 1) // 2, 4 * np.sqrt(n) + 8))
-    gauss_legendre(nodes, rows[NODE], rows[WEIGHT])
+    rule = np.searchsorted(parameters.counts, n_nodes(n))
     value = 0.0
-    for node in range(nodes):
-        tau = rows[NODE, node]
-        weight = reached * rows[WEIGHT, node]
+    for node in range(parameters.starts[rule], parameters.starts[rule + 1]):
+        tau = parameters.nodes[node]
+        weight = reached * parameters.weights[node]
         low, high = multiply(begin, end, stop, tau, rows)
         for r in range(low, high + 1):
-            value += weight * worth[r] * rows[STOPPED, r]
+            value += weight * discounts[r] * rows[STOPPED, r]
         if derive:
             divide(begin, end, stop, tau, weight, low, high, rows)
     return value
@@ -137,7 +189,7 @@ def divide(
     begin: int, end: int, stop: int, tau: float, weight: float, low: int, high: int, rows: Matrix
 ) -> None:
     """Add the derivatives by each document's probability of rounding up to TOTAL."""
-    worth = rows[WORTH]
+    discounts = rows[DISCOUNTS]
     product = rows[PRODUCT]
     stopped = rows[STOPPED]
     for i in range(begin, stop):
@@ -153,33 +205,16 @@ def divide(
                 before = rest_stopped
                 rest = (product[r] - passed * rest) * inverse
                 rest_stopped = (stopped[r] - won * rest - passed * before) * inverse
-                own += worth[r] * rest
-                others += ((1.0 - x) * worth[r + 1] - worth[r]) * rest_stopped
+                own += discounts[r] * rest
+                others += ((1.0 - x) * discounts[r + 1] - discounts[r]) * rest_stopped
         else:
             for r in range(high - 1, max(low - 1, 0) - 1, -1):
                 before = rest
                 rest = (product[r + 1] - below * rest) * inverse
                 rest_stopped = (stopped[r + 1] - won * before - below * rest_stopped) * inverse
-                own += worth[r] * rest
-                others += ((1.0 - x) * worth[r + 1] - worth[r]) * rest_stopped
+                own += discounts[r] * rest
+                others += ((1.0 - x) * discounts[r + 1] - discounts[r]) * rest_stopped
         if i < end:
             rows[TOTAL, i] += weight * ((1.0 - tau) * others - x * own)
         else:
             rows[TOTAL, i] += weight * (tau * others + x * own)
-
-
-@inline
-def gauss_legendre(count: int, nodes: Vector, weights: Vector) -> None:
-    """Write nodes and weights on [0, 1]: roots of the Legendre polynomial, by Newton's method."""
-    for k in range(count):
-        z = np.cos(np.pi * (k + 0.75) / (count + 0.5))
-        slope = 1.0
-        for _ in range(8):
-            last = 0.0
-            value = 1.0
-            for j in range(count):
-                last, value = value, ((2 * j + 1) * z * value - j * last) / (j + 1)
-            slope = count * (z * value - last) / (z * z - 1.0)
-            z -= value / slope
-        nodes[k] = 0.5 + 0.5 * z
-        weights[k] = 1.0 / ((1.0 - z * z) * slope * slope)

@@ -23,11 +23,12 @@ The derivative by a document's probability q of rounding up needs P, W and Q wit
 which are had by dividing the polynomial p + q z out of theirs, from the end where that is stable.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.compiled import Matrix, Vector, inline
+from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.newton_steps import multiply
 from gbrank.kernels.noise import uniform
 
@@ -37,6 +38,8 @@ __all__ = [
     "SCRATCH",
     "TOTAL",
     "UP",
+    "TieParameters",
+    "in_pairs",
     "next_segment",
     "set_up",
     "tied_expectation",
@@ -57,25 +60,47 @@ DISCOUNTS, MOMENTS = range(2)
 SCRATCH = 2 * 24
 
 
+class TieParameters(NamedTuple):
+    """The parameters of TieRank's kernels.
+
+    Parameters
+    ----------
+    paired : bool
+        Whether c is 1.
+    linear : bool
+        Whether φ is linear.
+    share : float
+        The share of the mean curvature that every document gets.
+    per_label : float
+        How many documents of each label to draw; infinity for all.
+    """
+
+    paired: bool
+    linear: bool
+    share: float
+    per_label: float = np.inf
+
+
 def tied_expectation(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: TieParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
     """Write the derivatives of minus the expected tied measure, and return it.
 
-    `documents` are label and gain, `table` the discounts; `params` are c, whether φ is linear, the
-    share of the mean in each curvature, and how many documents per label to draw.
+    x is the gain, `table` holds the discounts.
     """
-    m = s.size
-    rows = work.reshape((work.shape[0] // 2, 2 * work.shape[1]))
-    paired = params[0] > 0
-    n = set_up(s, documents, params, sigma, noise, rows)
-    scale = query[0]
+    s, ranking = query.scores, query.ranking
+    rows = in_pairs(query.scratch)
+    paired = parameters.paired
+    n = set_up(query, parameters, rows)
+    scale = ranking.scale
     sums = rows[SUMS:]
-    sum_up(table, sums)
-    if n < m:
-        best = best_value(documents[1, :m], paired, sums)
+    sum_up(ranking.table, sums)
+    if n < s.size:
+        best = best_value(ranking.x, paired, sums)
         drawn = best_value(rows[GAIN, :n], paired, sums)
         scale *= best / drawn if drawn > 0 else 0.0
 
@@ -100,21 +125,26 @@ def tied_expectation(
         upper, lower = lower, upper
 
     if gradient.size > 0:
-        write_derivatives(n, scale, params[2], sigma, rows, gradient, curvature)
+        write_derivatives(n, scale, parameters.share, query.sigma, rows, gradient, curvature)
     return -scale * value
 
 
 @inline
-def set_up(
-    s: Vector, documents: Matrix, params: Vector, sigma: float, noise: int, rows: Matrix
-) -> int:
+def in_pairs(scratch: Matrix) -> Matrix:
+    """Return rows of scratch that are as wide as two lists."""
+    return scratch.reshape((scratch.shape[0] // 2, 2 * scratch.shape[1]))
+
+
+@inline
+def set_up(query: Query, parameters: TieParameters, rows: Matrix) -> int:
     """Choose documents and write what is known of each of them; return how many they are."""
-    n = choose(documents[0, : s.size], params[3], noise, rows)
+    s = query.scores
+    n = choose(query.labels, parameters.per_label, query.noise, rows)
     for i in range(n):
         place = np.int64(rows[PLACE, i])
-        rows[GAIN, i] = documents[1, place]
+        rows[GAIN, i] = query.ranking.x[place]
         rows[TOTAL, i] = 0.0
-        round_score(s[place] / sigma, i, params[1] > 0, rows)
+        round_score(s[place] / query.sigma, i, parameters.linear, rows)
     return n
 
 
@@ -273,7 +303,7 @@ def tie(
     low: int, high: int, total: float, passed: float, next_low: int, next_high: int, paired: bool,
     sums: Matrix, upper: Matrix, lower: Matrix,
 ) -> float:  # fmt: skip
-    """Return the expected worth of the block between two boundaries, and add its derivatives.
+    """Return the expected value of the block between two boundaries, and add its derivatives.
 
     `total` is the gain of the upper segment, `passed` that of the segments above it.
     """
@@ -290,10 +320,10 @@ def tie(
         # Of the upper segment: what falls, and what all gain of the block is multiplied by.
         here = upper[CHANCE, a]
         fallen = total * here - upper[RISEN, a]
-        worth = fallen
+        factor = fallen
         share = here
         if paired:
-            worth += passed * fallen + (total - 1.0) * upper[RISEN, a] - upper[PAIRS, a]
+            factor += passed * fallen + (total - 1.0) * upper[RISEN, a] - upper[PAIRS, a]
             share += passed * here + upper[RISEN, a]
         start = np.uintp(max(next_low, a + 1))
         stop = np.uintp(next_high + 1)
@@ -303,9 +333,9 @@ def tie(
             mean = (discounts[b] - discounts[a]) / (np.float64(b) - np.float64(a))
             per_chance += mean * chance[b]
             per_gain += mean * risen[b]
-            by_chance[b] += mean * worth
+            by_chance[b] += mean * factor
             by_risen[b] += mean * share
-        value += worth * per_chance + share * per_gain
+        value += factor * per_chance + share * per_gain
         if not paired:
             upper[BY_CHANCE, a] += total * per_chance + per_gain
             upper[BY_RISEN, a] -= per_chance

@@ -29,10 +29,12 @@ from gbrank.linear.solvers import (
     StochasticGradient,
     regression_on_gains,
 )
-from gbrank.measures import Measure
 from gbrank.measures.gains import gain_values
-from gbrank.objectives import GainRegression, Objective, get_objective
-from gbrank.objectives.grades import has_grades
+from gbrank.measures.measure import Measure
+from gbrank.objectives.from_string import get_objective
+from gbrank.objectives.grades import labels_differ
+from gbrank.objectives.objective import Objective
+from gbrank.objectives.regression import GainRegression
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at
 
 __all__ = ["LinearRanker"]
@@ -343,7 +345,7 @@ class LinearRanker(LinearModel):
     def _start(self, objective: Objective, rows: Rows) -> Vector:
         """Return the first weights."""
         worth = _worth(objective, rows)
-        if not has_grades(worth, rows.queries).any():
+        if not labels_differ(worth, rows.queries).any():
             raise ValueError(
                 f"{objective}: there is nothing to learn, since all documents of a query are worth "
                 "the same. Do labels differ within queries? Do they reach the measure's threshold?"
@@ -395,9 +397,9 @@ def _worth(objective: Objective, rows: Rows) -> Vector:
 
 
 def _refuse_weights_within_queries(rows: Rows) -> None:
-    if rows.sample_weight is None or not has_grades(rows.sample_weight, rows.queries).any():
+    if rows.sample_weight is None or not labels_differ(rows.sample_weight, rows.queries).any():
         return
-    query = int(np.argmax(has_grades(rows.sample_weight, rows.queries)))
+    query = int(np.argmax(labels_differ(rows.sample_weight, rows.queries)))
     (name,) = rows.queries.ids[query : query + 1].tolist()
     raise ValueError(
         "sample_weight must be the same for all documents of a query with solver='cg', which "

@@ -14,7 +14,7 @@ from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.spread import unit_width
 from gbrank.measures.measure import query_weights
-from gbrank.objectives import Objective
+from gbrank.objectives.objective import Objective
 from gbrank.schedules import sigma_at, unit_of
 
 __all__ = [

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.logistic import RANKS, SLOPES, SPARE, logistic_slope, truncation
-from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
+from gbrank.kernels.logistic import logistic_slope, truncation
 from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
 from gbrank.measures.gains import discount_values
 from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
+from gbrank.measures.registry import register_measure
 
 __all__ = ["AP"]
 
@@ -19,15 +20,13 @@ __all__ = ["AP"]
 DIRECT_PAIRS = 25
 
 
-def ap_value(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def ap_value(ranking: Ranking) -> float:
     """Write Σ over relevant documents of precision at their rank, averaged over ties.
 
     A position of a tied block (R relevant of n) holds a relevant document with probability R/n,
     and then t earlier positions of the block hold t (R − 1)/(n − 1) others on average.
     """
+    x, last, table = ranking.x, ranking.last, ranking.table
     total = 0.0
     above = 0.0  # relevant documents in earlier blocks
     start = 0
@@ -42,13 +41,10 @@ def ap_value(
             total += relevant / n * table[p] * (above + 1 + (p - start) * others)
         above += relevant
         start = end
-    out[0] = total * query[0]
+    return total * ranking.scale
 
 
-def prepare_ap_swaps(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the separable swap delta of AP.
 
     With C the number of relevant documents up to a rank and w = 1/rank (0 beyond k), swapping the
@@ -57,6 +53,7 @@ def prepare_ap_swaps(
     of the pair. Expectations over tied blocks follow from the mean number of relevant documents
     before a position, given what stands there.
     """
+    x, last, table, scale = ranking.x, ranking.last, ranking.table, ranking.scale
     above = 0.0  # relevant documents in earlier blocks
     passed = 0.0  # expected Σ w over the relevant documents of earlier blocks
     start = 0
@@ -85,9 +82,9 @@ def prepare_ap_swaps(
                 lower -= (above + kind + t * others) * table[p]
             for p in range(start, end):
                 if x[p] == kind:
-                    state[UPPER, p] = query[0] * (upper / n - share * (passed + own))
-                    state[SHARE, p] = query[0] * share
-                    state[LOWER, p] = passed + lower / n
+                    delta.upper[p] = scale * (upper / n - share * (passed + own))
+                    delta.share[p] = scale * share
+                    delta.lower[p] = passed + lower / n
         inside = 0.0
         if n > 1 and 0 < relevant < n:
             others = (relevant - 1) / (n - 2) if n > 2 else 0.0
@@ -102,87 +99,85 @@ def prepare_ap_swaps(
                 inside += others * reaching * below * table[p]
             inside *= 2.0 / (n * (n - 1.0))
         for p in range(start, end):
-            state[INSIDE, p] = query[0] * inside
+            delta.inside[p] = scale * inside
         above += relevant
         passed += own
         start = end
 
 
 def ap_by_rank(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+    ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
+) -> float:
     """Write Σ over relevant i of T(r̂_i)/r̂_i (1 + Σ_j σ(β(r̂_i − r̂_j))), j relevant, and its slopes.
 
     Qin, Liu & Li 2010, section 4.3 and appendix B.2.
     """
+    x, first, cut, scale = ranking.x, ranking.first, ranking.cut, ranking.scale
     m = x.size
-    beta = state[SLOPES, 0]
-    counts = state[SPARE]
-    slopes = state[SPARE + 1]
-    shares = state[SPARE + 2]
+    counts = ranking.scratch[0]
+    count_slopes = ranking.scratch[1]
+    shares = ranking.scratch[2]
     relevant = 0.0
-    out[:m] = 0.0  # first, what comes from the counts of others
+    slopes[:m] = 0.0  # first, what comes from the counts of others
     for a in range(m):
         counts[a] = 1.0
-        slopes[a] = 0.0
+        count_slopes[a] = 0.0
         shares[a] = 0.0
         if x[a] > 0:
             relevant += 1.0
-            rank = state[RANKS, a]
-            shares[a] = truncation(rank, query[1], beta)[0] / rank
-    swept = 0.5 * relevant * relevant > state[SLOPES, 1] * DIRECT_PAIRS * m
+            rank = ranks[a]
+            shares[a] = truncation(rank, cut, beta)[0] / rank
+    swept = 0.5 * relevant * relevant > direct * DIRECT_PAIRS * m
     if swept:
-        from_last = state[SPARE + 3, :m]
+        from_last = ranking.scratch[3, :m]
         for a in range(m):
-            from_last[a] = -state[RANKS, a]
+            from_last[a] = -ranks[a]
         add_sums(from_last, 1 / beta, first, x, LOGISTIC, counts)
-        add_sums(from_last, 1 / beta, first, x, LOGISTIC_SLOPE, slopes)
-        add_sums(from_last, 1 / beta, first, shares, LOGISTIC_SLOPE, out)
+        add_sums(from_last, 1 / beta, first, x, LOGISTIC_SLOPE, count_slopes)
+        add_sums(from_last, 1 / beta, first, shares, LOGISTIC_SLOPE, slopes)
     for a in range(0 if swept else m):
         if x[a] == 0:
             continue
         for b in range(a):
             if x[b] > 0:
-                before, bend = logistic_slope(beta * (state[RANKS, a] - state[RANKS, b]))
+                before, change = logistic_slope(beta * (ranks[a] - ranks[b]))
                 counts[a] += before
                 counts[b] += 1 - before
-                slopes[a] += bend
-                slopes[b] += bend
-                out[a] += shares[b] * bend
-                out[b] += shares[a] * bend
+                count_slopes[a] += change
+                count_slopes[b] += change
+                slopes[a] += shares[b] * change
+                slopes[b] += shares[a] * change
     total = 0.0
     for a in range(m):
         if x[a] > 0:
-            rank = state[RANKS, a]
-            kept_slope = truncation(rank, query[1], beta)[1]
+            rank = ranks[a]
+            kept_slope = truncation(rank, cut, beta)[1]
             total += shares[a] * counts[a]
-            slope = shares[a] * (beta * slopes[a] - counts[a] / rank)
-            out[a] = query[0] * (slope + kept_slope * counts[a] / rank - beta * out[a])
+            slope = shares[a] * (beta * count_slopes[a] - counts[a] / rank)
+            slopes[a] = scale * (slope + kept_slope * counts[a] / rank - beta * slopes[a])
         else:
-            out[a] = 0.0
-    state[SLOPES, 0] = query[0] * total
+            slopes[a] = 0.0
+    return scale * total
 
 
-def ap_by_place(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def ap_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
     """Write Σ_j w_j ḡ_j Σ_{l ≤ j} ḡ_l and its slopes (Chapelle & Wu 2010, section 4.2)."""
-    m = x.size
+    table, scale = ranking.table, ranking.scale
+    m = ranking.x.size
     total = 0.0
     above = 0.0
     for p in range(m):
-        above += state[RANKS, p]
-        total += table[p] * state[RANKS, p] * above
-        out[p] = table[p] * above
+        above += means[p]
+        total += table[p] * means[p] * above
+        slopes[p] = table[p] * above
     below = 0.0
     for p in range(m - 1, -1, -1):
-        below += table[p] * state[RANKS, p]
-        out[p] = query[0] * (out[p] + below)
-    state[SLOPES, 0] = query[0] * total
+        below += table[p] * means[p]
+        slopes[p] = scale * (slopes[p] + below)
+    return scale * total
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class AP(Measure):
     """Average precision, Σ over relevant documents at rank r ≤ k of precision at r, over min(R, k).
@@ -205,22 +200,31 @@ class AP(Measure):
     """
 
     name = "ap"
+    aliases = ("map",)
     formula = "Σ_{r ≤ k} rel_r (Σ_{q ≤ r} rel_q)/r / min(R, k)"
     source = "Burges, Ragno & Le 2006, section 2"
     labels = "floats ≥ 0, relevant from `threshold`"
     value = ap_value
-    swaps = (prepare_ap_swaps, SEPARABLE)
+    swaps = Swaps(separable=ap_swaps)
     by_rank = ap_by_rank
-    by_place = ap_by_place
+    by_position = ap_by_position
+    form = "paired"
+    bounded_by = "shares"
+    scratch = 4
 
     k: int | None = None
     threshold: float = 1.0
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return relevance, (1 / min(R, k), k), and 1/rank up to k."""
+        """Return relevance, 1 / min(R, k), k, and 1/rank up to k."""
         relevant = relevance(labels, self.threshold)
         count = per_query_sum(relevant, queries)
         table = discount_values("reciprocal", queries.sizes, self.k)
         largest = count if self.k is None else np.minimum(count, self.k)
-        cut = np.full(len(count), np.inf if self.k is None else self.k)
-        return Terms(relevant, np.column_stack([inverse(largest), cut]), table, count > 0)
+        return Terms(
+            relevant,
+            count > 0,
+            scale=inverse(largest),
+            cut=np.inf if self.k is None else self.k,
+            table=table,
+        )

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
+from gbrank.measures.registry import register_measure
 
 __all__ = ["BPref"]
+
+RELEVANT, SMALLER = 0, 1  # the constants: R and min(R, N)
 
 
 @inline
@@ -41,16 +44,14 @@ def slot_sums(base: float, others: int, cap: float) -> tuple[float, float, float
     return alone / (others + 1), after / pairs, before / pairs
 
 
-def bpref_value(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def bpref_value(ranking: Ranking) -> float:
     """Write Σ over relevant documents of 1 − min(irrelevant above, R)/min(R, N), over R.
 
     In a tied block a relevant document is equally likely to have 0, 1, ... of the block's
     irrelevant documents above it.
     """
-    cap = query[1]
+    x, last = ranking.x, ranking.last
+    cap = ranking.constants[RELEVANT]
     total = 0.0
     above = 0.0
     start = 0
@@ -61,23 +62,21 @@ def bpref_value(
             relevant += x[p]
         irrelevant = end - start - int(relevant)
         if relevant > 0:
-            total += relevant * (query[2] - mean_capped(above, irrelevant, cap))
+            total += relevant * (ranking.constants[SMALLER] - mean_capped(above, irrelevant, cap))
         above += irrelevant
         start = end
-    out[0] = total * query[0]
+    return total * ranking.scale
 
 
-def prepare_bpref_swaps(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def bpref_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the separable swap delta of bpref.
 
     Moving a relevant document from rank a down to b costs min(n(b), R) − min(n(a), R), n counting
     irrelevant documents up to a rank, and 1 for each relevant document between that has fewer
     than R irrelevant ones above it; all divided by R min(R, N).
     """
-    cap = query[1]
+    x, last, scale = ranking.x, ranking.last, ranking.scale
+    cap = ranking.constants[RELEVANT]
     above = 0.0
     passed = 0.0  # for a relevant upper document
     passed_up = 0.0  # for an irrelevant upper document, which counts itself above those between
@@ -111,20 +110,21 @@ def prepare_bpref_swaps(
                     )
         for p in range(start, end):
             if x[p] > 0:
-                state[UPPER, p] = (relevant - 1) * after - mean - passed - own
-                state[LOWER, p] = (relevant - 1) * before_up + mean + passed_up
+                delta.upper[p] = (relevant - 1) * after - mean - passed - own
+                delta.lower[p] = (relevant - 1) * before_up + mean + passed_up
             else:
-                state[UPPER, p] = relevant * after_other - mean_other - passed_up - own_up
-                state[LOWER, p] = relevant * before_other + mean_other_up + passed
-            state[UPPER, p] *= query[0] * share
-            state[SHARE, p] = query[0] * share
-            state[INSIDE, p] = query[0] * inside
+                delta.upper[p] = relevant * after_other - mean_other - passed_up - own_up
+                delta.lower[p] = relevant * before_other + mean_other_up + passed
+            delta.upper[p] *= scale * share
+            delta.share[p] = scale * share
+            delta.inside[p] = scale * inside
         above += irrelevant
         passed += own
         passed_up += own_up
         start = end
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class BPref(Measure):
     """Binary preference, 1/R Σ over relevant i of 1 − min(irrelevant above i, R)/min(R, N).
@@ -152,7 +152,8 @@ class BPref(Measure):
     source = "Buckley & Voorhees 2004"
     labels = "floats ≥ 0, relevant from `threshold`"
     value = bpref_value
-    swaps = (prepare_bpref_swaps, SEPARABLE)
+    swaps = Swaps(separable=bpref_swaps)
+    truncatable = False
 
     threshold: float = 1.0
 
@@ -161,5 +162,9 @@ class BPref(Measure):
         relevant = relevance(labels, self.threshold)
         count = per_query_sum(relevant, queries)
         smaller = np.maximum(np.minimum(count, queries.sizes - count), 1.0)
-        columns = np.column_stack([inverse(count) / smaller, count, smaller])
-        return Terms(relevant, columns, np.empty(0), count > 0)
+        return Terms(
+            relevant,
+            count > 0,
+            scale=inverse(count) / smaller,
+            constants=np.column_stack([count, smaller]),
+        )

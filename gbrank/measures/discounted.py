@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.discounts import mixed_discount_at
-from gbrank.kernels.logistic import RANKS, SLOPES, truncation
-from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
+from gbrank.kernels.discounts import discount_at
+from gbrank.kernels.logistic import truncation
 from gbrank.measures.gains import (
     Discount,
     Gain,
@@ -19,17 +19,19 @@ from gbrank.measures.gains import (
     discount_values,
     gain_values,
     geometric_discount,
+    is_named,
 )
 from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
+from gbrank.measures.registry import register_measure
 
 __all__ = ["DCG", "NDCG", "RBP", "WTA", "DiscountedMeasure", "Precision", "Recall"]
 
+KIND, PARAMETER = 0, 1  # the constants: of the discount
 
-def discounted_value(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+
+def discounted_value(ranking: Ranking) -> float:
     """Write Σ x D: a tied block shares the mean of its discounts (McSherry & Najork 2008)."""
+    x, last, table = ranking.x, ranking.last, ranking.table
     total = 0.0
     start = 0
     while start < x.size:
@@ -41,14 +43,12 @@ def discounted_value(
             discounts += table[p]
         total += gains * discounts / (end - start)
         start = end
-    out[0] = total * query[0]
+    return total * ranking.scale
 
 
-def prepare_discounted_swaps(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the separable swap delta |x_a − x_b| E|D_a − D_b|."""
+    x, last, table, scale = ranking.x, ranking.last, ranking.table, ranking.scale
     start = 0
     while start < x.size:
         end = last[start]
@@ -65,38 +65,37 @@ def prepare_discounted_swaps(
             below += table[p]
             total += table[p]
         for p in range(start, end):
-            state[UPPER, p] = query[0] * reached / n
-            state[SHARE, p] = query[0] * (reach - start) / n
-            state[LOWER, p] = -total / n
-            state[INSIDE, p] = query[0] * 2.0 * inside / (n * (n - 1.0)) if n > 1 else 0.0
+            delta.upper[p] = scale * reached / n
+            delta.share[p] = scale * (reach - start) / n
+            delta.lower[p] = -total / n
+            delta.inside[p] = scale * 2.0 * inside / (n * (n - 1.0)) if n > 1 else 0.0
         start = end
 
 
 def discounted_by_rank(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+    ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
+) -> float:
     """Write Σ x D(r̂) T(r̂), T the smooth truncation at k, and its slope by each rank."""
+    x, scale, cut = ranking.x, ranking.scale, ranking.cut
+    kind, parameter = ranking.constants[KIND], ranking.constants[PARAMETER]
     total = 0.0
     for p in range(x.size):
-        rank = state[RANKS, p]
-        value, slope = mixed_discount_at(query[2:], rank)
-        kept, kept_slope = truncation(rank, query[1], state[SLOPES, 0])
+        rank = ranks[p]
+        value, slope = discount_at(kind, parameter, rank)
+        kept, kept_slope = truncation(rank, cut, beta)
         total += x[p] * value * kept
-        out[p] = query[0] * x[p] * (slope * kept + value * kept_slope)
-    state[SLOPES, 0] = query[0] * total
+        slopes[p] = scale * x[p] * (slope * kept + value * kept_slope)
+    return scale * total
 
 
-def discounted_by_place(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def discounted_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
     """Write Σ D(j) ḡ_j and its slopes."""
+    table, scale = ranking.table, ranking.scale
     total = 0.0
-    for p in range(x.size):
-        total += table[p] * state[RANKS, p]
-        out[p] = query[0] * table[p]
-    state[SLOPES, 0] = query[0] * total
+    for p in range(ranking.x.size):
+        total += table[p] * means[p]
+        slopes[p] = scale * table[p]
+    return scale * total
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,9 +103,10 @@ class DiscountedMeasure(Measure):
     """Base class of measures Z⁻¹ Σ_i G(y_i) D(r_i): subclasses say what G, D and Z are."""
 
     value = discounted_value
-    swaps = (prepare_discounted_swaps, SEPARABLE)
+    swaps = Swaps(separable=discounted_swaps)
     by_rank = discounted_by_rank
-    by_place = discounted_by_place
+    by_position = discounted_by_position
+    form = "discounted"
 
     @abstractmethod
     def gains(self, labels: Vector) -> Vector:
@@ -121,18 +121,29 @@ class DiscountedMeasure(Measure):
         return np.ones(queries.n_queries)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return gains, (1/Z, k, parts of the discount), discounts, who has a gain."""
+        """Return gains, 1/Z, k, the kind of the discount, discounts, and who has a gain."""
         gains = self.gains(labels)
         discount, k = self.ranking_discount()
         table = discount_values(discount, queries.sizes, k)
         with np.errstate(over="ignore"):
             scale = inverse(self.normalizers(gains, table, queries))
             defined = (per_query_sum(gains, queries) > 0) & (scale > 0)
-        cut = np.full(queries.n_queries, np.inf if k is None else k)
-        columns = np.column_stack([scale, cut, discount_columns(discount, queries.sizes)])
-        return Terms(gains, columns, table, defined)
+        return Terms(
+            gains,
+            defined,
+            scale=scale,
+            cut=np.inf if k is None else k,
+            constants=discount_columns(discount, queries.sizes),
+            table=table,
+        )
+
+    @property
+    def known_at_real_ranks(self) -> bool:
+        """Whether the discount is one of those by name, which compiled code knows at any rank."""
+        return is_named(self.ranking_discount()[0])
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class DCG(DiscountedMeasure):
     """Discounted cumulative gain, Σ_{r ≤ k} G(y) D(r).
@@ -144,8 +155,8 @@ class DCG(DiscountedMeasure):
     gain : {"exp2", "linear"}, tuple or callable
         What a label is worth; see `gbrank.measures.gains.gain_values`.
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
-        What a position is worth: one by name, `geometric_discount`, a `mix` of two, or a callable;
-        see `gbrank.measures.gains.discount_values`.
+        What a position is worth: one by name, `geometric_discount` or a callable; see
+        `gbrank.measures.gains.discount_values`.
 
     References
     ----------
@@ -179,6 +190,7 @@ class DCG(DiscountedMeasure):
         return self.discount, self.k
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class NDCG(DCG):
     """Normalised discounted cumulative gain, DCG@k over its largest possible value.
@@ -190,8 +202,8 @@ class NDCG(DCG):
     gain : {"exp2", "linear"}, tuple or callable
         What a label is worth; see `gbrank.measures.gains.gain_values`.
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
-        What a position is worth: one by name, `geometric_discount`, a `mix` of two, or a callable;
-        see `gbrank.measures.gains.discount_values`.
+        What a position is worth: one by name, `geometric_discount` or a callable; see
+        `gbrank.measures.gains.discount_values`.
 
     References
     ----------
@@ -208,6 +220,7 @@ class NDCG(DCG):
 
     name = "ndcg"
     formula = "Σ_{r ≤ k} G(y_r) D(r) / Z, Z the same in the best order"
+    bounded_by = "discounts"
 
     def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
         """Return the ideal DCG of each query."""
@@ -225,6 +238,7 @@ class NDCG(DCG):
         return ideal
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class Precision(DiscountedMeasure):
     """Precision at k: the share of relevant documents among the first k.
@@ -244,6 +258,7 @@ class Precision(DiscountedMeasure):
     """
 
     name = "precision"
+    aliases = ("p",)
     formula = "Σ_{r ≤ k} rel_r / k"
     source = "as in trec_eval"
     labels = "floats ≥ 0, relevant from `threshold`"
@@ -265,6 +280,7 @@ class Precision(DiscountedMeasure):
         return sizes if self.k is None else np.full(len(sizes), float(self.k))
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class Recall(Precision):
     """Recall at k: the share of the relevant documents that are among the first k.
@@ -290,6 +306,7 @@ class Recall(Precision):
         return per_query_sum(gains, queries)
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class WTA(DiscountedMeasure):
     """Winner takes all: 1 if the first document is relevant, else 0.
@@ -325,6 +342,7 @@ class WTA(DiscountedMeasure):
         return "flat", 1
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class RBP(DiscountedMeasure):
     """Rank-biased precision, (1 − p) Σ_{r ≤ k} rel(r) p^(r − 1).

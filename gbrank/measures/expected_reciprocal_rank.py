@@ -6,15 +6,16 @@ import numpy as np
 
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.cascade import cascade_by_place, cascade_by_rank
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
+from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
+from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.gains import discount_values
 from gbrank.measures.measure import Measure, Terms, per_query_sum
+from gbrank.measures.registry import register_measure
 
 __all__ = ["ERR"]
 
-BEFORE, MEANS = 4, 5  # rows of state
+UPPER, SHARE, LOWER, BEFORE, INSIDE, MEANS = range(6)  # rows of scratch
 
 # Chances to go on that are smaller are lost in rounding; short blocks are gone through whole.
 LEAST_LOG, SHORT = np.log(1e-22), 32
@@ -66,43 +67,39 @@ def drop(table: Vector, p: int, m: int) -> float:
     return table[p] - (table[p + 1] if p + 1 < m else 0.0)
 
 
-def err_value(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def err_value(ranking: Ranking) -> float:
     """Write Σ w(r) (Q(r − 1) − Q(r)), Q(r) the expected Π (1 − x) over the first r documents."""
+    x, last, table, cut = ranking.x, ranking.last, ranking.table, ranking.cut
     m = x.size
-    means = state[MEANS]
+    means = ranking.scratch[MEANS]
     total = 0.0
     before = 1.0
     start = 0
-    while start < min(m, query[1]):
+    while start < min(m, cut):
         end = last[start]
         stops = 0.0
         for p in range(start, end):
             stops += x[p]
-        depth = depth_of(start, end, stops, query[1])
+        depth = depth_of(start, end, stops, cut)
         survival_means(start, end, -1, -1, depth, x, means)
         for p in range(start, depth):
             total += table[p] * before * (means[p - start] - means[p - start + 1])
         for p in range(start, end):
             before *= 1 - x[p]
         start = end
-    out[0] = total
+    return total
 
 
-def prepare_err_swaps(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the swap delta of ERR between blocks.
 
     ERR = Σ_r (w(r) − w(r + 1)) (1 − Q(r)), Q(r) = Π_{q ≤ r} (1 − x_q). A swap of the documents at
     a < b changes Q(r) for a ≤ r < b by |x_a − x_b| Π over the others: a sum over the rest of the
     upper block, the blocks between, and the lower block up to b.
     """
+    x, last, table, cut, own = ranking.x, ranking.last, ranking.table, ranking.cut, ranking.scratch
     m = x.size
-    means = state[MEANS]
+    means = own[MEANS]
     before = 1.0
     passed = 0.0  # Σ (w(r) − w(r + 1)) Q(r) over earlier blocks
     start = 0
@@ -110,18 +107,18 @@ def prepare_err_swaps(
         end = last[start]
         n = end - start
         reach = min(end, max(top, start)) - start
-        own = 0.0
+        block = 0.0
         stops = 0.0
         for p in range(start, end):
             stops += x[p]
-        depth = depth_of(start, end, stops, query[1])
+        depth = depth_of(start, end, stops, cut)
         if start < depth:
             survival_means(start, end, -1, -1, depth, x, means)
             for t in range(1, min(n, depth - start) + 1):
-                own += drop(table, start + t - 1, m) * before * means[t]
+                block += drop(table, start + t - 1, m) * before * means[t]
         for p in range(start, end):
             if p > start and x[p] == x[p - 1]:
-                state[:4, p] = state[:4, p - 1]
+                own[:3, p] = own[:3, p - 1]
             else:
                 upper = 0.0
                 lower = 0.0
@@ -133,22 +130,23 @@ def prepare_err_swaps(
                     if t < n:
                         lower += change * (1 - t / n) * means[t]
                 share = reach / n / (1 - x[p])
-                state[UPPER, p] = upper - share * (passed + own)
-                state[SHARE, p] = share
-                state[LOWER, p] = passed + lower
-            state[BEFORE, p] = before
+                own[UPPER, p] = upper - share * (passed + block)
+                own[SHARE, p] = share
+                own[LOWER, p] = passed + lower
+            own[BEFORE, p] = before
+            delta.upper[p] = own[UPPER, p]
+            delta.share[p] = own[SHARE, p]
+            delta.lower[p] = own[LOWER, p]
         for p in range(start, end):
             before *= 1 - x[p]
-        passed += own
+        passed += block
         start = end
 
 
-def err_row(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i."""
-    m = x.size
+    x, last, table, cut, own = ranking.x, ranking.last, ranking.table, ranking.cut, ranking.scratch
+    first, m = ranking.first, ranking.x.size
     start = first[i]
     end = last[i]
     n = end - start
@@ -157,25 +155,26 @@ def err_row(
     stops = 0.0
     for p in range(start, end if new else start):
         stops += x[p]
-    depth = depth_of(start, end, stops, query[1])
+    depth = depth_of(start, end, stops, cut)
     inside = 0.0
     for j in range(i + 1, end):
         if new and x[j] != x[j - 1]:
             inside = 0.0
             if start < depth:
-                survival_means(start, end, i, j, depth, x, state[MEANS])
+                survival_means(start, end, i, j, depth, x, own[MEANS])
                 for t in range(1, min(n - 1, depth - start) + 1):
                     chance = 2.0 * min(t, reach) * (n - t) / (n * (n - 1.0))
-                    inside += drop(table, start + t - 1, m) * chance * state[MEANS, t - 1]
+                    inside += drop(table, start + t - 1, m) * chance * own[MEANS, t - 1]
         if new:
-            state[INSIDE, j] = inside
-        out[j] = abs(x[i] - x[j]) * state[INSIDE, j] * state[BEFORE, i]
-    upper = state[UPPER, i]
-    share = state[SHARE, i]
-    for j in range(end, m):
-        out[j] = abs(x[i] - x[j]) * max(upper + share * state[LOWER, j], 0.0)
+            own[INSIDE, j] = inside
+        out[j] = abs(x[i] - x[j]) * own[INSIDE, j] * own[BEFORE, i]
+    upper = own[UPPER, i]
+    share = own[SHARE, i]
+    for j in range(end, stop):
+        out[j] = abs(x[i] - x[j]) * max(upper + share * own[LOWER, j], 0.0)
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class ERR(Measure):
     """Expected reciprocal rank, Σ_{r ≤ k} 1/r R_r Π_{q < r} (1 − R_q), R = (2^y − 1)/2^max_grade.
@@ -206,10 +205,11 @@ class ERR(Measure):
     source = "Chapelle, Metzler, Zhang & Grinspan 2009"
     labels = "floats from 0 to `max_grade`"
     value = err_value
-    swaps = (prepare_err_swaps, err_row)
-    separable_between = True
+    swaps = Swaps(separable=err_swaps, row=err_row)
     by_rank = cascade_by_rank
-    by_place = cascade_by_place
+    by_position = cascade_by_position
+    form = "cascade"
+    scratch = 6
 
     k: int | None = None
     max_grade: float = 4.0
@@ -228,6 +228,5 @@ class ERR(Measure):
             )
         stop = (np.exp2(labels) - 1) / 2**self.max_grade
         table = discount_values("reciprocal", queries.sizes, self.k)
-        columns = np.ones((queries.n_queries, 2))
-        columns[:, 1] = np.inf if self.k is None else self.k
-        return Terms(stop, columns, table, per_query_sum(stop, queries) > 0)
+        cut = np.inf if self.k is None else self.k
+        return Terms(stop, per_query_sum(stop, queries) > 0, cut=cut, table=table)

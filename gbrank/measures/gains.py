@@ -27,12 +27,12 @@ __all__ = [
     "discount_values",
     "gain_values",
     "geometric_discount",
-    "mix",
+    "is_named",
 ]
 
 Sizes = NDArray[np.int64]
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]
-Discount: TypeAlias = "str | geometric_discount | mix | Callable[[Vector], Vector]"
+Discount: TypeAlias = "str | geometric_discount | Callable[[Vector], Vector]"
 
 
 @dataclass(frozen=True)
@@ -63,41 +63,6 @@ class geometric_discount:
             raise ValueError("p must be below 1, got 1.")
 
 
-@dataclass(frozen=True, repr=False)
-class mix:
-    """Mixture of two discounts, D(r) = (1 − share) D_first(r) + share D_second(r).
-
-    Smooth objectives hardly pull up a document far down, where "log2" is almost flat; mixed with
-    "linear" it falls everywhere.
-
-    Parameters
-    ----------
-    first, second : str, geometric_discount, mix or callable
-        What to mix; see `gbrank.measures.gains.discount_values`.
-    share : float in [0, 1]
-        The share of the second.
-
-    Examples
-    --------
-    >>> from gbrank import DCG, mix
-    >>> DCG(discount=mix("log2", "linear", 0.5))([1, 0], [2.0, 1.0])  # (1 + 1/2)/2
-    0.75
-    """
-
-    first: "Discount"
-    second: "Discount"
-    share: float
-
-    def __post_init__(self) -> None:
-        check_discount(self.first)
-        check_discount(self.second)
-        check_number(self.share, "share", 0, 1)
-
-    def __repr__(self) -> str:
-        """Return the call that makes the same mixture."""
-        return f"mix({self.first!r}, {self.second!r}, {self.share!r})"
-
-
 LARGEST_GAIN = 1e300  # sums of gains, and their slopes, stay finite
 
 GAINS: dict[str, Callable[[Vector], Vector]] = {
@@ -113,7 +78,7 @@ DISCOUNTS = {
     "linear": LINEAR,
 }
 # What strings can call.
-DISCOUNT_CALLS = {"geometric_discount": geometric_discount, "mix": mix}
+DISCOUNT_CALLS = {"geometric_discount": geometric_discount}
 
 
 def check_gain(gain: Any) -> None:
@@ -133,7 +98,7 @@ def check_discount(discount: Any) -> None:
     if isinstance(discount, str):
         if discount not in DISCOUNTS:
             raise unknown_name("discount", discount, DISCOUNTS)
-    elif not isinstance(discount, geometric_discount | mix) and not callable(discount):
+    elif not isinstance(discount, geometric_discount) and not callable(discount):
         raise TypeError(f"discount must be a name or a function of ranks, got {discount!r}.")
 
 
@@ -192,29 +157,15 @@ def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
     return np.asarray(table, dtype=np.float64)[labels.astype(np.int64)]
 
 
+def is_named(discount: Discount) -> bool:
+    """Say whether compiled code knows the discount at real ranks, and not those of a function."""
+    return isinstance(discount, str | geometric_discount)
+
+
 def discount_columns(discount: Discount, sizes: Sizes) -> Matrix:
-    """Return what compiled code knows a discount by: each part's kind, parameter and weight.
-
-    Parameters
-    ----------
-    discount : str, geometric_discount, mix or callable
-    sizes : ndarray of int, shape (n_queries,)
-        Number of documents of each query.
-
-    Returns
-    -------
-    ndarray, shape (n_queries, 3 for each of the discounts that are mixed)
-        The kind is `UNKNOWN` for a callable.
-
-    Examples
-    --------
-    >>> discount_columns(geometric_discount(0.5), np.array([7])).tolist() == [[GEOMETRIC, 0.5, 1]]
-    True
-    """
-    columns: list[Any] = []
-    for part, weight in _parts(discount):
-        columns += [*_kind(part, sizes), weight]
-    return np.column_stack([np.broadcast_to(column, len(sizes)) for column in columns])
+    """Return the discount's kind and parameter for each query; `UNKNOWN` is that of a function."""
+    kind, parameter = _kind(discount, sizes)
+    return np.column_stack([np.broadcast_to(item, len(sizes)) for item in (kind, parameter)])
 
 
 def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> Vector:
@@ -225,8 +176,8 @@ def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> V
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
         ``"log2"`` is 1 / log2(1 + r); ``"letor"`` is 1 at r ≤ 2, else 1 / log2(r), as in the
         LETOR evaluation scripts; ``"reciprocal"`` is 1 / r; ``"flat"`` is 1; ``"linear"`` is
-        1 − r / m for a query of m documents, so 0 at its last rank. A `geometric_discount`, a
-        `mix` of two, or a callable that maps an array of ranks to an array of discounts.
+        1 − r / m for a query of m documents, so 0 at its last rank. A `geometric_discount`,
+        or a callable that maps an array of ranks to an array of discounts.
     sizes : ndarray of int, shape (n_queries,)
         Number of documents m of each query.
     k : int, optional
@@ -246,37 +197,24 @@ def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> V
     --------
     >>> discount_values("reciprocal", np.array([4, 1]), k=2)
     array([1. , 0.5, 0. , 0. , 1. ])
-    >>> discount_values(mix("flat", "linear", 0.5), np.array([2, 1]))
-    array([0.75, 0.5 , 0.5 ])
     """
     ranks = 1 + np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    values = np.zeros(len(ranks))
-    for part, weight in _parts(discount):
-        values += weight * _part_values(part, ranks, sizes)
+    values = _values(discount, ranks, sizes)
     if k is not None:
         values[ranks > k] = 0
     return values
 
 
-def _parts(discount: Discount) -> list[tuple[Discount, float]]:
-    """Return the discounts that are mixed, with their weights."""
-    if not isinstance(discount, mix):
-        return [(discount, 1.0)]
-    sides = ((discount.first, 1 - discount.share), (discount.second, discount.share))
-    return [(part, share * weight) for side, share in sides for part, weight in _parts(side)]
+def _kind(discount: Discount, sizes: Sizes) -> tuple[float, float | Sizes]:
+    if isinstance(discount, geometric_discount):
+        return GEOMETRIC, discount.p
+    return DISCOUNTS[discount] if isinstance(discount, str) else UNKNOWN, sizes
 
 
-def _kind(part: Discount, sizes: Sizes) -> tuple[float, float | Sizes]:
-    """Return the kind and the parameter of a discount that is no mixture."""
-    if isinstance(part, geometric_discount):
-        return GEOMETRIC, part.p
-    return DISCOUNTS[part] if isinstance(part, str) else UNKNOWN, sizes
-
-
-def _part_values(part: Discount, ranks: Sizes, sizes: Sizes) -> Vector:
-    kind, parameter = _kind(part, sizes)
+def _values(discount: Discount, ranks: Sizes, sizes: Sizes) -> Vector:
+    kind, parameter = _kind(discount, sizes)
     if kind == UNKNOWN:
-        return _own_values(cast(Any, part), int(sizes.max()))[ranks - 1]
+        return _own_values(cast(Any, discount), int(sizes.max()))[ranks - 1]
     values = np.empty(len(ranks))
     parameters = np.repeat(np.broadcast_to(parameter, len(sizes)).astype(np.float64), sizes)
     fill(kind, parameters, ranks.astype(np.float64), values)

@@ -18,9 +18,11 @@ from gbrank.common.checks import (
 )
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Function, Vector
-from gbrank.kernels.driver import Program, Runner
+from gbrank.kernels.compiled import Function, Matrix, Vector
+from gbrank.kernels.contract import MeasureFunctions, Swaps
+from gbrank.kernels.driver import Runner
 from gbrank.kernels.measure_value import measure_value
+from gbrank.kernels.program import Program
 from gbrank.parallel.collective import largest, total
 
 __all__ = ["BoundMeasure", "Measure", "Terms", "relevance"]
@@ -29,7 +31,7 @@ Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
 NoRelevant: TypeAlias = Literal["skip", 0, 1]
 
 # How each treatment of ties orders documents of equal score, by their x.
-TIE_ORDERS = {
+TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
     "average": "descending",
     "pessimistic": "ascending",
     "optimistic": "descending",
@@ -46,18 +48,59 @@ class Terms:
     x : ndarray, shape (n_documents,)
         What a document is worth to the measure: gain, 0/1 relevance, grade, ... It never falls
         as the label grows (unless a gain does), and equal labels have equal x.
-    query : ndarray, shape (n_queries, columns)
-        Constants of each query, the first being a factor on the whole value.
-    table : ndarray, shape (n_documents,)
-        Constants of each position, such as discounts, query by query; or empty.
     defined : ndarray of bool, shape (n_queries,)
         Whether the query has what the measure needs (a relevant document, mostly).
+    scale : ndarray, shape (n_queries,), optional
+        Factor on the whole value; 1 by default.
+    cut : float
+        The last rank that counts; infinity if all do.
+    constants : ndarray, shape (n_queries, columns), optional
+        What else the measure's functions need of a query.
+    table : ndarray, shape (n_documents,)
+        Constants of each position, such as discounts, query by query; or empty.
     """
 
     x: Vector
-    query: NDArray[np.float64]
-    table: Vector
     defined: NDArray[np.bool_]
+    scale: Vector | None = None
+    cut: float = np.inf
+    constants: Matrix | None = None
+    table: Vector = field(default_factory=lambda: np.empty(0))
+
+    def program(
+        self,
+        kernel: Function,
+        measure: MeasureFunctions = MeasureFunctions(),
+        *,
+        labels: Vector | None = None,
+        **others: Any,
+    ) -> Program:
+        """Return a program of a kernel with these constants.
+
+        Parameters
+        ----------
+        kernel : function
+        measure : MeasureFunctions
+        labels : ndarray, shape (n_documents,), optional
+            By which documents of equal score are sorted; their x by default.
+        **others
+            As for `Program`.
+
+        Returns
+        -------
+        Program
+        """
+        return Program(
+            kernel=kernel,
+            labels=self.x if labels is None else labels,
+            x=None if labels is None else self.x,
+            scale=self.scale,
+            cut=self.cut,
+            constants=self.constants,
+            table=self.table,
+            measure=measure,
+            **others,
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,12 +108,19 @@ class Measure(ABC):
     """Base class of measures: immutable values that score rankings, higher being better.
 
     A subclass is a frozen dataclass with a `name`, its `formula`, `source` and `labels` for the
-    catalogue (in words; optional), the method `terms`, and functions of the row
-    signature (see `gbrank.kernels.compiled`): `value`, which writes the measure of one query,
-    averaged over tied documents, to ``out[0]``; and, for the relaxations that it can take, the
-    pair `swaps` (LambdaRank; see `gbrank.kernels.swaps`, also for `separable_…`), `by_rank`
-    (ApproxRank: the measure as a function of real ranks) and `by_place` (SmoothRank: as a function
-    of the mean x at each position); see `gbrank.kernels.logistic`.
+    catalogue (in words; optional), the method `terms`, and functions that are compiled (see
+    `gbrank.kernels.contract`): `value`, and what makes it trainable: `swaps` (LambdaRank),
+    `by_rank` (ApproxRank), `by_position` (SmoothRank). It declares how many rows of `scratch`
+    these functions use, all together, and:
+
+    form : {"discounted", "paired", "cascade"}, optional
+        How it is made of x and the table D, by rank: "discounted" is Σ x D, "paired"
+        Σ x D (1 + Σ x above), "cascade" Σ x D Π (1 − x above).
+    truncatable : bool
+        Whether its swap deltas know of pairs that touch the first ranks only.
+    bounded_by : {"discounts", "shares"}, optional
+        What SLAM weighs a document by to bound 1 − measure: x D over the best value, D averaged
+        over equal x, or the same for all that are relevant.
 
     Parameters
     ----------
@@ -82,16 +132,18 @@ class Measure(ABC):
     """
 
     name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
     labels: ClassVar[str] = "floats ≥ 0"
     value: ClassVar[Function]
-    swaps: ClassVar[tuple[Function, Function | None] | None] = None
-    separable_between: ClassVar[bool] = False
-    counts_flips: ClassVar[bool] = False
+    swaps: ClassVar[Swaps | None] = None
     by_rank: ClassVar[Function | None] = None
-    by_place: ClassVar[Function | None] = None
-    scratch: ClassVar[int] = 8
+    by_position: ClassVar[Function | None] = None
+    form: ClassVar[Literal["discounted", "paired", "cascade"] | None] = None
+    truncatable: ClassVar[bool] = True
+    bounded_by: ClassVar[Literal["discounts", "shares"] | None] = None
+    scratch: ClassVar[int] = 0
 
     ties: Ties = field(default="average", kw_only=True)
     no_relevant: NoRelevant = field(default="skip", kw_only=True)
@@ -118,6 +170,11 @@ class Measure(ABC):
         -------
         Terms
         """
+
+    @property
+    def known_at_real_ranks(self) -> bool:
+        """Whether `by_rank` knows what is needed of the measure at real ranks."""
+        return True
 
     def bind(
         self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None
@@ -261,13 +318,10 @@ class BoundMeasure:
         terms = measure.terms(labels, queries)
         self.defined = terms.defined
         self.largest_label = labels.max()
-        program = Program(
-            kernel=measure_value,
-            documents=terms.x[None, :],
-            queries=terms.query,
-            table=terms.table,
-            rows=(type(measure).value, type(measure).value),
-            scratch=1 + measure.scratch,
+        program = terms.program(
+            measure_value,
+            MeasureFunctions(value=type(measure).value),
+            measure_scratch=measure.scratch,
             tied=measure.ties == "average",
             order=TIE_ORDERS[measure.ties],
         )
@@ -332,23 +386,7 @@ class BoundMeasure:
 def query_weights(
     queries: Queries, sample_weight: ArrayLike | None, query_weight: ArrayLike | None
 ) -> Vector | None:
-    """Return one weight per query: its mean document weight times its query weight.
-
-    Parameters
-    ----------
-    queries : Queries
-    sample_weight : array-like, shape (n_documents,), optional
-    query_weight : array-like, shape (n_queries,), optional
-
-    Returns
-    -------
-    ndarray, shape (n_queries,), or None if neither is given
-
-    Examples
-    --------
-    >>> query_weights(Queries.from_sizes([2, 1]), [1, 3, 1], [1, 5]).tolist()
-    [2.0, 5.0]
-    """
+    """Return one weight per query: its mean document weight times its query weight."""
     per_document = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
     weights = check_weights(
         queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
@@ -360,61 +398,16 @@ def query_weights(
 
 
 def relevance(labels: Vector, threshold: float) -> Vector:
-    """Return 1 where a label reaches the threshold, else 0.
-
-    Parameters
-    ----------
-    labels : ndarray, shape (n_documents,)
-    threshold : float
-        The smallest label that counts as relevant.
-
-    Returns
-    -------
-    ndarray, shape (n_documents,)
-
-    Examples
-    --------
-    >>> relevance(np.array([0.0, 1.0, 2.0]), 2.0).tolist()
-    [0.0, 0.0, 1.0]
-    """
+    """Return 1 where a label reaches the threshold, else 0."""
     return (labels >= threshold).astype(np.float64)
 
 
 def per_query_sum(values: Vector, queries: Queries) -> Vector:
-    """Return the sum of one value per document over each query.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n_documents,)
-    queries : Queries
-
-    Returns
-    -------
-    ndarray, shape (n_queries,)
-
-    Examples
-    --------
-    >>> per_query_sum(np.array([1.0, 2.0, 4.0]), Queries.from_sizes([2, 1])).tolist()
-    [3.0, 4.0]
-    """
+    """Return the sum of one value per document over each query."""
     sums: Vector = np.add.reduceat(values[queries.order], queries.offsets[:-1])
     return sums
 
 
 def inverse(values: NDArray[Any]) -> Vector:
-    """Return 1 / values, and 0 where a value is 0.
-
-    Parameters
-    ----------
-    values : ndarray
-
-    Returns
-    -------
-    ndarray
-
-    Examples
-    --------
-    >>> inverse(np.array([2.0, 0.0])).tolist()
-    [0.5, 0.0]
-    """
+    """Return 1 / values, and 0 where a value is 0."""
     return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)

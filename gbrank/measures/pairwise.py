@@ -6,18 +6,21 @@ from typing import ClassVar
 import numpy as np
 
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.logistic import RANKS, SLOPES, SPARE, logistic_slope
-from gbrank.kernels.swaps import INSIDE, LOWER, SHARE, UPPER
-from gbrank.kernels.sweeps import PAIR_CHANCES, sweep_pairs
+from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
+from gbrank.kernels.logistic import logistic_slope
+from gbrank.kernels.swaps import delta_in
+from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, sweep_pairs
 from gbrank.measures.measure import Measure, Terms, inverse
+from gbrank.measures.registry import register_measure
 
 __all__ = ["KendallTau", "PairwiseCorrect"]
 
 # Up to so many documents, ApproxRank's pairs are summed one by one: where the times meet, as
 # measured, between 130 (five grades) and 350 (a tenth relevant).
 LONGEST_DIRECT = 200
-ALONE, OUTER, INNER_ONE, INNER_BETWEEN, COUNTS = 0, 1, 2, 3, 4  # rows of state
+ALONE, OUTER, INNER_ONE, INNER_BETWEEN, COUNTS = range(5)  # rows of scratch
+GRADES, OFFSET = 0, 1  # the constants: how many grades there are, and what is added to the value
 
 
 @inline
@@ -55,13 +58,11 @@ def flips(counts: Vector, a: int, b: int) -> float:
     )  # fmt: skip
 
 
-def pairwise_value(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
-    """Write the number of pairs in correct order, a tied pair counting one half."""
-    grades = int(query[1])
-    counts = state[COUNTS]
+def pairwise_value(ranking: Ranking) -> float:
+    """Return the number of pairs in correct order, a tied pair counting one half."""
+    x, last = ranking.x, ranking.last
+    grades = int(ranking.constants[GRADES])
+    counts = ranking.scratch[COUNTS]
     counts[:grades] = 0.0
     correct = 0.0
     start = 0
@@ -77,20 +78,12 @@ def pairwise_value(
         for p in range(start, end):
             add_grade(counts, grades, int(x[p]), 1.0)
         start = end
-    out[0] = correct * query[0] + query[2]
+    return correct * ranking.scale + ranking.constants[OFFSET]
 
 
-def prepare_pairwise_swaps(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
-    """Fill the chances, by block, that a pair touches the top and has a document between it.
-
-    For two grades, fill the parts of the deltas of their documents.
-    """
-    if i > 0:
-        flips_of_grades(i, top, last, x, query[0], state)
-        return
+def prepare_pairwise_row(ranking: Ranking, top: int) -> None:
+    """Fill the chances, by block, that a pair touches the top and has a document between it."""
+    x, last, own = ranking.x, ranking.last, ranking.scratch
     start = 0
     while start < x.size:
         end = last[start]
@@ -107,22 +100,20 @@ def prepare_pairwise_swaps(
             if n > 2:
                 between += below * (below - 1.0) / (n * (n - 1.0) * (n - 2.0))
         for p in range(start, end):
-            state[ALONE, p] = (reach - start) / n
-            state[OUTER, p] = outer
-            state[INNER_ONE, p] = one
-            state[INNER_BETWEEN, p] = between
+            own[ALONE, p] = (reach - start) / n
+            own[OUTER, p] = outer
+            own[INNER_ONE, p] = one
+            own[INNER_BETWEEN, p] = between
         start = end
 
 
-@inline
-def flips_of_grades(
-    high: int, low: int, last: Positions, x: Vector, factor: float, state: Matrix
-) -> None:
+def swaps_of_grades(ranking: Ranking, low: int, high: int, delta: SeparableDelta) -> None:
     """Fill the parts of the deltas of documents of two grades.
 
     Between them, a document of either grade flips one pair, one of a grade between them two. Of a
     tied block half stands above a document of it on average, of the rest a third between two.
     """
+    x, last, scale = ranking.x, ranking.last, ranking.scale
     above = 0.0
     start = 0
     while start < x.size:
@@ -132,38 +123,35 @@ def flips_of_grades(
             if low <= x[p] <= high:
                 within += 1.0 if x[p] in (low, high) else 2.0
         for p in range(start, end):
-            state[LOWER, p] = factor * (above + 0.5 * within)
-            state[UPPER, p] = -state[LOWER, p]
-            state[SHARE, p] = 1.0
-            state[INSIDE, p] = factor * (1.0 + (within - 2.0) / 3.0)
+            delta.lower[p] = scale * (above + 0.5 * within)
+            delta.upper[p] = -delta.lower[p]
+            delta.share[p] = 1.0
+            delta.inside[p] = scale * (1.0 + (within - 2.0) / 3.0)
         above += within
         start = end
 
 
-def pairwise_row(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i."""
-    m = x.size
-    grades = int(query[1])
-    counts = state[COUNTS]
+    x, last, own, scale = ranking.x, ranking.last, ranking.scratch, ranking.scale
+    grades = int(ranking.constants[GRADES])
+    counts = own[COUNTS]
     counts[:grades] = 0.0
     grade = int(x[i])
-    start = first[i]
+    start = ranking.first[i]
     end = last[i]
     for p in range(start, end):
         if p != i:
             add_grade(counts, grades, int(x[p]), 1.0)
     for j in range(i + 1, end):
         between = 0.0 if x[j] == x[i] else flips(counts, grade, int(x[j])) - 1
-        touched = state[INNER_ONE, i] + state[INNER_BETWEEN, i] * between
-        out[j] = 0.0 if x[j] == x[i] else query[0] * touched
-    alone = state[ALONE, i]
+        touched = own[INNER_ONE, i] + own[INNER_BETWEEN, i] * between
+        out[j] = 0.0 if x[j] == x[i] else scale * touched
+    alone = own[ALONE, i]
     for c in range(grades):
-        counts[c] *= state[OUTER, i]
+        counts[c] *= own[OUTER, i]
     start = end
-    while start < m:
+    while start < stop:
         end = last[start]
         for p in range(start, end):
             add_grade(counts, grades, int(x[p]), 0.5 * alone)
@@ -171,47 +159,48 @@ def pairwise_row(
             if x[j] == x[i]:
                 out[j] = 0.0
             else:
-                out[j] = query[0] * (0.5 * alone + flips(counts, grade, int(x[j])))
+                out[j] = scale * (0.5 * alone + flips(counts, grade, int(x[j])))
         for p in range(start, end):
             add_grade(counts, grades, int(x[p]), 0.5 * alone)
         start = end
 
 
 def pairwise_by_rank(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
-    """Write Σ over pairs of different label of σ(β(r̂_worse − r̂_better)) and its slopes."""
+    ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
+) -> float:
+    """Return Σ over pairs of different label of σ(β(r̂_worse − r̂_better)) and write its slopes."""
+    x, first, scale = ranking.x, ranking.first, ranking.scale
     m = x.size
-    beta = state[SLOPES, 0]
     total = 0.0
-    out[:m] = 0.0
-    swept = m > state[SLOPES, 1] * LONGEST_DIRECT
+    slopes[:m] = 0.0
+    swept = m > direct * LONGEST_DIRECT
     if swept:
-        from_last = state[RANKS, :m]
-        chances = state[SPARE + 5, :m]
+        from_last = ranking.scratch[0, :m]
+        chances = ranking.scratch[1, :m]
+        rest = ranking.scratch[2:]
         for a in range(m):
-            from_last[a] = -from_last[a]
+            from_last[a] = -ranks[a]
             chances[a] = 0.0
         sweep_pairs(
-            from_last, 1 / beta, first, x, True, False, state, PAIR_CHANCES, state[SPARE:],
-            out[:m], chances,
+            from_last, 1 / beta, first, x, True, False, delta_in(rest), PAIR_CHANCES, rest,
+            slopes[:m], chances,
         )  # fmt: skip
         for a in range(m):
             total += 0.5 * chances[a]  # each pair counts for both documents
-            out[a] *= query[0] * beta
+            slopes[a] *= scale * beta
     for a in range(0 if swept else m):
         for b in range(a):
             if x[a] != x[b]:
                 better, worse = (a, b) if x[a] > x[b] else (b, a)
-                right, slope = logistic_slope(beta * (state[RANKS, worse] - state[RANKS, better]))
-                bend = query[0] * beta * slope
+                right, slope = logistic_slope(beta * (ranks[worse] - ranks[better]))
+                change = scale * beta * slope
                 total += right
-                out[worse] += bend
-                out[better] -= bend
-    state[SLOPES, 0] = query[0] * total + query[2]
+                slopes[worse] += change
+                slopes[better] -= change
+    return scale * total + ranking.constants[OFFSET]
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class PairwiseCorrect(Measure):
     """Share of the pairs of different label that are in the correct order.
@@ -230,12 +219,13 @@ class PairwiseCorrect(Measure):
     """
 
     name = "pairwise"
+    aliases = ("auc",)
     formula = "correct pairs / all pairs, of different label"
     source = "Burges, Ragno & Le 2006, section 2"
     value = pairwise_value
-    swaps = (prepare_pairwise_swaps, pairwise_row)
-    counts_flips = True
+    swaps = Swaps(row=pairwise_row, prepare=prepare_pairwise_row, grades=swaps_of_grades)
     by_rank = pairwise_by_rank
+    scratch = 2 + SWEEP_SCRATCH
     span: ClassVar[tuple[float, float]] = (1.0, 0.0)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
@@ -255,12 +245,15 @@ class PairwiseCorrect(Measure):
         pairs = (queries.sizes.astype(np.float64) ** 2 - same) / 2
         factor, offset = self.span
         grades = np.bincount(run_query, minlength=queries.n_queries).astype(np.float64)
-        columns = np.column_stack(
-            [factor * inverse(pairs), grades, np.full(queries.n_queries, offset)]
+        return Terms(
+            grade,
+            pairs > 0,
+            scale=factor * inverse(pairs),
+            constants=np.column_stack([grades, np.full(queries.n_queries, offset)]),
         )
-        return Terms(grade, columns, np.empty(0), pairs > 0)
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class KendallTau(PairwiseCorrect):
     """Kendall's τ between ranking and labels: (correct − wrong pairs) / pairs of different label.
@@ -276,6 +269,7 @@ class KendallTau(PairwiseCorrect):
     """
 
     name = "kendall"
+    aliases = ("tau",)
     formula = "(correct − wrong pairs) / all pairs, of different label"
     source = "Kendall 1938"
     span = (2.0, -1.0)

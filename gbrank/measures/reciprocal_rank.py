@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbrank.data.queries import Queries
-from gbrank.kernels.cascade import cascade_by_place, cascade_by_rank
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
-from gbrank.kernels.swaps import INSIDE, LOWER, SEPARABLE, SHARE, UPPER
+from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
+from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.gains import discount_values
 from gbrank.measures.measure import Measure, Terms, per_query_sum, relevance
+from gbrank.measures.registry import register_measure
 
 __all__ = ["RR"]
 
@@ -49,34 +50,32 @@ def relevant_in(start: int, end: int, x: Vector) -> float:
     return count
 
 
-def rr_value(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def rr_value(ranking: Ranking) -> float:
     """Write the expected w at the first relevant document of the first block that has one."""
-    out[0] = 0.0
+    x, last, table = ranking.x, ranking.last, ranking.table
     start = 0
     while start < x.size:
         end = last[start]
         relevant = relevant_in(start, end, x)
         if relevant > 0:
-            out[0] = first_two(start, end, relevant, end, table)[0]
-            return
+            return first_two(start, end, relevant, end, table)[0]
         start = end
+    return 0.0
 
 
-def prepare_rr_swaps(
-    i: int, top: int, first: Positions, last: Positions,
-    x: Vector, query: Vector, table: Vector, state: Matrix, out: Vector,
-) -> None:  # fmt: skip
+def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill the separable swap delta of RR.
 
     A swap matters only if it moves the first relevant document down, to the second one or to
     where the other stood, or brings a relevant document above it. F is the first block with a
     relevant document, R how many it has.
     """
+    x, last, table = ranking.x, ranking.last, ranking.table
     m = x.size
-    state[:4, :m] = 0.0
+    delta.upper[:m] = 0.0
+    delta.share[:m] = 0.0
+    delta.lower[:m] = 0.0
+    delta.inside[:m] = 0.0
     start = 0
     while start < m and relevant_in(start, last[start], x) == 0:
         end = last[start]
@@ -86,8 +85,8 @@ def prepare_rr_swaps(
         for p in range(start, reach):
             upper += table[p]
         for p in range(start, end):
-            state[UPPER, p] = upper / n
-            state[SHARE, p] = (reach - start) / n
+            delta.upper[p] = upper / n
+            delta.share[p] = (reach - start) / n
         start = end
     if start == m:
         return
@@ -99,16 +98,16 @@ def prepare_rr_swaps(
     joined, joined_second = first_two(start, end, relevant + 1, reach, table)
     step = (joined - joined_second) / (relevant + 1)
     for p in range(start, end):
-        state[INSIDE, p] = 2 * step
+        delta.inside[p] = 2 * step
         if x[p] == 0:
-            state[UPPER, p] = step
+            delta.upper[p] = step
         elif relevant > 1:
-            state[UPPER, p] = (lone - second) / relevant
+            delta.upper[p] = (lone - second) / relevant
         else:
-            state[UPPER, p] = lone
-            state[SHARE, p] = (reach - start) / (end - start)
+            delta.upper[p] = lone
+            delta.share[p] = (reach - start) / (end - start)
         if x[p] > 0:
-            state[LOWER, p] = -value
+            delta.lower[p] = -value
     fallback = 0.0  # expected w of the second relevant document, once its block has passed
     found = False
     start = end
@@ -117,13 +116,14 @@ def prepare_rr_swaps(
         relevant = relevant_in(start, end, x)
         landing = fallback if found else first_two(start, end, relevant + 1, end, table)[0]
         for p in range(start, end):
-            state[LOWER, p] = -value if x[p] > 0 else -landing
+            delta.lower[p] = -value if x[p] > 0 else -landing
         if relevant > 0 and not found:
             found = True
             fallback = first_two(start, end, relevant, end, table)[0]
         start = end
 
 
+@register_measure
 @dataclass(frozen=True, repr=False)
 class RR(Measure):
     """Reciprocal rank: 1/r for the first relevant document at rank r ≤ k, else 0.
@@ -146,13 +146,15 @@ class RR(Measure):
     """
 
     name = "rr"
+    aliases = ("mrr",)
     formula = "1/r for the first r ≤ k with rel_r = 1, else 0"
     source = "Burges, Ragno & Le 2006, section 2"
     labels = "floats ≥ 0, relevant from `threshold`"
     value = rr_value
-    swaps = (prepare_rr_swaps, SEPARABLE)
+    swaps = Swaps(separable=rr_swaps)
     by_rank = cascade_by_rank
-    by_place = cascade_by_place
+    by_position = cascade_by_position
+    form = "cascade"
 
     k: int | None = None
     threshold: float = 1.0
@@ -161,6 +163,5 @@ class RR(Measure):
         """Return relevance, and 1/rank up to k."""
         relevant = relevance(labels, self.threshold)
         table = discount_values("reciprocal", queries.sizes, self.k)
-        columns = np.ones((queries.n_queries, 2))
-        columns[:, 1] = np.inf if self.k is None else self.k
-        return Terms(relevant, columns, table, per_query_sum(relevant, queries) > 0)
+        cut = np.inf if self.k is None else self.k
+        return Terms(relevant, per_query_sum(relevant, queries) > 0, cut=cut, table=table)

@@ -1,24 +1,24 @@
 """ApproxRank: measures of soft ranks."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
-import numpy as np
-
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import NO_ROWS, Vector
-from gbrank.kernels.discounts import UNKNOWN
-from gbrank.kernels.driver import Program
-from gbrank.kernels.soft_ranks import LONGEST_DIRECT, SCRATCH, approximate_measure
-from gbrank.measures import NDCG, DiscountedMeasure, Measure, get_measure
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.contract import MeasureFunctions
+from gbrank.kernels.program import Program
+from gbrank.kernels.soft_ranks import LONGEST_DIRECT, SCRATCH, ApproxParameters, approximate_measure
+from gbrank.measures.measure import Measure
+from gbrank.objectives.kernel_objective import MeasureObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["ApproxRank"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class ApproxRank(Objective):
+class ApproxRank(MeasureObjective):
     """ApproxRank: minus a measure, its ranks replaced by soft ranks.
 
     Soft ranks are r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ)); what depends on a truncation,
@@ -32,8 +32,6 @@ class ApproxRank(Objective):
         ERR, pair-wise correct, Kendall's τ. Its own `ties` and `no_relevant` play no part.
     beta : float
         Steepness of truncations, per rank.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -49,7 +47,8 @@ class ApproxRank(Objective):
     """
 
     name = "approx"
-    facts = Facts(
+    wanted = "be a function of ranks for ApproxRank"
+    declared = Facts(
         formula="−M(r̂), r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ))",
         source="Qin, Liu & Li 2010, eq. 20 to 22",
         takes_measure=True,
@@ -58,36 +57,28 @@ class ApproxRank(Objective):
         "ranks (AP, pair-wise correct, Kendall's τ) from a few hundred",
     )
 
-    measure: Measure | str = field(default_factory=NDCG)
     beta: float = 10.0
-    normalize: Literal["query"] | None = None
 
     def __post_init__(self) -> None:
-        measure = get_measure(self.measure)
-        object.__setattr__(self, "measure", measure)
+        super().__post_init__()
         check_number(self.beta, "beta", 0, open_low=True)
-        check_choice(self.normalize, "normalize", [None, "query"])
-        if type(measure).by_rank is None:
-            raise ValueError(f"measure must be a function of ranks for ApproxRank, got {measure}.")
+
+    @classmethod
+    def takes(cls, measure: Measure) -> bool:
+        """Say whether the measure can be written in ranks."""
+        return type(measure).by_rank is not None
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure at soft ranks."""
-        assert isinstance(self.measure, Measure)
-        by_rank = type(self.measure).by_rank
-        assert by_rank is not None
-        terms = self.measure.terms(labels, queries)
-        if isinstance(self.measure, DiscountedMeasure) and (terms.query[:, 2::3] == UNKNOWN).any():
+        if not self._measure.known_at_real_ranks:
             raise ValueError(
                 f"discount must be one known by name for ApproxRank, which needs it at real ranks; "
                 f"got {self.measure!r}."
             )
-        return Program(
-            kernel=approximate_measure,
-            documents=terms.x[None, :],
-            queries=terms.query,
-            table=terms.table,
-            params=np.array([self.beta, 1.0]),
-            rows=(by_rank, NO_ROWS[1]),
+        return self.terms(labels, queries).program(
+            approximate_measure,
+            MeasureFunctions(by_rank=type(self._measure).by_rank),
+            parameters=ApproxParameters(self.beta),
             scratch=SCRATCH,
-            query_norm=self.normalize == "query",
+            measure_scratch=self._measure.scratch,
         )

@@ -3,22 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numba
 import numpy as np
 
-from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.driver import (
-    SMALLEST_CURVATURE,
-    Program,
-    Runner,
-    query_factor,
-    share_among_equals,
-)
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.kernels.compiled import Positions, Vector
+from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
+from gbrank.kernels.driver import SMALLEST_CURVATURE, Runner, share_among_equals
+from gbrank.kernels.program import Program
+from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.objectives.objective import Facts
 
 __all__ = ["CustomObjective"]
 
@@ -26,7 +22,7 @@ QueryFunction = Callable[[Vector, Vector, float], tuple[float, Vector, Vector]]
 
 
 @dataclass(frozen=True)
-class CustomObjective(Objective):
+class CustomObjective(KernelObjective):
     """An objective from a function of one query; made by `custom_objective`.
 
     Parameters
@@ -35,16 +31,13 @@ class CustomObjective(Objective):
         ``function(scores, labels, sigma) -> (loss, gradient, curvature)``.
     name : str
         The name that messages use.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
-    facts : Facts
+    own_facts : Facts
         What is declared of it.
     """
 
     function: QueryFunction
     name: str = "custom"  # type: ignore[misc]
-    normalize: Literal["query"] | None = None
-    facts: Facts = field(  # type: ignore[misc]
+    own_facts: Facts = field(
         default=Facts(formula="a user's function", source="", shift_invariant=False, cost="?"),
         repr=False,
         compare=False,
@@ -53,7 +46,11 @@ class CustomObjective(Objective):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
-        check_choice(self.normalize, "normalize", [None, "query"])
+
+    @property
+    def facts(self) -> Facts:
+        """What its author says of it."""
+        return self.own_facts
 
     def __str__(self) -> str:
         """Return the name."""
@@ -63,10 +60,7 @@ class CustomObjective(Objective):
         """Return the function, to be compiled if it is a numba function."""
         return Program(
             kernel=_as_kernel(self.function) if _is_compiled(self.function) else self.function,
-            documents=labels[None, :],
-            queries=np.ones((queries.n_queries, 1)),
-            query_norm=self.normalize == "query",
-            cached=False,
+            labels=labels,
         )
 
     def runner(
@@ -86,14 +80,19 @@ def _is_compiled(function: Callable[..., Any]) -> bool:
 @cache
 def _as_kernel(function: Any) -> Callable[..., Any]:
     def kernel(
-        s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-        table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-        work: Matrix, gradient: Vector, curvature: Vector,
-    ) -> float:  # fmt: skip
+        query: Query,
+        measure: MeasureFunctions,
+        parameters: NoParameters,
+        gradient: Vector,
+        curvature: Vector,
+    ) -> float:
         # Copies, so that the function may change its arguments.
-        loss, own_gradient, own_curvature = function(s.copy(), documents[0, : s.size].copy(), sigma)
+        loss, own_gradient, own_curvature = function(
+            query.scores.copy(), query.labels.copy(), query.sigma
+        )
         if gradient.size > 0:
-            right = own_gradient.size == s.size and own_curvature.size == s.size
+            m = query.scores.size
+            right = own_gradient.size == m and own_curvature.size == m
             if not (right and np.isfinite(loss)):
                 gradient[0] = np.nan
                 return np.nan
@@ -146,8 +145,7 @@ class PythonRunner(Runner):
         gradient, curvature = np.empty((2, self.queries.n_documents))
         for query in range(self.queries.n_queries):
             rows, _, g, h = self.one(query, scores, sigma)
-            factor = query_factor(g) if self.program.query_norm else 1.0
-            scale = factor * weights[rows] if weights.size else factor
+            scale = weights[rows] if weights.size else 1.0
             gradient[rows] = g * scale
             curvature[rows] = np.maximum(h * scale, SMALLEST_CURVATURE)
         return gradient, curvature

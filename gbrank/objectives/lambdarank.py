@@ -1,23 +1,26 @@
 """LambdaRank: RankNet's pairs weighted by what swapping them would change, for any measure."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
-from gbrank.kernels.logistic_pairs import FEW_GRADES, LONGEST, pair_program
-from gbrank.measures import NDCG, BPref, Measure, get_measure
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.kernels.logistic_pairs import FEW_GRADES, LONGEST, direct_pairs, with_pairs
+from gbrank.kernels.program import Program
+from gbrank.measures.measure import Measure
+from gbrank.objectives.kernel_objective import MeasureObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["LambdaRank"]
 
 BUILT_INS = ("lightgbm", "xgboost")
 
 
+@register_objective
 @dataclass(frozen=True)
-class LambdaRank(Objective):
+class LambdaRank(MeasureObjective):
     """LambdaRank: pair gradients weighted by |ΔM|, the measure's change when the two swap ranks.
 
     For every pair y_i > y_j, with p = 1/(1 + exp((s_i − s_j)/σ)): gradient ∓|ΔM| p/σ and curvature
@@ -31,8 +34,7 @@ class LambdaRank(Objective):
     truncation : int, optional
         Only pairs of which one document is among the first `truncation` ranks take part; all by
         default. It is separate from the measure's k.
-    normalize : {None, "query", "lightgbm", "xgboost"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
+    normalize : {None, "lightgbm", "xgboost"}
         ``"lightgbm"`` and ``"xgboost"`` do all that these libraries' built-in objectives do:
         divide |ΔM| by 0.01 + |s_i − s_j|, take the ideal DCG at `truncation`, multiply the query
         by log2(1 + S) / S, S = Σ|λ| over pairs, leave the overall scale alone, and (xgboost) double
@@ -55,7 +57,9 @@ class LambdaRank(Objective):
     """
 
     name = "lambda"
-    facts = Facts(
+    aliases = ("lambdarank",)
+    wanted = "have a swap delta for LambdaRank"
+    declared = Facts(
         formula="λ_ij = −|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j",
         source="Burges, Ragno & Le 2006, eq. 9",
         differentiable=False,
@@ -63,30 +67,30 @@ class LambdaRank(Objective):
         cost="O(m²), with a truncation O(m truncation), with pair-wise correct and Kendall's τ "
         "O(m² log g) for g distinct labels",
         fast=f"O(m log m) {LONGEST}, with ERR + O(n t g²) for n tied documents of g labels, t of "
-        f"which a user is likely to go through, with pair-wise correct and Kendall's τ O(m g²), "
-        f"above {FEW_GRADES} labels O(m log² m), but not with a truncation; not with a gain that "
-        "falls somewhere or the normalisation of a booster",
+        f"which a user is likely to go through, with pair-wise correct and Kendall's τ O(m g²) up "
+        f"to {FEW_GRADES} labels, but not with a truncation; not with a gain that falls somewhere "
+        "or the normalisation of a booster",
     )
 
-    measure: Measure | str = field(default_factory=NDCG)
     truncation: int | None = None
-    normalize: Literal["query", "lightgbm", "xgboost"] | None = None
+    normalize: Literal["lightgbm", "xgboost"] | None = None
     ties: Literal["expected", "order"] = "expected"
 
     def __post_init__(self) -> None:
-        measure = get_measure(self.measure)
-        object.__setattr__(self, "measure", measure)
+        super().__post_init__()
         check_number(self.truncation, "truncation", 1, integer=True, optional=True)
-        check_choice(self.normalize, "normalize", [None, "query", *BUILT_INS])
+        check_choice(self.normalize, "normalize", [None, *BUILT_INS])
         check_choice(self.ties, "ties", ["expected", "order"])
-        if type(measure).swaps is None:
-            raise ValueError(f"measure must have a swap delta for LambdaRank, {measure} has none.")
-        if isinstance(measure, BPref) and self.truncation and self.ties == "expected":
+        if not self._measure.truncatable and self.truncation and self.ties == "expected":
             raise ValueError(
-                "truncation must be None for BPref with ties='expected': the chance that a pair "
-                "touches the top depends on how many irrelevant documents precede it. BPref "
-                "already ignores all but the first R irrelevant documents."
+                f"truncation must be None for {self.measure} with ties='expected': the chance that "
+                "a pair touches the top depends on which documents precede it."
             )
+
+    @classmethod
+    def takes(cls, measure: Measure) -> bool:
+        """Say whether the measure has a swap delta."""
+        return type(measure).swaps is not None
 
     @property
     def rescaled(self) -> bool:
@@ -95,25 +99,27 @@ class LambdaRank(Objective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap delta."""
-        assert isinstance(self.measure, Measure)
-        terms = self.measure.terms(labels, queries)
-        columns = terms.query
+        terms = self.terms(labels, queries)
         built_in = self.normalize in BUILT_INS
+        scale = terms.scale
         if built_in and self.truncation and hasattr(self.measure, "k"):
             cut: Any = replace(cast(Any, self.measure), k=self.truncation)
-            columns = cut.terms(labels, queries).query
-        return pair_program(
-            labels,
-            queries,
-            swaps=type(self.measure).swaps,
-            separable_between=type(self.measure).separable_between,
-            counts_flips=type(self.measure).counts_flips,
-            x=terms.x,
-            columns=columns,
-            table=terms.table,
+            scale = cut.terms(labels, queries).scale
+        tied = self.ties == "expected"
+        return with_pairs(
+            replace(
+                terms,
+                scale=scale,
+            ).program(
+                direct_pairs,
+                labels=labels,
+                measure_scratch=self._measure.scratch,
+                tied=tied,
+                order="descending" if tied else "input",
+            ),
+            queries.sizes,
+            type(self._measure).swaps,
             top=self.truncation,
             built_in=built_in,
             boost=2.0 if self.normalize == "xgboost" else 1.0,
-            tied=self.ties == "expected",
-            query_norm=self.normalize == "query",
         )

@@ -1,23 +1,22 @@
 """ListMLE: the likelihood of the ideal order under the Plackett-Luce model."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
-
-from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
-from gbrank.kernels.grade_sums import list_likelihood
+from gbrank.kernels.grade_sums import SCRATCH, list_likelihood
+from gbrank.kernels.program import Program
 from gbrank.objectives.grades import grades
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["ListMLE"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class ListMLE(Objective):
+class ListMLE(KernelObjective):
     """ListMLE: Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over documents above the lowest label.
 
     It is −log of the Plackett-Luce probability that documents are drawn in the order of their
@@ -25,11 +24,6 @@ class ListMLE(Objective):
     it is drawn from all that are not better (Breslow's treatment of ties). The lowest grade, of
     which every order is as good, takes no part as drawn. The curvature is the Hessian's diagonal,
     but at least |gradient|/σ.
-
-    Parameters
-    ----------
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -44,24 +38,13 @@ class ListMLE(Objective):
     """
 
     name = "listmle"
-    facts = Facts(
+    declared = Facts(
         formula="Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ), y_i above the lowest",
         source="Xia et al. 2008, section 4.3",
         convex=True,
         cost="O(m)",
     )
 
-    normalize: Literal["query"] | None = None
-
-    def __post_init__(self) -> None:
-        check_choice(self.normalize, "normalize", [None, "query"])
-
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the likelihood of drawing grade by grade."""
-        return Program(
-            kernel=list_likelihood,
-            documents=grades(labels, queries)[None, :],
-            queries=np.ones((queries.n_queries, 1)),
-            scratch=4,
-            query_norm=self.normalize == "query",
-        )
+        return Program(kernel=list_likelihood, labels=grades(labels, queries), scratch=SCRATCH)

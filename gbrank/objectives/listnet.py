@@ -1,32 +1,28 @@
 """ListNet: cross entropy between the top-one probabilities of labels and of scores."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
+from gbrank.kernels.program import Program
 from gbrank.kernels.softmax import softmax_loss
-from gbrank.objectives.grades import has_grades
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.grades import labels_differ
+from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["ListNet"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class ListNet(Objective):
+class ListNet(KernelObjective):
     """ListNet: −Σ t_i log p_i with targets t = softmax(y) and p = softmax(s/σ).
 
     The curvature is the Hessian's diagonal, p (1 − p)/σ², but at least |gradient|/σ. Queries
     whose labels are all equal take no part.
-
-    Parameters
-    ----------
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -42,24 +38,20 @@ class ListNet(Objective):
     """
 
     name = "listnet"
-    facts = Facts(
+    declared = Facts(
         formula="−Σ_i t_i log p_i, t = softmax(y), p = softmax(s/σ)",
         source="Cao et al. 2007, section 4.3",
         convex=True,
         cost="O(m)",
     )
 
-    normalize: Literal["query"] | None = None
-
-    def __post_init__(self) -> None:
-        check_choice(self.normalize, "normalize", [None, "query"])
-
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to softmax(y)."""
         largest = np.maximum.reduceat(labels[queries.order], queries.offsets[:-1])
         return Program(
             kernel=softmax_loss,
-            documents=np.stack([labels, np.exp(labels - largest[queries.index])]),
-            queries=has_grades(labels, queries),
-            query_norm=self.normalize == "query",
+            labels=labels,
+            x=np.exp(labels - largest[queries.index]),
+            scale=labels_differ(labels, queries),
+            scratch=1,
         )

@@ -8,20 +8,28 @@ import numpy as np
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import SMALLEST_CURVATURE, Program
+from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.objective import Evaluator, Facts, Objective
 from gbrank.parallel.collective import anywhere
 from gbrank.parallel.sums import mean_of_any_order
 from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, share_at, unit_of
 
-__all__ = ["Mixture"]
+__all__ = ["Mixture", "Summand"]
 
 # Of an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
 
 
+class Summand(Objective):
+    """An objective that a plus mixes with another."""
+
+    def __add__(self, other: Objective) -> "Mixture":
+        """Return the mixture of both in equal shares."""
+        return Mixture(self, other)
+
+
 @dataclass(frozen=True)
-class Mixture(Objective):
+class Mixture(Summand):
     """A mixture of two objectives, each divided by its mean curvature in every round.
 
     Gradient and curvature are (1 − w) (g₁, h₁)/mean h₁ + w (g₂, h₂)/mean h₂, so that the share says
@@ -74,7 +82,7 @@ class Mixture(Objective):
             object.__setattr__(self, "share", share)
 
     @property
-    def facts(self) -> Facts:  # type: ignore[override]
+    def facts(self) -> Facts:
         """What holds of the mixture because it holds of both."""
         a, b = self.first.facts, self.second.facts
         scheduled = callable(self.share)
@@ -97,10 +105,6 @@ class Mixture(Objective):
         """Return the text from which `get_objective` makes the same mixture again."""
         share = "" if self.share == 0.5 else f"{self.share!r}*".replace(", ", ",")
         return f"{self.first}+{share}{self.second}"
-
-    def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return the program of the first objective; `runner` runs both."""
-        return self.first.program(labels, queries)
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None

@@ -17,7 +17,6 @@ from gbrank.common.checks import (
 from gbrank.common.grammar import changed_options, format_options, split_outside
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program, Runner
 
 __all__ = ["BoundObjective", "Evaluator", "Facts", "Objective"]
 
@@ -97,18 +96,18 @@ class Evaluator(Protocol):
 class Objective(ABC):
     """Base class of objectives: small frozen dataclasses that hold parameters only.
 
-    A subclass has a `name`, declares its `facts` and makes a `program`. Everything is minimised:
-    an objective is a loss, and gradients are its derivatives by the scores.
+    A subclass has a `name`, declares its facts (`declared`) and makes a `runner`. Everything is
+    minimised: an objective is a loss, and gradients are its derivatives by the scores.
     """
 
     name: ClassVar[str]
-    facts: ClassVar[Facts]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    declared: ClassVar[Facts]
 
-    def __add__(self, other: "Objective") -> "Objective":
-        """Return the mixture of both in equal shares."""
-        from gbrank.objectives.mixture import Mixture
-
-        return Mixture(self, other)
+    @property
+    def facts(self) -> Facts:
+        """What holds of the objective with its parameters."""
+        return self.declared
 
     def __str__(self) -> str:
         """Return the text from which `get_objective` makes the same objective again."""
@@ -127,20 +126,6 @@ class Objective(ABC):
         return True
 
     @abstractmethod
-    def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return the kernel and its constants for these labels.
-
-        Parameters
-        ----------
-        labels : ndarray, shape (n_documents,)
-            Finite, non-negative labels.
-        queries : Queries
-
-        Returns
-        -------
-        Program
-        """
-
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
     ) -> Evaluator:
@@ -160,7 +145,6 @@ class Objective(ABC):
         -------
         Evaluator
         """
-        return Runner(self.program(labels, queries), queries, n_jobs)
 
     def bind(
         self,

@@ -1,24 +1,26 @@
 """Pointwise: logistic regression with a query effect, and the companion of other objectives."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
-from gbrank.kernels.intercept import logistic_with_intercept
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.kernels.intercept import InterceptParameters, logistic_with_intercept
+from gbrank.kernels.program import Program
+from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 from gbrank.parallel.collective import largest, total
 from gbrank.parallel.sums import mean_of_any_order
 
 __all__ = ["Pointwise"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class Pointwise(Objective):
+class Pointwise(KernelObjective):
     """Pointwise: the cross entropy of each document's label, with an intercept for each query.
 
     With targets t = y / max y and p_i = 1/(1 + exp(−s_i/σ − b)), the loss of a query is the
@@ -33,8 +35,6 @@ class Pointwise(Objective):
     ----------
     strength : float
         The penalty λ on the intercept.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Pointwise(Objective):
     """
 
     name = "pointwise"
-    facts = Facts(
+    declared = Facts(
         formula="min_b Σ_i CE(1/(1 + exp(−s_i/σ − b)), y_i/max y) + λ/2 (b − logit(t̄) + mean s/σ)²",
         source="gbrank; logistic regression with a random intercept",
         convex=True,
@@ -54,11 +54,9 @@ class Pointwise(Objective):
     )
 
     strength: float = 10.0
-    normalize: Literal["query"] | None = None
 
     def __post_init__(self) -> None:
         check_number(self.strength, "strength", 0, open_low=True)
-        check_choice(self.normalize, "normalize", [None, "query"])
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic regression with an intercept."""
@@ -68,8 +66,7 @@ class Pointwise(Objective):
         mean = float(np.clip(mean_of_any_order(targets, len(targets)), half, 1 - half))
         return Program(
             kernel=logistic_with_intercept,
-            documents=targets[None, :],
-            queries=np.ones((queries.n_queries, 1)),
-            params=np.array([self.strength, np.log(mean / (1 - mean))]),
-            query_norm=self.normalize == "query",
+            labels=targets,
+            parameters=InterceptParameters(self.strength, np.log(mean / (1 - mean))),
+            scratch=1,
         )

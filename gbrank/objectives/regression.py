@@ -1,29 +1,30 @@
 """Regression on the gains, document by document."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
 
-import numpy as np
-
-from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Matrix, Positions, Vector
-from gbrank.kernels.driver import Program
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
+from gbrank.kernels.program import Program
 from gbrank.measures.gains import Gain, check_gain, gain_values
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["GainRegression"]
 
 
 def squared_loss(
-    s: Vector, first: Positions, last: Positions, documents: Matrix, query: Vector,
-    table: Vector, params: Vector, sigma: float, noise: int, prepare: Any, row: Any,
-    work: Matrix, gradient: Vector, curvature: Vector,
-) -> float:  # fmt: skip
-    """Sum half the squared differences between scores and the documents' second constants."""
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: NoParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum half the squared differences between scores and x."""
     loss = 0.0
-    for i in range(s.size):
-        error = s[i] - documents[1, i]
+    for i in range(query.scores.size):
+        error = query.scores[i] - query.ranking.x[i]
         loss += 0.5 * error * error
         if gradient.size > 0:
             gradient[i] = error
@@ -31,8 +32,9 @@ def squared_loss(
     return loss
 
 
+@register_objective
 @dataclass(frozen=True)
-class GainRegression(Objective):
+class GainRegression(KernelObjective):
     """Regression on the gains: ½ Σ (s_i − G(y_i))², in which sigma plays no part.
 
     It ranks by the expected gain, and its scores are estimates of it.
@@ -41,8 +43,6 @@ class GainRegression(Objective):
     ----------
     gain : {"exp2", "linear"}, tuple or callable
         What a label is worth; see `gbrank.measures.gains.gain_values`.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -57,7 +57,7 @@ class GainRegression(Objective):
     """
 
     name = "regression"
-    facts = Facts(
+    declared = Facts(
         formula="½ Σ_i (s_i − G(y_i))²",
         source="Cossock & Zhang 2006",
         convex=True,
@@ -67,17 +67,10 @@ class GainRegression(Objective):
     )
 
     gain: Gain = "exp2"
-    normalize: Literal["query"] | None = None
 
     def __post_init__(self) -> None:
         check_gain(self.gain)
-        check_choice(self.normalize, "normalize", [None, "query"])
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return squared differences from the gains."""
-        return Program(
-            kernel=squared_loss,
-            documents=np.stack([labels, gain_values(self.gain, labels)]),
-            queries=np.ones((queries.n_queries, 1)),
-            query_norm=self.normalize == "query",
-        )
+        return Program(kernel=squared_loss, labels=labels, x=gain_values(self.gain, labels))

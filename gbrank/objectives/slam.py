@@ -1,25 +1,27 @@
 """SLAM: convex upper bounds on 1 − NDCG and 1 − AP."""
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
-from gbrank.kernels.grade_sums import slam_hinges, slam_smooth
-from gbrank.measures import AP, NDCG, Measure, get_measure
-from gbrank.measures.measure import Terms
+from gbrank.kernels.grade_sums import SCRATCH, SLAMParameters, slam_hinges, slam_smooth
+from gbrank.kernels.program import Program
+from gbrank.measures.measure import Measure, Terms
 from gbrank.objectives.grades import grades
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.kernel_objective import MeasureObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["SLAM"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class SLAM(Objective):
+class SLAM(MeasureObjective):
     """SLAM: Σ_i v_i max(0, max_{y_j < y_i} (margin + s_j − s_i)), at least 1 − measure.
 
     For NDCG, v_i is G(y_i) D(i)/Z in the ideal order, averaged over documents of equal gain; for
@@ -36,8 +38,6 @@ class SLAM(Objective):
     smooth : bool
         Whether to smooth with width σ, in score units. If not, sigma plays no part, and the
         gradient is a subgradient.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -55,7 +55,8 @@ class SLAM(Objective):
     """
 
     name = "slam"
-    facts = Facts(
+    wanted = "be NDCG or AP for SLAM"
+    declared = Facts(
         formula="Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i))",
         source="Chaudhuri & Tewari 2014, section 3",
         convex=True,
@@ -63,38 +64,35 @@ class SLAM(Objective):
         takes_measure=True,
     )
 
-    measure: Measure | str = field(default_factory=NDCG)
     margin: float = 1.0
     smooth: bool = True
-    normalize: Literal["query"] | None = None
 
     def __post_init__(self) -> None:
-        measure = get_measure(self.measure)
-        object.__setattr__(self, "measure", measure)
-        if not isinstance(measure, NDCG | AP):
-            raise ValueError(f"measure must be NDCG or AP for SLAM, got {measure}.")
+        super().__post_init__()
         check_number(self.margin, "margin", 0, open_low=True)
         check_choice(self.smooth, "smooth", [True, False])
-        check_choice(self.normalize, "normalize", [None, "query"])
+
+    @classmethod
+    def takes(cls, measure: Measure) -> bool:
+        """Say whether it is known how the hinges bound 1 − measure."""
+        return measure.bounded_by is not None
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return hinges, or their smooth form, weighted by v."""
-        assert isinstance(self.measure, NDCG | AP)
-        terms = self.measure.terms(labels, queries)
-        if isinstance(self.measure, AP):
-            # At whatever rank, a relevant document is worth 1/R.
+        terms = self.terms(labels, queries)
+        if self._measure.bounded_by == "shares":
+            # At whatever rank, a relevant document has the same share.
             terms = replace(terms, table=(terms.table > 0).astype(np.float64))
         return Program(
             kernel=slam_smooth if self.smooth else slam_hinges,
-            documents=np.stack([grades(terms.x, queries), _worth(terms, queries)]),
-            queries=np.ones((queries.n_queries, 1)),
-            params=np.array([self.margin]),
-            scratch=4,
-            query_norm=self.normalize == "query",
+            labels=grades(terms.x, queries),
+            x=_hinge_weights(terms, queries),
+            parameters=SLAMParameters(self.margin),
+            scratch=SCRATCH,
         )
 
 
-def _worth(terms: Terms, queries: Queries) -> Vector:
+def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
     """Return Z⁻¹ G D of each document in the ideal order, averaged over equal gains."""
     order = np.lexsort((-terms.x, queries.index))
     gains, query = terms.x[order], queries.index[order]
@@ -102,6 +100,6 @@ def _worth(terms: Terms, queries: Queries) -> Vector:
     begins[queries.offsets[:-1]] = True
     block = np.cumsum(begins) - 1
     mean = np.bincount(block, terms.table) / np.bincount(block)
-    worth = np.empty(len(gains))
-    worth[order] = gains * mean[block] * terms.query[query, 0]
-    return worth
+    weights = np.empty(len(gains))
+    weights[order] = gains * mean[block] * cast(Vector, terms.scale)[query]
+    return weights

@@ -1,23 +1,27 @@
 """SmoothAP: average precision of soft ranks."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
-
-from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
-from gbrank.kernels.soft_precision import LONGEST_DIRECT, SCRATCH, smooth_average_precision
-from gbrank.measures import AP
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.kernels.program import Program
+from gbrank.kernels.soft_precision import (
+    LONGEST_DIRECT,
+    SCRATCH,
+    SmoothAPParameters,
+    smooth_average_precision,
+)
+from gbrank.measures.average_precision import AP
+from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["SmoothAP"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class SmoothAP(Objective):
+class SmoothAP(KernelObjective):
     """SmoothAP: minus the mean, over relevant documents, of precision at their soft ranks.
 
     With p_ij = 1/(1 + exp((s_i − s_j)/σ)), how far document j is above i, the loss is
@@ -34,8 +38,6 @@ class SmoothAP(Objective):
     ----------
     threshold : float
         The smallest label that counts as relevant.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -52,7 +54,8 @@ class SmoothAP(Objective):
     """
 
     name = "smoothap"
-    facts = Facts(
+    aliases = ("smooth:ap-ranks",)
+    declared = Facts(
         formula="−1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, "
         "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
         source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
@@ -60,20 +63,13 @@ class SmoothAP(Objective):
     )
 
     threshold: float = 1.0
-    normalize: Literal["query"] | None = None
 
     def __post_init__(self) -> None:
         AP(threshold=self.threshold)  # checks it
-        check_choice(self.normalize, "normalize", [None, "query"])
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return average precision of soft ranks."""
         terms = AP(threshold=self.threshold).terms(labels, queries)
-        return Program(
-            kernel=smooth_average_precision,
-            documents=terms.x[None, :],
-            queries=terms.query,
-            params=np.array([LONGEST_DIRECT]),
-            scratch=SCRATCH,
-            query_norm=self.normalize == "query",
+        return terms.program(
+            smooth_average_precision, parameters=SmoothAPParameters(), scratch=SCRATCH
         )

@@ -1,23 +1,24 @@
 """SmoothRank: measures of soft indicators."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
-import numpy as np
-
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import NO_ROWS, Vector
-from gbrank.kernels.driver import Program
-from gbrank.kernels.soft_indicators import MOST_NEIGHBOURS, SCRATCH, smooth_measure
-from gbrank.measures import NDCG, Measure, get_measure
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.contract import MeasureFunctions
+from gbrank.kernels.program import Program
+from gbrank.kernels.soft_indicators import SCRATCH, SmoothParameters, smooth_measure
+from gbrank.measures.measure import Measure
+from gbrank.objectives.kernel_objective import MeasureObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["SmoothRank"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class SmoothRank(Objective):
+class SmoothRank(MeasureObjective):
     """SmoothRank: minus a measure of soft indicators of which document is at which position.
 
     h_ij = softmax over i of −(s_i − s_d(j))²/σ says how far document i is at position j, where
@@ -36,8 +37,6 @@ class SmoothRank(Objective):
         ERR. Its own `ties` and `no_relevant` play no part.
     floor : float
         How much of its query's mean curvature every document gets.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -53,7 +52,8 @@ class SmoothRank(Objective):
     """
 
     name = "smooth"
-    facts = Facts(
+    wanted = "say what each position is worth for SmoothRank"
+    declared = Facts(
         formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_d(j))²/σ)",
         source="Chapelle & Wu 2010, eq. 7, 8",
         sigma_unit="squared score",
@@ -64,33 +64,23 @@ class SmoothRank(Objective):
         fast="O(m log m) where n is above 250",
     )
 
-    measure: Measure | str = field(default_factory=NDCG)
     floor: float = 0.2
-    normalize: Literal["query"] | None = None
 
     def __post_init__(self) -> None:
-        measure = get_measure(self.measure)
-        object.__setattr__(self, "measure", measure)
+        super().__post_init__()
         check_number(self.floor, "floor", 0)
-        check_choice(self.normalize, "normalize", [None, "query"])
-        if type(measure).by_place is None:
-            raise ValueError(
-                f"measure must say what each position is worth for SmoothRank, got {measure}."
-            )
+
+    @classmethod
+    def takes(cls, measure: Measure) -> bool:
+        """Say whether the measure is one of what is at each position."""
+        return type(measure).by_position is not None
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure of soft indicators."""
-        assert isinstance(self.measure, Measure)
-        by_place = type(self.measure).by_place
-        assert by_place is not None
-        terms = self.measure.terms(labels, queries)
-        return Program(
-            kernel=smooth_measure,
-            documents=terms.x[None, :],
-            queries=terms.query,
-            table=terms.table,
-            params=np.array([self.floor, MOST_NEIGHBOURS]),
-            rows=(by_place, NO_ROWS[1]),
+        return self.terms(labels, queries).program(
+            smooth_measure,
+            MeasureFunctions(by_position=type(self._measure).by_position),
+            parameters=SmoothParameters(self.floor),
             scratch=SCRATCH,
-            query_norm=self.normalize == "query",
+            measure_scratch=self._measure.scratch,
         )

@@ -1,24 +1,23 @@
 """SoftRank: the expected measure when scores have Gaussian noise."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
-import numpy as np
-
-from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
-from gbrank.kernels.rank_distributions import LONGEST_DIRECT, SCRATCH, soft_rank
+from gbrank.kernels.program import Program
+from gbrank.kernels.rank_distributions import LONGEST_DIRECT, SCRATCH, SoftRankParameters, soft_rank
 from gbrank.kernels.rank_exponentials import fit_discounts, make_tables
-from gbrank.measures import NDCG, DiscountedMeasure, Measure, get_measure
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.measures.measure import Measure
+from gbrank.objectives.kernel_objective import MeasureObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["SoftRank"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class SoftRank(Objective):
+class SoftRank(MeasureObjective):
     """SoftRank: minus the expected measure when scores have independent Gaussian noise.
 
     The loss is −Z⁻¹ Σ_i G_i Σ_r P_i(r) D(r), where P_i(r) is the probability that document i has
@@ -28,7 +27,8 @@ class SoftRank(Objective):
     and gradient are accurate to 1e-10 of the largest value of the measure.
 
     Longer lists do without distributions of ranks, if the discount is a sum of exponentials of the
-    rank to a millionth: as log2, LETOR's, reciprocal, geometric and linear ones and their mixtures
+    rank to a millionth: as log2, LETOR's, reciprocal
+    , geometric and linear ones
     are. Value and gradient are then accurate to 1e-6 of their largest entry (as measured, to 1e-8),
     the curvature to 5e-3: there, gains that differ by less than 1/64 of the largest are not all
     told apart. A discount that is cut at a rank k needs distributions only where few documents are
@@ -39,8 +39,6 @@ class SoftRank(Objective):
     measure : DiscountedMeasure or str
         A measure of the form Z⁻¹ Σ G(y) D(r): NDCG, DCG, precision, recall, WTA, RBP. Its own
         `ties` and `no_relevant` play no part.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -55,7 +53,8 @@ class SoftRank(Objective):
     """
 
     name = "soft"
-    facts = Facts(
+    wanted = "be of the form Σ G(y) D(r) for SoftRank, such as 'ndcg' or 'precision@5'"
+    declared = Facts(
         formula="−Z⁻¹ Σ_i G_i Σ_r P(rank of i = r) D(r), scores with noise N(0, σ²)",
         source="Taylor, Guiver, Robertson & Minka 2008, eq. 8, with exact distributions of ranks",
         cost="O(n²) for every n documents within 15 σ of each other, each at √n points of "
@@ -64,30 +63,17 @@ class SoftRank(Objective):
         takes_measure=True,
     )
 
-    measure: Measure | str = field(default_factory=NDCG)
-    normalize: Literal["query"] | None = None
-
-    def __post_init__(self) -> None:
-        measure = get_measure(self.measure)
-        object.__setattr__(self, "measure", measure)
-        check_choice(self.normalize, "normalize", [None, "query"])
-        if not isinstance(measure, DiscountedMeasure):
-            raise ValueError(
-                f"measure must be of the form Σ G(y) D(r) for SoftRank, such as 'ndcg' or "
-                f"'precision@5', got {measure}."
-            )
+    @classmethod
+    def takes(cls, measure: Measure) -> bool:
+        """Say whether the measure is a sum of gains times discounts."""
+        return measure.form == "discounted"
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure's gains and discounts."""
-        assert isinstance(self.measure, DiscountedMeasure)
-        terms = self.measure.terms(labels, queries)
+        terms = self.terms(labels, queries)
         rates, drops = fit_discounts(terms.table, queries, LONGEST_DIRECT)
-        return Program(
-            kernel=soft_rank,
-            documents=terms.x[None, :],
-            queries=np.hstack([terms.query, drops]),
-            table=terms.table,
-            params=np.concatenate([[len(rates)], rates, make_tables(rates), [LONGEST_DIRECT]]),
+        return terms.program(
+            soft_rank,
+            parameters=SoftRankParameters(rates, drops, make_tables(rates), LONGEST_DIRECT),
             scratch=SCRATCH,
-            query_norm=self.normalize == "query",
         )

@@ -1,6 +1,6 @@
 """TieRank: the expected measure when scores are rounded at random to integers, which ties them."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -8,11 +8,13 @@ import numpy as np
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
-from gbrank.kernels.tied_cascade import CASCADE_SCRATCH, tied_cascade
-from gbrank.kernels.tied_expectation import SCRATCH, tied_expectation
-from gbrank.measures import AP, ERR, NDCG, RR, DiscountedMeasure, Measure, get_measure
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.kernels.program import Program
+from gbrank.kernels.tied_cascade import CASCADE_SCRATCH, cascade_parameters, tied_cascade
+from gbrank.kernels.tied_expectation import SCRATCH, TieParameters, tied_expectation
+from gbrank.measures.measure import Measure
+from gbrank.objectives.kernel_objective import MeasureObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["TieRank"]
 
@@ -20,8 +22,9 @@ __all__ = ["TieRank"]
 SHARE_OF_MEAN = 0.2
 
 
+@register_objective
 @dataclass(frozen=True)
-class TieRank(Objective):
+class TieRank(MeasureObjective):
     """TieRank: minus the expected measure when scores are rounded to integers at random.
 
     With x = s/σ + ½, a document is rounded down to ⌊x⌋ with probability φ(x − ⌊x⌋), up to ⌊x⌋ + 1
@@ -47,8 +50,6 @@ class TieRank(Objective):
         paper draws 6. But for RR and ERR the measure is scaled so that the best order is worth
         the same as without drawing: NDCG and AP are those of the drawn documents. All documents
         take part by default.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
 
     References
     ----------
@@ -65,7 +66,8 @@ class TieRank(Objective):
     """
 
     name = "tie"
-    facts = Facts(
+    wanted = "be AP, RR, ERR or have the form Σ G(y) D(r)/Z, such as NDCG, for TieRank"
+    declared = Facts(
         formula="−E[M of ⌊x⌋ + b, tied], x = s/σ + ½, P(b = 0) = φ(x − ⌊x⌋), P(b = 1) = 1 − φ",
         source="TieRank, section 2.3",
         shift_invariant=False,
@@ -73,38 +75,39 @@ class TieRank(Objective):
         takes_measure=True,
     )
 
-    measure: Measure | str = field(default_factory=NDCG)
     phi: Literal["spline", "linear"] = "spline"
     sample: int | None = None
-    normalize: Literal["query"] | None = None
 
     def __post_init__(self) -> None:
-        measure = get_measure(self.measure)
-        object.__setattr__(self, "measure", measure)
+        super().__post_init__()
         check_choice(self.phi, "phi", ["spline", "linear"])
         check_number(self.sample, "sample", 1, integer=True, optional=True)
-        check_choice(self.normalize, "normalize", [None, "query"])
-        if not isinstance(measure, (AP, RR, ERR, DiscountedMeasure)):
-            raise ValueError(
-                "measure must be AP, RR, ERR or have the form Σ G(y) D(r)/Z, such as NDCG, for "
-                f"TieRank; got {measure}."
-            )
-        if self.sample is not None:
-            object.__setattr__(self, "facts", replace(type(self).facts, stochastic=True))
+
+    @classmethod
+    def takes(cls, measure: Measure) -> bool:
+        """Say whether the measure has one of the forms whose expectation is known."""
+        return measure.form is not None
+
+    @property
+    def facts(self) -> Facts:
+        """What holds of the objective: it is stochastic if documents are drawn."""
+        return replace(self.declared, stochastic=self.sample is not None)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the expectation over all roundings."""
-        assert isinstance(self.measure, Measure)
-        terms = self.measure.terms(labels, queries)
-        cascade = isinstance(self.measure, (RR, ERR))
-        sample = np.inf if self.sample is None else self.sample
-        paired = isinstance(self.measure, AP)
-        return Program(
-            kernel=tied_cascade if cascade else tied_expectation,
-            documents=np.stack([labels, terms.x]),
-            queries=terms.query,
-            table=terms.table,
-            params=np.array([paired, self.phi == "linear", SHARE_OF_MEAN, sample]),
+        form = self._measure.form
+        rounding = TieParameters(
+            paired=form == "paired",
+            linear=self.phi == "linear",
+            share=SHARE_OF_MEAN,
+            per_label=np.inf if self.sample is None else float(self.sample),
+        )
+        cascade = form == "cascade"
+        return self.terms(labels, queries).program(
+            tied_cascade if cascade else tied_expectation,
+            labels=labels,
+            parameters=cascade_parameters(rounding, 2 * int(queries.sizes.max()))
+            if cascade
+            else rounding,
             scratch=CASCADE_SCRATCH if cascade else SCRATCH,
-            query_norm=self.normalize == "query",
         )

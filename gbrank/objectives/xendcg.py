@@ -1,24 +1,24 @@
 """XE-NDCG: cross entropy to noisy gains, a convex bound on NDCG."""
 
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
-
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.driver import Program
+from gbrank.kernels.program import Program
 from gbrank.kernels.softmax import noisy_softmax_loss
 from gbrank.measures.gains import Gain, check_gain, gain_values
-from gbrank.objectives.grades import has_grades
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.grades import labels_differ
+from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.registry import register_objective
 
 __all__ = ["XENDCG"]
 
 
+@register_objective
 @dataclass(frozen=True)
-class XENDCG(Objective):
+class XENDCG(KernelObjective):
     """XE-NDCG: −Σ t_i log p_i with p = softmax(s/σ) and noisy targets t_i ∝ G(y_i) + 1 − γ_i.
 
     Every round draws each γ_i anew, uniformly from ]0, 1[; with exponential gains,
@@ -32,8 +32,6 @@ class XENDCG(Objective):
     ----------
     gain : {"exp2", "linear"}, tuple or callable
         What a label is worth; see `gbrank.measures.gains.gain_values`.
-    normalize : {None, "query"}
-        ``"query"`` multiplies a query's gradient and curvature by log2(1 + S) / S, S = Σ|gradient|.
     seed : int
         What the draws depend on, besides round and query.
 
@@ -52,7 +50,7 @@ class XENDCG(Objective):
     """
 
     name = "xendcg"
-    facts = Facts(
+    declared = Facts(
         formula="−Σ_i t_i log p_i, t_i ∝ G(y_i) + 1 − γ_i, p = softmax(s/σ)",
         source="Bruch 2021, definition of XE-NDCG",
         convex=True,
@@ -61,21 +59,19 @@ class XENDCG(Objective):
     )
 
     gain: Gain = "exp2"
-    normalize: Literal["query"] | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_gain(self.gain)
-        check_choice(self.normalize, "normalize", [None, "query"])
         check_number(self.seed, "seed", integer=True)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to gains plus noise."""
         return Program(
             kernel=noisy_softmax_loss,
-            documents=np.stack([labels, gain_values(self.gain, labels)]),
-            queries=has_grades(labels, queries),
+            labels=labels,
+            x=gain_values(self.gain, labels),
+            scale=labels_differ(labels, queries),
             scratch=2,
-            query_norm=self.normalize == "query",
             seed=self.seed,
         )

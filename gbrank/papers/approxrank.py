@@ -11,8 +11,8 @@ from gbrank.data.rows import Rows
 from gbrank.evaluation import Dataset
 from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.linear.solvers import StochasticGradient
-from gbrank.measures import NDCG
-from gbrank.objectives import ApproxRank
+from gbrank.measures.discounted import NDCG
+from gbrank.objectives.approxrank import ApproxRank
 from gbrank.papers.bench import Bench
 from gbrank.papers.pictures import draw_errors
 from gbrank.papers.rows import Row, measured

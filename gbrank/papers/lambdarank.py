@@ -8,7 +8,7 @@ from gbrank.evaluation import Dataset, ranker_from_name
 from gbrank.evaluation.statistics import t_test
 from gbrank.evaluation.units_of_work import Outcome
 from gbrank.linear.linear_ranker import LinearRanker
-from gbrank.measures import NDCG
+from gbrank.measures.discounted import NDCG
 from gbrank.papers.bench import Bench
 from gbrank.papers.rows import Row, measured
 from gbrank.papers.selection import best_on_validation, fits_of, values_by_fold

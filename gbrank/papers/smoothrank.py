@@ -11,8 +11,10 @@ from gbrank.data.queries import Queries
 from gbrank.evaluation import Dataset
 from gbrank.evaluation.units_of_work import Outcome
 from gbrank.linear.linear_ranker import LinearRanker
-from gbrank.measures import AP, NDCG
-from gbrank.objectives import SmoothRank, get_objective
+from gbrank.measures.average_precision import AP
+from gbrank.measures.discounted import NDCG
+from gbrank.objectives.from_string import get_objective
+from gbrank.objectives.smoothrank import SmoothRank
 from gbrank.papers.bench import Bench
 from gbrank.papers.pictures import draw_annealing, draw_line
 from gbrank.papers.rows import Row, measured

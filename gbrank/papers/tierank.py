@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gbrank.evaluation import ranker_from_name
-from gbrank.measures import NDCG
+from gbrank.measures.discounted import NDCG
 from gbrank.papers.bench import Bench
 from gbrank.papers.rows import Row, measured
 from gbrank.papers.selection import best_on_validation, fits_of, values_by_fold

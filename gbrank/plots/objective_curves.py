@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import check_finite, check_labels, check_number, check_vector
 from gbrank.data.queries import Queries
 from gbrank.fit.estimator import check_seed
-from gbrank.measures import Measure, get_measure
-from gbrank.objectives import Objective, get_objective
+from gbrank.measures.measure import Measure
+from gbrank.measures.registry import get_measure
+from gbrank.objectives.from_string import get_objective
+from gbrank.objectives.objective import Objective
 from gbrank.plots.style import axes_for, check_sigmas, shades, tidy
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import check_labels
 from gbrank.data.queries import Queries
 from gbrank.evaluation.statistics import interval, randomisation_test
-from gbrank.measures import Measure, get_measure
+from gbrank.measures.measure import Measure
+from gbrank.measures.registry import get_measure
 from gbrank.plots.style import BLUE, GREY, axes_for, tidy
 
 if TYPE_CHECKING:

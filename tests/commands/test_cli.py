@@ -27,7 +27,7 @@ from gbrank import (
     write_qrels,
 )
 from gbrank.commands.cli import COMMANDS, _parser, main
-from gbrank.objectives import DEFAULT_OBJECTIVE
+from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 
 Output: TypeAlias = Callable[..., str]
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from gbrank import Queries, get_objective
-from gbrank.objectives import BoundObjective
+from gbrank.objectives.objective import BoundObjective
 
 LOSSES = {"ranksvm": lambda short: short, "gbrank": lambda short: short**2 / 2}
 SLOPES = {"ranksvm": lambda short: 1.0, "gbrank": lambda short: short}

@@ -15,7 +15,7 @@ import reference
 from gbrank import NDCG, LambdaRank, Queries, RankNet, custom_objective, get_objective
 from gbrank.data.sampling import document_noise, query_keys, query_noise
 from gbrank.kernels.noise import uniform
-from gbrank.objectives import Perturbed
+from gbrank.objectives.perturbed import Perturbed
 
 INNER = ["ranknet", "lambda:ndcg@5", "approx:ap", "lambda(normalize='query'):err"]
 

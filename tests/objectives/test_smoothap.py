@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import reference
 from gbrank import AP, Queries, SmoothAP, get_objective, list_measures
-from gbrank.objectives import Mixture, Perturbed
+from gbrank.objectives.mixture import Mixture
+from gbrank.objectives.perturbed import Perturbed
 
 Vector = NDArray[np.float64]
 

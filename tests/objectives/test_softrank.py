@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective, mix
-from gbrank.measures import DiscountedMeasure, Measure
-from gbrank.objectives import SoftRank
+from gbrank.measures.discounted import DiscountedMeasure
+from gbrank.measures.measure import Measure
+from gbrank.objectives.softrank import SoftRank
 
 Vector = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import reference
 from gbrank import NDCG, Queries, get_measure, get_objective
-from gbrank.objectives import TieRank
+from gbrank.objectives.tierank import TieRank
 
 Vector = NDArray[np.float64]
 

@@ -1,0 +1,51 @@
+"""What a measure or an objective of one's own needs, and all that it needs.
+
+A measure is a subclass of `Measure` with the decorator `register_measure`, a relaxation one of
+`MeasureObjective`, another objective one of `KernelObjective`, with `register_objective`. They are
+then known wherever those of gbrank are: to the estimators, the hooks, the command line and the
+catalogue. What their compiled functions are given stands in `gbrank.kernels.contract`.
+docs/extending.md shows one of each.
+"""
+
+from gbrank.data.queries import Queries
+from gbrank.kernels.compiled import inline, shared
+from gbrank.kernels.contract import (
+    MeasureFunctions,
+    NoParameters,
+    Query,
+    Ranking,
+    SeparableDelta,
+    Swaps,
+)
+from gbrank.kernels.newton_steps import bound_steps, to_score_units
+from gbrank.kernels.program import Program
+from gbrank.measures.discounted import DiscountedMeasure
+from gbrank.measures.measure import Measure, Terms
+from gbrank.measures.registry import register_measure
+from gbrank.objectives.kernel_objective import KernelObjective, MeasureObjective
+from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.registry import register_objective
+
+__all__ = [
+    "DiscountedMeasure",
+    "Facts",
+    "KernelObjective",
+    "Measure",
+    "MeasureFunctions",
+    "MeasureObjective",
+    "NoParameters",
+    "Objective",
+    "Program",
+    "Queries",
+    "Query",
+    "Ranking",
+    "SeparableDelta",
+    "Swaps",
+    "Terms",
+    "bound_steps",
+    "inline",
+    "register_measure",
+    "register_objective",
+    "shared",
+    "to_score_units",
+]

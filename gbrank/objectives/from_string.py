@@ -1,0 +1,162 @@
+"""Objectives from their strings, and from users' functions.
+
+``"ranknet"`` names an objective, ``"lambda:ndcg@10"`` a relaxation and the measure it is applied
+to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+pointwise"`` a mixture,
+``"perturbed:lambda:ndcg"`` an objective made of another.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+from gbrank.common.checks import unknown_name
+from gbrank.common.grammar import parse_options, split_outside
+from gbrank.measures.registry import get_measure
+from gbrank.objectives.custom import CustomObjective
+from gbrank.objectives.mixture import Mixture
+from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.registry import (
+    OBJECTIVES,
+    aliases,
+    facts_of,
+    list_objectives,
+    register_objective,
+)
+
+__all__ = ["DEFAULT_OBJECTIVE", "custom_objective", "get_objective"]
+
+# Ahead on validation queries of every data set of the studies: see docs/defaults.md.
+DEFAULT_OBJECTIVE = "perturbed:lambda:ndcg+0.5*ranknet"
+
+GRAMMAR = re.compile(
+    r"(?P<name>[a-z][a-z0-9_]*)(\((?P<options>[^:]*)\))?(:(?P<inner>.*))?", re.DOTALL
+)
+
+
+def custom_objective(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    facts: Facts | None = None,
+) -> CustomObjective:
+    """Make an objective from a function of one query.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(scores, labels, sigma) -> (loss, gradient, curvature)`` for ONE query, plain
+        Python or compiled with `numba.njit` (then it runs on all threads). Documents come best
+        first: by falling score, equal scores by falling label. `loss` is a number, to be
+        minimised; `gradient` and `curvature` have one entry per document, the curvature none
+        below 0.
+    name : str, optional
+        Registers the objective, so that strings and the command line know it.
+    facts : Facts, optional
+        What is known of it, such as convexity.
+
+    Returns
+    -------
+    CustomObjective
+        Usable wherever a built-in objective is; grouping, threads, weights, checks and sigma
+        are taken care of.
+
+    Raises
+    ------
+    TypeError
+        If `function` cannot be called.
+    ValueError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbrank import Queries, custom_objective
+    >>> def regression(scores, labels, sigma):
+    ...     error = scores - labels
+    ...     return 0.5 * (error @ error), error, np.ones_like(error)
+    >>> bound = custom_objective(regression).bind([0, 1], Queries.from_sizes([2]))
+    >>> bound.gradients([0.0, 0.0])[0].tolist()
+    [0.0, -1.0]
+    """
+    options: dict[str, Any] = {} if facts is None else {"own_facts": facts}
+    objective = CustomObjective(function, name or _name_of(function), **options)
+    if name is not None:
+        register_objective(objective)
+    return objective
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", "custom"))
+
+
+def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
+    """Return an objective from its string.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
+        options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes two, as in
+        "lambda:ndcg+pointwise", "lambda:ndcg+0.8*pointwise" or, with a share that is a schedule,
+        "listnet+linear(0,1)*lambda:ndcg". "perturbed" takes an objective, as in
+        "perturbed:lambda:ndcg" and "perturbed:(lambda:ndcg+pointwise)". An objective is returned
+        as it is; a callable is taken as by `custom_objective`.
+
+    Returns
+    -------
+    Objective
+
+    Raises
+    ------
+    ValueError
+        If there is no such objective or measure; the message lists those that exist.
+
+    Examples
+    --------
+    >>> from gbrank import get_objective
+    >>> get_objective("lambda:map")
+    LambdaRank(measure=AP(), truncation=None, normalize=None, ties='expected')
+    """
+    if isinstance(objective, Objective):
+        return objective
+    if not isinstance(objective, str):
+        if callable(objective):
+            return custom_objective(objective)
+        raise TypeError(f"objective must be a name, an Objective or a function, got {objective!r}.")
+    text = objective.strip()
+    *firsts, last = split_outside(text, "+")
+    if firsts:
+        *share, second = split_outside(last, "*")
+        mixed: Any = {"share": "*".join(share)} if share else {}
+        return Mixture(get_objective("+".join(firsts)), get_objective(second), **mixed)
+    if text.startswith("(") and text.endswith(")"):
+        return get_objective(text[1:-1])
+    known = OBJECTIVES | aliases()
+    if text in known:
+        text = known[text].name
+    match = GRAMMAR.fullmatch(text)
+    name = match["name"] if match else text
+    found = known.get(name)
+    if match is None or found is None:
+        usages = (item.usage for item in list_objectives())
+        raise unknown_name("objective", name, [*usages, *aliases()])
+    options = parse_options(match["options"] or "", objective)
+    if match["inner"] is not None:
+        facts = facts_of(found)
+        if facts.takes_objective:
+            options["objective"] = get_objective(match["inner"])
+        elif facts.takes_measure:
+            options["measure"] = get_measure(match["inner"])
+        else:
+            raise ValueError(f"objective {name!r} takes no measure, got {objective!r}.")
+    made: Objective = _make(found, options, objective)
+    return made
+
+
+def _make(found: Any, options: dict[str, Any], objective: str) -> Any:
+    accepted = [item.name for item in fields(found)]
+    for option in options:
+        if option not in accepted:
+            raise ValueError(f"objective {objective!r} takes {accepted}, got {option!r}.")
+    return replace(found, **options) if isinstance(found, CustomObjective) else found(**options)
