@@ -1,4 +1,4 @@
-"""Packages that only some formats need."""
+"""Packages that are installed by an extra of gbrank's."""
 
 import importlib
 from types import ModuleType
@@ -6,25 +6,9 @@ from types import ModuleType
 __all__ = ["needed"]
 
 
-def needed(package: str) -> ModuleType:
-    """Return a package, or say how to install it.
-
-    Parameters
-    ----------
-    package : str
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ImportError
-        If it is not installed.
-    """
+def needed(package: str, extra: str) -> ModuleType:
+    """Return a package, or say which extra installs it."""
     try:
         return importlib.import_module(package)
     except ImportError:
-        raise ImportError(
-            f"this format needs {package}; install it with: pip install gbrank[export]"
-        ) from None
+        raise ImportError(f"this needs {package}: pip install 'gbrank[{extra}]'.") from None

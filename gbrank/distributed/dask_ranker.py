@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_choice
+from gbrank.common.extras import needed
 from gbrank.distributed.shards import Part, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
 from gbrank.fit.start import is_fitted
@@ -240,12 +241,9 @@ class DaskGBRanker(GBRanker):
 
 
 def _client() -> Any:
+    distributed = needed("distributed", "dask")
     try:
-        from distributed import get_client
-    except ImportError:
-        raise ImportError("DaskGBRanker needs Dask: pip install 'gbrank[dask]'.") from None
-    try:
-        return get_client()
+        return distributed.get_client()
     except ValueError:
         raise RuntimeError(
             "DaskGBRanker needs a cluster: make a client first, such as distributed.Client()."

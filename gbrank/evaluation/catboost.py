@@ -1,7 +1,7 @@
 """CatBoost's rankers, under the same conditions as GBRanker."""
 
-import importlib
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import Derivatives, Vector
 from gbrank.common.checks import check_jobs
+from gbrank.common.extras import needed
 from gbrank.data.checking import check_rows
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
@@ -23,63 +24,31 @@ from gbrank.measures.registry import get_measure
 __all__ = ["CatBoostPeer"]
 
 
+@dataclass(repr=False, eq=False)
 class CatBoostPeer(BaseEstimator):
     """A CatBoost ranker that stops early as `GBRanker` does.
 
     CatBoost trains all rounds by itself. Then the scores after each round are judged on the
-    validation data by gbrank's measure and patience, and later trees are cut off.
-
-    Parameters
-    ----------
-    loss_function : str
-        CatBoost's name of what to train: "YetiRank", "YetiRank:mode=NDCG",
-        "StochasticRank:metric=NDCG", ...
-    n_estimators, learning_rate, subsample, eval_metric, early_stopping_rounds, random_state, \
-n_jobs
-        As for `GBRanker`.
-    num_leaves : int
-        The symmetric trees get the depth nearest to its logarithm.
-    colsample : float in ]0, 1]
-        Share of the features that each split is chosen from.
-
-    Attributes
-    ----------
-    model_ : catboost.CatBoost
-        The trees, cut to the best round.
-    best_iteration_, best_score_, evals_result_
-        As for `GBRanker`.
-
-    Raises
-    ------
-    ImportError
-        If CatBoost is not installed.
+    validation data by gbrank's measure and patience, and later trees are cut off. Parameters and
+    attributes are those of `GBRanker`, but that `loss_function` is CatBoost's name of what to train
+    ("YetiRank:mode=NDCG"), that the symmetric trees get the depth nearest to the logarithm of
+    `num_leaves`, that `colsample` is by split, and that `model_` is CatBoost's own.
     """
 
-    def __init__(
-        self,
-        loss_function: str = "YetiRank",
-        *,
-        n_estimators: int = 300,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
-        subsample: float = 1.0,
-        colsample: float = 1.0,
-        eval_metric: str | Measure = "ndcg@10",
-        early_stopping_rounds: int | None = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        _catboost()
-        self.loss_function = loss_function
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.subsample = subsample
-        self.colsample = colsample
-        self.eval_metric = eval_metric
-        self.early_stopping_rounds = early_stopping_rounds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    loss_function: str = "YetiRank"
+    _: KW_ONLY
+    n_estimators: int = 300
+    learning_rate: float = 0.1
+    num_leaves: int = 31
+    subsample: float = 1.0
+    colsample: float = 1.0
+    eval_metric: str | Measure = "ndcg@10"
+    early_stopping_rounds: int | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        needed("catboost", "catboost")
 
     def fit(
         self,
@@ -90,24 +59,8 @@ n_jobs
         eval_set: Sequence[tuple[Any, ArrayLike]] = (),
         eval_qid: Sequence[ArrayLike] = (),
     ) -> "CatBoostPeer":
-        """Train the ranker.
-
-        Parameters
-        ----------
-        X, y, qid, eval_set, eval_qid
-            As for `GBRanker.fit`.
-
-        Returns
-        -------
-        CatBoostPeer
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If CatBoost refuses parameters or data.
-        """
-        catboost = _catboost()
+        """Train the ranker; arguments are those of `GBRanker.fit`."""
+        catboost = needed("catboost", "catboost")
         threads = usable_threads(check_jobs(self.n_jobs))
         measure = get_measure(self.eval_metric)
         schema = Schema.learn(X)
@@ -145,16 +98,7 @@ n_jobs
         return self
 
     def predict(self, X: Any) -> Vector:
-        """Return the score of each row; higher ranks earlier within its query.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-
-        Returns
-        -------
-        ndarray, shape (n_documents,)
-        """
+        """Return the score of each row; higher ranks earlier within its query."""
         check_is_fitted(self)
         threads = usable_threads(self.n_jobs)
         return np.asarray(self.model_.predict(self._schema.transform(X), thread_count=threads))
@@ -190,12 +134,3 @@ class _Replay:
     def valid_scores(self) -> list[Vector]:
         """Return the scores of each validation set after one more round."""
         return [next(stages) for stages in self._stages]
-
-
-def _catboost() -> Any:
-    try:
-        return importlib.import_module("catboost")
-    except ImportError as error:
-        raise ImportError(
-            "CatBoost is needed for 'catboost:...' rankers: pip install 'gbrank[catboost]'."
-        ) from error

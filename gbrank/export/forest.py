@@ -16,24 +16,12 @@ FeatureNames = Sequence[str] | Mapping[str, str]
 
 @dataclass(frozen=True)
 class Forest:
-    """Trees whose sum is the score.
+    """Trees whose sum is the score."""
 
-    Parameters
-    ----------
-    name : str
-        What the model is to be called.
-    features : list of str
-        The name of each column.
-    trees : list of Leaf or Split
-        At least one.
-    categories : dict of int to list
-        The categories that codes stand for, of columns that hold no numbers.
-    """
-
-    name: str
-    features: list[str]
-    trees: list[Tree]
-    categories: dict[int, list[Any]]
+    name: str  # what the model is to be called
+    features: list[str]  # the name of each column
+    trees: list[Tree]  # at least one
+    categories: dict[int, list[Any]]  # what codes stand for, of columns that hold no numbers
 
     def splits(self) -> Iterator[Split]:
         """Yield all splits of all trees."""
@@ -47,23 +35,7 @@ class Forest:
 
 
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
-    """Return the trees of a ranker, with those that it boosts from.
-
-    Parameters
-    ----------
-    ranker : GBRanker
-    name : str
-    features : list of str
-
-    Returns
-    -------
-    Forest
-
-    Raises
-    ------
-    ValueError
-        If the ranker boosts from something else than trees, or a tree has no common form.
-    """
+    """Return the trees of a ranker, with those that it boosts from."""
     check_is_fitted(ranker)
     trees = ranker._model.trees() or [Leaf(0.0)]
     own = Forest(name, features, trees, ranker._schema.categories)
@@ -84,23 +56,7 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
 
 
 def names_of(ranker: GBRanker, given: FeatureNames | None) -> list[str]:
-    """Return the name of each feature.
-
-    Parameters
-    ----------
-    ranker : GBRanker
-    given : sequence of str, or mapping of str to str, optional
-        As for `export_model`.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ValueError, TypeError
-        If they are not one name for each feature, all different.
-    """
+    """Return the name of each feature."""
     check_is_fitted(ranker)
     own = ranker._schema.names or [f"f{column}" for column in range(ranker.n_features_in_)]
     if given is None:

@@ -15,16 +15,7 @@ __all__ = ["write_lightgbm_json"]
 
 
 def write_lightgbm_json(forest: Forest) -> bytes:
-    """Return the content of the file.
-
-    Parameters
-    ----------
-    forest : Forest
-
-    Returns
-    -------
-    bytes
-    """
+    """Return the content of the file."""
     categories = {column: known for column, known in forest.categories.items() if known}
     content = {
         "name": "tree",

@@ -65,22 +65,8 @@ class _Table:
 
 
 def write_onnx(forest: Forest) -> bytes:
-    """Return the content of the file.
-
-    Parameters
-    ----------
-    forest : Forest
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ImportError
-        If ONNX is not installed.
-    """
-    helper, types = needed("onnx.helper"), needed("onnx").TensorProto
+    """Return the content of the file."""
+    helper, types = needed("onnx.helper", "export"), needed("onnx", "export").TensorProto
     table = _Table()
     for tree in forest.trees:
         table.add_tree(tree)
@@ -123,5 +109,5 @@ def write_onnx(forest: Forest) -> bytes:
             helper.make_opsetid("", OPSET),
         ],
     )
-    needed("onnx.checker").check_model(model)
+    needed("onnx.checker", "export").check_model(model)
     return bytes(model.SerializeToString())

@@ -13,17 +13,7 @@ __all__ = ["write_ranklib"]
 
 
 def write_ranklib(forest: Forest) -> bytes:
-    """Return the content of the file.
-
-    Parameters
-    ----------
-    forest : Forest
-        Without splits by category, and which treats missing values as zeros.
-
-    Returns
-    -------
-    bytes
-    """
+    """Return the content of the file, of trees without categories, to which missing is zero."""
     lines = ["## LambdaMART", f"## No. of trees = {len(forest.trees)}", "", "<ensemble>"]
     for number, tree in enumerate(forest.trees, 1):
         lines.append(f'\t<tree id="{number}" weight="1.0">')

@@ -18,17 +18,7 @@ SLACK = np.float32(1e-6)
 
 
 def write_solr(forest: Forest) -> bytes:
-    """Return the content of the file.
-
-    Parameters
-    ----------
-    forest : Forest
-        Without splits by category.
-
-    Returns
-    -------
-    bytes
-    """
+    """Return the content of the file, of trees without categories."""
     plain = forest.treats_missing_as_zero
     used = {split.feature for split in forest.splits()}
     content = {

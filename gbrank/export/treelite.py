@@ -11,22 +11,8 @@ __all__ = ["write_treelite"]
 
 
 def write_treelite(forest: Forest) -> bytes:
-    """Return the content of the file.
-
-    Parameters
-    ----------
-    forest : Forest
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ImportError
-        If Treelite is not installed.
-    """
-    building = needed("treelite.model_builder")
+    """Return the content of the file."""
+    building = needed("treelite.model_builder", "export")
     n_trees = len(forest.trees)
     builder = building.ModelBuilder(
         threshold_type="float64",

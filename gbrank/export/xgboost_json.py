@@ -14,17 +14,7 @@ __all__ = ["write_xgboost_json"]
 
 
 def write_xgboost_json(forest: Forest) -> bytes:
-    """Return the content of the file.
-
-    Parameters
-    ----------
-    forest : Forest
-        Without splits by category.
-
-    Returns
-    -------
-    bytes
-    """
+    """Return the content of the file, of trees without categories."""
     trees = [_node(tree, forest.features, 0, 0, count(1)) for tree in forest.trees]
     return json.dumps(trees, allow_nan=False).encode()
 

@@ -603,7 +603,7 @@ def test_packages_that_are_not_installed(
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=rf"needs {package}.*pip install gbrank\[export\]"):
+    with pytest.raises(ImportError, match=rf"needs {package}.*pip install 'gbrank\[export\]'"):
         export_model(MODEL, tmp_path / "model", package)
     MODEL.save(tmp_path / "ranker")
     command = ["export", "--model", str(tmp_path / "ranker"), "--output", str(tmp_path / "model")]
