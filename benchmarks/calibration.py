@@ -13,7 +13,7 @@ from gbrank import (
     Dataset,
     GBRanker,
     expected_calibration_error,
-    plot_calibration,
+    plots,
     ranker_from_name,
     read_folds,
 )
@@ -51,7 +51,8 @@ if __name__ == "__main__":
             t, p = np.hstack(Parallel(arguments.jobs)(map(of_fold, range(1, len(data.splits) + 1))))
             errors.append(f"{expected_calibration_error(t, p):.4f}")
             if objective == DEFAULT:
-                plot_calibration(t, p, DOCS / f"calibration-{data.name}.png")
+                figure = plots.calibration(t, p).figure
+                figure.savefig(DOCS / f"calibration-{data.name}.png", dpi=150)
         lines.append(f"| `{objective}` | {' | '.join(errors)} |")
     command = f"```bash\npython benchmarks/calibration.py --data {' '.join(names)}\n```"
     pictures = "\n".join(f"![{name}](calibration-{name}.png)" for name in names)

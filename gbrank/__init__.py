@@ -37,12 +37,11 @@ from gbrank.evaluation import (
     compare_rankers,
     cross_validate_rankers,
     expected_calibration_error,
-    plot_calibration,
+    make_scorer,
     ranker_from_name,
     read_folds,
     split_folds,
 )
-from gbrank.evaluation.scoring import make_scorer
 from gbrank.export import export_model
 from gbrank.fit.loading import load_ranker
 from gbrank.linear.linear_ranker import LinearRanker
@@ -122,7 +121,6 @@ __all__ = [
     "make_clicks",
     "make_cubic",
     "make_scorer",
-    "plot_calibration",
     "query_train_test_split",
     "ranker_from_name",
     "read_folds",

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
+from gbrank.commands.docstrings import documented_parameters
 from gbrank.measures.registry import MeasureFacts, list_measures
-from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.registry import ObjectiveFacts, list_objectives
+from gbrank.objectives.from_string import get_objective
 
-__all__ = ["documented_parameters", "measures_page", "objectives_page"]
+__all__ = ["measures_page", "objectives_page"]
 
 NOTE = "<!-- Written by `gbrank list {kind} --markdown`. Do not edit. -->"
 OBJECTIVES_INTRODUCTION = """\
@@ -43,63 +44,13 @@ ANSWERS = {
 
 
 def objectives_page() -> str:
-    """Return the catalogue of objectives.
-
-    Returns
-    -------
-    str
-        Markdown.
-
-    Examples
-    --------
-    >>> "## `ranknet`" in objectives_page()
-    True
-    """
+    """Return the catalogue of objectives as Markdown."""
     return _page("objectives", OBJECTIVES_INTRODUCTION, map(_objective, list_objectives()))
 
 
 def measures_page() -> str:
-    """Return the catalogue of measures.
-
-    Returns
-    -------
-    str
-        Markdown.
-
-    Examples
-    --------
-    >>> "## `ndcg[@K]`" in measures_page()
-    True
-    """
+    """Return the catalogue of measures as Markdown."""
     return _page("measures", MEASURES_INTRODUCTION, map(_measure, list_measures()))
-
-
-def documented_parameters(cls: type) -> dict[str, tuple[str, str]]:
-    """Return type and description of each parameter of a class, as it is documented.
-
-    Parameters
-    ----------
-    cls : type
-
-    Returns
-    -------
-    dict of str to pair of str
-        By name. Sections are those of numpydoc, of the classes that it extends too.
-
-    Examples
-    --------
-    >>> from gbrank import RR
-    >>> documented_parameters(RR)["threshold"]
-    ('float', 'The smallest label that counts as relevant.')
-    """
-    found: dict[str, tuple[str, str]] = {}
-    for base in reversed(cls.__mro__):
-        text = inspect.cleandoc(base.__doc__ or "")
-        section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.S | re.M)
-        entry = re.compile(r"^(\S.*?) : (.*)\n((?: .*\n?)+)", re.M)
-        for names, kind, description in entry.findall(section[1] if section else ""):
-            found.update(dict.fromkeys(names.split(", "), (kind, " ".join(description.split()))))
-    return found
 
 
 def _page(kind: str, introduction: str, entries: Iterable[Iterator[str]]) -> str:

@@ -35,39 +35,12 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # what shells report after SIGINT and SIGPI
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    r"""Run the ``gbrank`` command.
+    """Run the ``gbrank`` command and return its exit code.
 
-    Answers go to standard output, progress and messages to standard error.
-
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments; those of the process by default.
-
-    Returns
-    -------
-    int
-        The exit code: 0 if all went well, 1 if data, a model or the content of an argument is at
-        fault (one line on standard error says why), 130 after Ctrl-C, 141 if nobody reads
-        standard output any more.
-
-    Raises
-    ------
-    SystemExit
-        With code 2 if the usage is wrong, and 0 after ``--help`` and ``--version``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from gbrank.commands.cli import main
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     data, scores = Path(folder, "data.txt"), Path(folder, "scores.txt")
-    ...     _ = data.write_text("1 qid:7 1:0.5\n0 qid:7 1:0.2\n")
-    ...     _ = scores.write_text("0.3\n0.4\n")
-    ...     main(["evaluate", str(data), "--scores", str(scores), "--metric", "mrr"])
-    mrr all 0.5000
-    0
+    Answers go to standard output, progress and messages to standard error. The code is 0 if all
+    went well, 1 if data, a model or the content of an argument is at fault (one line on standard
+    error says why), 130 after Ctrl-C, 141 if nobody reads standard output any more. Where the usage
+    is wrong, argparse ends the process with 2.
     """
     try:
         arguments = _parser().parse_args(argv)

@@ -10,7 +10,9 @@ from typing import Any
 import joblib
 from matplotlib.backend_bases import FigureCanvasBase
 
-from gbrank.commands.options import add_plugin, documented_parameters, import_plugins
+from gbrank.commands.docstrings import documented_parameters
+from gbrank.commands.plugins import add_plugin, import_plugins
+from gbrank.commands.shared import check_folder
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Dataset, compare_rankers, ranker_from_name, read_folds
 from gbrank.fit.storage import replace_file
@@ -93,10 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
     for name in names:
         if name in rankers:
             raise ValueError(f"--rankers must not hold {name!r} twice.")
-        try:
-            rankers[name] = ranker_from_name(name, **budget)
-        except ImportError as error:
-            raise ValueError(error) from error
+        rankers[name] = ranker_from_name(name, **budget)
     datasets = [read_folds(folder) for folder in arguments.data or ()]
     if not datasets:
         datasets = [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))]
@@ -122,11 +121,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
-    """Refuse files that could not be written, before hours of work."""
     for option in ("json", "picture"):
         path = getattr(arguments, option)
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"--{option} must be in a folder that exists, got {path}.")
+        if path is not None:
+            check_folder(path, f"--{option}")
     kinds = FigureCanvasBase.get_supported_filetypes()
     picture = arguments.picture
     if picture is not None and Path(picture).suffix[1:].lower() not in kinds:

@@ -3,17 +3,18 @@
 import argparse
 import sys
 import time
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from gbrank.commands.shared import check_folder
 from gbrank.common.checks import check_number
 from gbrank.datasets import make_cubic
+from gbrank.evaluation import Dataset, Documents, Fold
 from gbrank.measures.registry import get_measure
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
+from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
@@ -39,13 +40,6 @@ COLUMNS = {
     "AP": f"ap(threshold={RELEVANT})",
     "RR": f"rr(threshold={RELEVANT})",
 }
-COLOURS = ("#0072B2", "#D55E00", "#009E73")  # Okabe and Ito: distinct to the colour-blind too
-
-
-class _Documents(NamedTuple):
-    X: NDArray[np.float64]
-    y: NDArray[np.float64]
-    qid: NDArray[np.int64]
 
 
 class _Fit(NamedTuple):
@@ -71,13 +65,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train three rankers, print a table of measures and draw learning curves."""
-    booster, output = arguments.booster, Path(arguments.output)
+    booster = arguments.booster
     check_number(arguments.queries, "--queries", 9, integer=True)
-    if not output.absolute().parent.is_dir():
-        raise ValueError(f"--output must be in a folder that exists, got {output}.")
+    check_folder(arguments.output, "--output")
+    X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
     bounds = (arguments.queries * 5 // 9, arguments.queries * 6 // 9, arguments.queries)
     n_train, n_valid, n_test = np.diff(bounds, prepend=0).tolist()
-    train, valid, test = _make_documents(bounds, arguments.seed)
+    part = np.searchsorted(bounds, qid, side="right")
+    fold = Fold(*(np.flatnonzero(part == place) for place in range(3)))
+    train, valid, test = Dataset("cubic", X, y, qid, [fold]).fold(1)
 
     def fit(objective: str, rounds: int) -> _Fit:
         ranker = GBRanker(
@@ -115,22 +111,15 @@ def run(arguments: argparse.Namespace) -> None:
         f"\nMeans over the {n_test} test queries; for AP and RR, labels from {RELEVANT} on are "
         f"relevant:\n\n{_table(fits, test)}\n"
     )
-    _draw(fits, booster, n_valid).savefig(output, dpi=150)
-    print(f"Learning curves: {output}")
-
-
-def _make_documents(bounds: tuple[int, ...], seed: int) -> list[_Documents]:
-    """Make queries and split them before these bounds."""
-    X, y, qid = make_cubic(bounds[-1], random_state=seed)
-    part = np.searchsorted(bounds, qid, side="right")
-    return [_Documents(X[part == i], y[part == i], qid[part == i]) for i in range(len(bounds))]
+    _draw(fits, booster, n_valid).savefig(arguments.output, dpi=150)
+    print(f"Learning curves: {arguments.output}")
 
 
 def _say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def _table(fits: list[_Fit], test: _Documents) -> str:
+def _table(fits: list[_Fit], test: Documents) -> str:
     rows = [["objective", *COLUMNS, "rounds", "fit time"]]
     for objective, ranker, seconds in fits:
         scores = ranker.predict(test.X)
@@ -147,7 +136,7 @@ def _draw(fits: list[_Fit], booster: str, n_queries: int) -> Figure:
     """Draw the validation measure by round, with a dot at each best round."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot()
-    for (objective, ranker, _), colour in zip(fits, COLOURS, strict=True):
+    for (objective, ranker, _), colour in zip(fits, PALETTE, strict=False):
         curve = ranker.evals_result_["valid_0"][METRIC]
         best = ranker.best_iteration_
         label = f"{objective}: {ranker.best_score_:.3f} after {best} rounds"
@@ -157,7 +146,6 @@ def _draw(fits: list[_Fit], booster: str, n_queries: int) -> Figure:
     axes.set_xlabel("boosting rounds (trees)")
     axes.set_ylabel(f"NDCG@10, mean over {n_queries} validation queries")
     axes.set_xlim(left=0)
-    axes.grid(alpha=0.3)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes)
     axes.legend(loc="lower right", frameon=False, title="best on validation queries")
     return figure

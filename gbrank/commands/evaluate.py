@@ -6,14 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.commands.options import (
-    add_files,
-    add_plugin,
-    import_plugins,
-    print_json,
-    read_files,
-    read_numbers,
-)
+from gbrank.commands.plugins import add_plugin, import_plugins
+from gbrank.commands.shared import add_files, print_json, read_files, read_numbers
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
 from gbrank.fit.loading import load_ranker

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from gbrank.commands.options import print_json, validation
+from gbrank.commands.shared import print_json, validation_curve
 from gbrank.fit.storage import read_model
 from gbrank.ranker import GBRanker
 
@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Print what a model is."""
     ranker = GBRanker.load(arguments.model)
     _, description = read_model(arguments.model, type(ranker).__name__)
-    measure, curve = validation(ranker)
+    measure, curve = validation_curve(ranker)
     names = getattr(ranker, "feature_names_in_", range(1, ranker.n_features_in_ + 1))
     shares = zip(map(str, names), ranker.feature_importances_.tolist(), strict=True)
     importances = sorted(shares, key=lambda item: item[1], reverse=True)

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gbrank.commands.catalogue import measures_page, objectives_page
-from gbrank.commands.options import add_plugin, import_plugins
+from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.measures.registry import MeasureFacts, list_measures
 from gbrank.objectives.registry import ObjectiveFacts, list_objectives
 

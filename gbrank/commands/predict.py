@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.commands.options import add_files, open_text, read_files
+from gbrank.commands.shared import add_files, open_text, read_files
 from gbrank.data.queries import Queries
 from gbrank.datasets.trec import run_lines
 from gbrank.fit.loading import load_ranker

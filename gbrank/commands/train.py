@@ -8,18 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
-from lightgbm.basic import LightGBMError
-
 from gbrank.boosters import MODELS
-from gbrank.commands.options import (
-    add_files,
-    add_plugin,
-    documented_parameters,
-    import_plugins,
-    read_files,
-    read_numbers,
-    validation,
-)
+from gbrank.commands.docstrings import documented_parameters
+from gbrank.commands.plugins import add_plugin, import_plugins
+from gbrank.commands.shared import add_files, read_files, read_numbers, validation_curve
 from gbrank.fit.storage import DESCRIPTION, is_leftover
 from gbrank.ranker import START, GBRanker
 
@@ -86,8 +78,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         flag, options = _option(name, parameter.annotation)
         kind, text = documentation[name]
         default = DEFAULTS.get(name, parameter.default)
-        known = kind if default is None else f"{kind}; default: {default}"
-        text = f"{text} ({known})".replace("%", "%%")
+        known = kind.removesuffix(", optional")
+        if default is not None:
+            known += f"; default: {default}"
+        text = f"{text} ({known})".replace("`", "").replace("%", "%%")
         group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **options)
 
 
@@ -130,18 +124,15 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.valid:
         Xv, yv, qv = read_files(arguments.valid, sparse=arguments.sparse, n_features=X.shape[1])
         valid = {"eval_set": [(Xv, yv)], "eval_qid": [qv]}
-    try:
-        ranker.fit(
-            X,
-            y,
-            qid=qid,
-            **valid,
-            position=positions,
-            checkpoint=arguments.checkpoint,
-            checkpoint_rounds=arguments.checkpoint_rounds,
-        )
-    except LightGBMError as error:  # XGBoost's is a ValueError by itself
-        raise ValueError(error) from error
+    ranker.fit(
+        X,
+        y,
+        qid=qid,
+        **valid,
+        position=positions,
+        checkpoint=arguments.checkpoint,
+        checkpoint_rounds=arguments.checkpoint_rounds,
+    )
     ranker.save(arguments.model)
     _report(ranker, arguments.model)
 
@@ -159,7 +150,7 @@ def _check_target(folder: Path) -> None:
 
 
 def _report(ranker: GBRanker, folder: str) -> None:
-    measure, curve = validation(ranker)
+    measure, curve = validation_curve(ranker)
     kept = ranker.best_iteration_
     done = len(curve) or kept
     print(f"{ranker.objective} with {ranker.booster}: {kept} of {done} rounds kept")

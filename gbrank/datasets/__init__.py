@@ -2,7 +2,8 @@
 
 from gbrank.datasets.clicks import Clicks, make_clicks
 from gbrank.datasets.cubic import make_cubic
-from gbrank.datasets.reading import read_letor
+from gbrank.datasets.letor_reader import read_letor
+from gbrank.datasets.letor_writer import write_letor
 from gbrank.datasets.trec import (
     read_judged_run,
     read_qrels,
@@ -10,7 +11,6 @@ from gbrank.datasets.trec import (
     write_qrels,
     write_run,
 )
-from gbrank.datasets.writing import write_letor
 
 __all__ = [
     "Clicks",

@@ -4,33 +4,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from gbrank.datasets.types import Features
+from gbrank.datasets.types import Features, StrPath
 
-__all__ = ["check_disjoint", "stack_features"]
+__all__ = ["stack_files"]
 
 
-def check_disjoint(paths: Sequence[Any], qids: Sequence[NDArray[Any]]) -> None:
-    """Refuse files that share a query.
+def stack_files(paths: Sequence[StrPath], parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return what `read_letor` found in several files as if it were one."""
+    if len(parts) == 1:
+        return parts[0]
+    matrices, *columns = zip(*parts, strict=True)
+    _refuse_shared_queries(paths, columns[1])
+    return _stack(matrices), *map(np.concatenate, columns)
 
-    Parameters
-    ----------
-    paths : sequence of path
-    qids : sequence of ndarray
-        The query of each row of each file.
 
-    Raises
-    ------
-    ValueError
-        If they do.
-
-    Examples
-    --------
-    >>> check_disjoint(["a.txt", "b.txt"], [np.array([1, 1]), np.array([2])])
-    """
-    home: dict[str, Any] = {}
+def _refuse_shared_queries(paths: Sequence[StrPath], qids: Sequence[Any]) -> None:
+    home: dict[str, StrPath] = {}
     for path, qid in zip(paths, qids, strict=True):
         queries = dict.fromkeys(map(str, np.unique(qid).tolist()), path)
         for query in sorted(queries.keys() & home.keys()):
@@ -41,23 +32,8 @@ def check_disjoint(paths: Sequence[Any], qids: Sequence[NDArray[Any]]) -> None:
         home |= queries
 
 
-def stack_features(matrices: Sequence[Features]) -> Features:
-    """Stack matrices, dense or sparse; a file need not mention the last features.
-
-    Parameters
-    ----------
-    matrices : sequence of ndarray or csr_matrix
-
-    Returns
-    -------
-    ndarray or csr_matrix
-
-    Examples
-    --------
-    >>> stack_features([np.ones((1, 2)), np.ones((1, 1))])
-    array([[1., 1.],
-           [1., 0.]])
-    """
+def _stack(matrices: Sequence[Features]) -> Features:
+    """Stack matrices, dense or sparse; a file need not mention the last features."""
     width = max(X.shape[1] for X in matrices)
     if sparse.issparse(matrices[0]):
         for X in matrices:

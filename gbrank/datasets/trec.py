@@ -5,18 +5,17 @@ import math
 import os
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_finite, check_vector
 from gbrank.data.queries import Queries
-from gbrank.datasets.parsing import EXACT_INTEGERS
-from gbrank.datasets.reading import read_bytes
+from gbrank.datasets.letor_parser import EXACT_INTEGERS
+from gbrank.datasets.text_files import check_names, read_bytes, write_lines
 from gbrank.datasets.types import StrPath, Vector
-from gbrank.datasets.writing import check_names, write_lines
 
 __all__ = [
     "read_judged_run",
@@ -85,23 +84,20 @@ def read_qrels(path: StrPath) -> Judged:
     Parameters
     ----------
     path : str or path-like
-        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name).
+        As for `read_run`.
 
     Returns
     -------
     y : ndarray of float64, shape (n_documents,)
         Labels. They are integers; some collections have negative ones, say for spam, which
         gbrank's measures do not take.
-    qid : list of str, length n_documents
-        The query of each document.
-    documents : list of str, length n_documents
-        Their names.
+    qid, documents : list of str, length n_documents
+        As from `read_run`.
 
     Raises
     ------
     ValueError
-        If the file is not of this form: "path, line: expected ..., got ...", lines counted from
-        1; among others, if a document is there twice in a query.
+        If the file is not of this form, as for `read_run`.
 
     See Also
     --------
@@ -230,27 +226,7 @@ def write_run(
 def run_lines(
     scores: ArrayLike, qid: ArrayLike, documents: Sequence[str], name: str
 ) -> Iterator[str]:
-    """Return the lines of a TREC run.
-
-    Parameters
-    ----------
-    scores, qid, documents, name
-        As for `write_run`.
-
-    Returns
-    -------
-    iterator of str
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
-    Examples
-    --------
-    >>> list(run_lines([1.0], [7], ["d1"], "mine"))
-    ['7 Q0 d1 1 1.0 mine']
-    """
+    """Return the lines of a TREC run."""
     values = check_finite(check_vector(scores, "scores"), "scores")
     names, found = _check_documents(qid, documents, len(values))
     check_names([name], "name", 1)
@@ -270,14 +246,10 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
 
     Parameters
     ----------
-    path : str or path-like
-        The file, overwritten if it exists. A name ending in ``.gz`` is compressed with gzip.
+    path, qid, documents
+        As for `write_run`.
     y : array-like, shape (n_documents,)
         Labels. They must be integers: trec_eval reads no others.
-    qid : array-like of int or str, shape (n_documents,)
-        The query of each row, in any order; strings without white space.
-    documents : sequence of str, length n_documents
-        The name of each document, without white space; another one for each of a query.
 
     Raises
     ------
@@ -346,25 +318,22 @@ def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[
         documents.append(document)
     if not numbers:
         raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
-    found: dict[tuple[str, str], int] = {}
-    for row in _repeated(np.frombuffer(hashes, dtype=np.int64)):
-        query, document = qid[row], documents[row]
-        first = found.setdefault((query, document), row)
-        if first != row:
-            lines = [line for line, content in enumerate(io.BytesIO(data), 1) if content.split()]
-            raise ValueError(
-                f"{os.fspath(path)}, line {lines[row]}: expected each document of query {query!r} "
-                f"once, got {document!r} again, after line {lines[first]}"
-            )
+    if len(np.unique(np.frombuffer(hashes, dtype=np.int64))) < len(hashes):
+        _refuse_repeated(path, data, zip(qid, documents, strict=True))
     return np.array(numbers), qid, documents
 
 
-def _repeated(hashes: NDArray[np.int64]) -> list[int]:
-    """Return where the numbers are that are there more than once."""
-    ordered = np.sort(hashes)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    where: list[int] = np.flatnonzero(np.isin(hashes, repeated)).tolist()
-    return where
+def _refuse_repeated(path: StrPath, data: bytes, documents: Iterable[tuple[str, str]]) -> None:
+    """Refuse a document that stands in two lines of a query."""
+    lines = (line for line, content in enumerate(io.BytesIO(data), 1) if content.split())
+    home: dict[tuple[str, str], int] = {}
+    for line, (query, document) in zip(lines, documents, strict=True):
+        first = home.setdefault((query, document), line)
+        if first != line:
+            raise ValueError(
+                f"{os.fspath(path)}, line {line}: expected each document of query {query!r} "
+                f"once, got {document!r} again, after line {first}"
+            )
 
 
 def _check_same_queries(run: StrPath, ran: set[str], qrels: StrPath, judged: set[str]) -> None:

@@ -1,17 +1,22 @@
-"""What came out of a comparison: as rows, text, JSON and a picture."""
+"""What came out of a comparison: as rows, text and JSON."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
 from gbrank.common.checks import check_choice
-from gbrank.evaluation.records import columns, rows
+from gbrank.evaluation.stored_outcomes import columns, rows
 from gbrank.evaluation.summary import Row, summarise
-from gbrank.evaluation.tables import table
-from gbrank.evaluation.units_of_work import PARTS, Outcome
+from gbrank.evaluation.trial import PARTS, Outcome
 
 __all__ = ["Comparison"]
+
+HEAD = (
+    "ranker", "mean", "95% interval", "seeds ±", "difference", "95% interval", "p (random.)",
+    "p (t)", "ECE", "rounds", "s/fit",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +89,7 @@ class Comparison:
         -------
         str
         """
-        return "\n\n".join(table(block) for block in self.blocks(part))
+        return "\n\n".join(map(_text, self.blocks(part)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the summaries as JSON can hold them.
@@ -95,7 +100,7 @@ class Comparison:
             "baseline", "measures", "seeds"; and "test" and "valid", each a list with a dict for
             every `Row`, with None for NaN.
         """
-        seeds = list(dict.fromkeys(outcome.unit.seed for outcome in self.outcomes))
+        seeds = list(dict.fromkeys(outcome.trial.seed for outcome in self.outcomes))
         described = {"baseline": self.baseline, "measures": list(self.measures), "seeds": seeds}
         return described | {
             part: [
@@ -121,3 +126,41 @@ class Comparison:
         for row in self.summary(part):
             blocks.setdefault((row.data, row.measure), []).append(row)
         return list(blocks.values())
+
+
+def _text(rows: Sequence[Row]) -> str:
+    """Return the rows of one data set and measure as text."""
+    first = rows[0]
+    cells = [HEAD, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
+        for name, *numbers in cells
+    ]
+    title = f"{first.data}, {first.measure}: {first.n_queries} queries, {first.n_skipped} skipped"
+    return "\n".join([title, *(f"  {line}".rstrip() for line in lines)])
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    compared = not math.isnan(row.p_randomisation)
+    return (
+        row.ranker,
+        f"{row.mean:.4f}",
+        _interval(row.low, row.high, ".4f"),
+        _number(row.seed_deviation, ".4f"),
+        f"{row.difference:+.4f}" if compared else "baseline",
+        _interval(row.difference_low, row.difference_high, "+.4f") if compared else "",
+        _number(row.p_randomisation, ".4f"),
+        _number(row.p_t, ".4f"),
+        _number(row.calibration_error, ".4f"),
+        _number(row.rounds, ".0f"),
+        f"{row.seconds:.1f}",
+    )
+
+
+def _interval(low: float, high: float, form: str) -> str:
+    return "" if math.isnan(low) else f"{low:{form}} to {high:{form}}"
+
+
+def _number(value: float, form: str) -> str:
+    return "" if math.isnan(value) else format(value, form)

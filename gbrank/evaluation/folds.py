@@ -18,19 +18,7 @@ Index = NDArray[np.int64]
 
 
 class Fold(NamedTuple):
-    """The rows of one fold.
-
-    Parameters
-    ----------
-    train, valid, test : ndarray of int64
-        Row numbers; a query is in one of the three only.
-
-    Examples
-    --------
-    >>> from gbrank import split_folds
-    >>> split_folds([7, 7, 8, 9], 3)[0].test.tolist()
-    [3]
-    """
+    """The row numbers of one fold; a query is in one of the three only."""
 
     train: Index
     valid: Index
@@ -38,24 +26,7 @@ class Fold(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Documents of whole queries, as `GBRanker.fit` takes them.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        Features.
-    y : ndarray, shape (n_documents,)
-        Labels.
-    qid : ndarray, shape (n_documents,)
-        The query of each row.
-
-    Examples
-    --------
-    >>> from gbrank import Dataset, make_cubic
-    >>> train, valid, test = Dataset("cubic", *make_cubic(5, random_state=0)).fold(1)
-    >>> type(train).__name__, train.X.shape, train.y.shape, set(valid.qid) & set(test.qid)
-    ('Documents', (150, 50), (150,), set())
-    """
+    """Documents of whole queries, as `GBRanker.fit` takes them."""
 
     X: Any
     y: NDArray[np.float64]
@@ -248,23 +219,7 @@ def split_folds(qid: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -> l
 
 
 def rotate(part: Index) -> list[Fold]:
-    """Make folds from parts, as LETOR does.
-
-    Parameters
-    ----------
-    part : ndarray of int64, shape (n_documents,)
-        The part of each row, from 0.
-
-    Returns
-    -------
-    list of Fold
-        As many as there are parts.
-
-    Examples
-    --------
-    >>> [rows.tolist() for rows in rotate(np.arange(5))[1]]
-    [[1, 2, 3], [4], [0]]
-    """
+    """Make as many folds as there are parts, as LETOR does; `part` is that of each row, from 0."""
     n_parts = int(part.max()) + 1
     folds = []
     for fold in range(n_parts):

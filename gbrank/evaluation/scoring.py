@@ -17,12 +17,7 @@ REQUESTED = ("qid", "sample_weight", "query_weight")
 
 @dataclass(frozen=True)
 class Scorer:
-    """A scorer of scikit-learn; made by `make_scorer`.
-
-    Parameters
-    ----------
-    measure : Measure
-    """
+    """A scorer of scikit-learn; made by `make_scorer`."""
 
     measure: Measure
 
@@ -35,29 +30,7 @@ class Scorer:
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the mean over queries of the measure of an estimator's predictions.
-
-        Parameters
-        ----------
-        estimator : object
-            With the method `predict`.
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        y : array-like, shape (n_documents,)
-            Relevance labels.
-        qid : array-like, shape (n_documents,)
-            The query of each row.
-        sample_weight, query_weight
-            As for calling the measure.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If there is no qid.
-        """
+        """Return the mean over queries of the measure of an estimator's predictions."""
         if qid is None:
             raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
         return self.measure(
@@ -69,12 +42,7 @@ class Scorer:
         )
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return what the scorer requests of metadata routing: queries and weights.
-
-        Returns
-        -------
-        MetadataRequest
-        """
+        """Return what the scorer requests of metadata routing: queries and weights."""
         request = MetadataRequest(owner=self)
         for name in REQUESTED:
             request.score.add_request(param=name, alias=True)

@@ -13,7 +13,7 @@ from gbrank.evaluation.statistics import (
     stratified_mean,
     t_test,
 )
-from gbrank.evaluation.units_of_work import Outcome
+from gbrank.evaluation.trial import Outcome
 
 __all__ = ["POOLED", "Row", "summarise"]
 
@@ -78,22 +78,10 @@ class Row:
 def summarise(
     outcomes: Sequence[Outcome], measures: Sequence[str], baseline: str, part: str
 ) -> list[Row]:
-    """Return a row per data set, measure and ranker, and those of all data sets together.
-
-    Parameters
-    ----------
-    outcomes : sequence of Outcome
-    measures : sequence of str
-    baseline : str
-    part : {"test", "valid"}
-
-    Returns
-    -------
-    list of Row
-    """
+    """Return a row per data set, measure and ranker, and those of all data sets together."""
     by_data: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        by_data.setdefault(outcome.unit.data, []).append(outcome)
+        by_data.setdefault(outcome.trial.data, []).append(outcome)
     groups = {data: [own] for data, own in by_data.items()}
     if len(groups) > 1:
         groups[POOLED] = list(by_data.values())
@@ -108,7 +96,7 @@ def summarise(
 def _rows(
     data: str, measure: str, strata: list[list[Outcome]], baseline: str, part: str
 ) -> list[Row]:
-    rankers = list(dict.fromkeys(outcome.unit.ranker for outcome in strata[0]))
+    rankers = list(dict.fromkeys(outcome.trial.ranker for outcome in strata[0]))
     complete = [_cube(outcomes, measure, part) for outcomes in strata]
     cubes = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))] for cube in complete]
     n_queries, n_all = (sum(cube.shape[2] for cube in some) for some in (cubes, complete))
@@ -127,7 +115,9 @@ def _rows(
     p_randomisation, p_t = np.full((2, len(rankers)), np.nan)
     p_randomisation[others] = holm(randomisation_test(tested))
     p_t[others] = holm(t_test(tested))
-    fits = [[o for group in strata for o in group if o.unit.ranker == ranker] for ranker in rankers]
+    fits = [
+        [o for group in strata for o in group if o.trial.ranker == ranker] for ranker in rankers
+    ]
     return [
         Row(data, measure, ranker, n_queries, n_all - n_queries, *map(float, numbers))
         for ranker, *numbers in zip(
@@ -158,8 +148,8 @@ def _cube(outcomes: list[Outcome], measure: str, part: str) -> Cube:
     rankers, seeds, queries = (
         {key: place for place, key in enumerate(dict.fromkeys(keys))}
         for keys in (
-            (outcome.unit.ranker for outcome in outcomes),
-            (outcome.unit.seed for outcome in outcomes),
+            (outcome.trial.ranker for outcome in outcomes),
+            (outcome.trial.seed for outcome in outcomes),
             (query for outcome in outcomes for query in getattr(outcome, part).queries),
         )
     )
@@ -167,7 +157,7 @@ def _cube(outcomes: list[Outcome], measure: str, part: str) -> Cube:
     count = np.zeros(total.shape)
     for outcome in outcomes:
         scores = getattr(outcome, part)
-        cell = rankers[outcome.unit.ranker], seeds[outcome.unit.seed]
+        cell = rankers[outcome.trial.ranker], seeds[outcome.trial.seed]
         columns = [queries[query] for query in scores.queries]
         total[cell][columns] += scores.values[measure]
         count[cell][columns] += 1

@@ -75,7 +75,7 @@ def section_6_4(bench: Bench) -> Iterator[Row]:
     for data in (_with_25_features(bench), bench.dataset("ohsumed")):
         rankers = {f"ApproxNDCG, α={alpha:g}": approx_ndcg(alpha) for alpha in SEARCHED}
         fits = best_on_validation(bench.compare(rankers, data, [MEASURE]), str(MEASURE))
-        note = "α by fold: " + ", ".join(fit.unit.ranker.partition("α=")[2] for fit in fits)
+        note = "α by fold: " + ", ".join(fit.trial.ranker.partition("α=")[2] for fit in fits)
         figure = f"NDCG@n, {data.X.shape[1]} features (section 6.4)"
         folds = values_by_fold(fits, str(MEASURE))
         yield measured(PAPER, data.name, figure, folds, 0.6698, note)

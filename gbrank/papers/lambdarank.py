@@ -6,7 +6,7 @@ import numpy as np
 
 from gbrank.evaluation import Dataset, ranker_from_name
 from gbrank.evaluation.statistics import t_test
-from gbrank.evaluation.units_of_work import Outcome
+from gbrank.evaluation.trial import Outcome
 from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.measures.discounted import NDCG
 from gbrank.papers.bench import Bench

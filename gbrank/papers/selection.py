@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.evaluation import Comparison
-from gbrank.evaluation.units_of_work import Outcome
+from gbrank.evaluation.trial import Outcome
 
 __all__ = ["best_on_validation", "fits_of", "values_by_fold"]
 
@@ -32,7 +32,7 @@ def best_on_validation(comparison: Comparison, measure: str) -> list[Outcome]:
     >>> rankers = {f"{n} trees": GBRanker(n_estimators=n) for n in (1, 20)}
     >>> options = {"folds": 3, "seeds": 1, "n_jobs": 1, "progress": False}
     >>> comparison = cross_validate_rankers(rankers, X, y, qid, **options)
-    >>> [fit.unit.fold for fit in best_on_validation(comparison, "ndcg@10")]
+    >>> [fit.trial.fold for fit in best_on_validation(comparison, "ndcg@10")]
     [1, 2, 3]
     """
     return [
@@ -60,10 +60,10 @@ def fits_of(comparison: Comparison, ranker: str) -> list[Outcome]:
     >>> rankers = {f"{x}": LinearRanker("regression", ridge=x) for x in (1.0, 2.0)}
     >>> options = {"folds": 3, "seeds": 2, "n_jobs": 1, "progress": False}
     >>> fits = fits_of(cross_validate_rankers(rankers, X, y, qid, **options), "2.0")
-    >>> [(fit.unit.seed, fit.unit.fold) for fit in fits]
+    >>> [(fit.trial.seed, fit.trial.fold) for fit in fits]
     [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)]
     """
-    return [fit for fit in comparison.outcomes if fit.unit.ranker == ranker]
+    return [fit for fit in comparison.outcomes if fit.trial.ranker == ranker]
 
 
 def values_by_fold(fits: Sequence[Outcome], measure: str) -> list[NDArray[np.float64]]:
@@ -95,5 +95,5 @@ def values_by_fold(fits: Sequence[Outcome], measure: str) -> list[NDArray[np.flo
 def _by_fold(fits: Sequence[Outcome]) -> list[list[Outcome]]:
     folds: dict[int, list[Outcome]] = {}
     for fit in fits:
-        folds.setdefault(fit.unit.fold, []).append(fit)
+        folds.setdefault(fit.trial.fold, []).append(fit)
     return list(folds.values())

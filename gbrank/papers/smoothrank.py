@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gbrank.data.queries import Queries
 from gbrank.evaluation import Dataset
-from gbrank.evaluation.units_of_work import Outcome
+from gbrank.evaluation.trial import Outcome
 from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.measures.average_precision import AP
 from gbrank.measures.discounted import NDCG
@@ -133,7 +133,7 @@ def table_3(bench: Bench) -> Iterator[Row]:
     data = bench.dataset("ohsumed")
     for truncation, values in TABLE_3.items():
         fits = _chosen(bench, data, f"SmoothNDCG@{truncation}", partial(smooth_ndcg, truncation))
-        note = "λ by fold: " + ", ".join(fit.unit.ranker.partition("λ=")[2] for fit in fits)
+        note = "λ by fold: " + ", ".join(fit.trial.ranker.partition("λ=")[2] for fit in fits)
         for k, value in zip((1, 5, 10), values, strict=True):
             figure = f"NDCG@{k}, trained on NDCG@{truncation} (table 3)"
             folds = values_by_fold(fits, str(NDCG_AT[k]))

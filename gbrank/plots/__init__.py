@@ -1,13 +1,12 @@
 """Pictures. Each function draws on a Matplotlib `Axes`, `ax` or a new one, and returns it."""
 
 from gbrank.plots.comparison_panels import comparison, comparison_grid
-from gbrank.plots.feature_importance import importance
-from gbrank.plots.learning import learning_curves
-from gbrank.plots.objective_curves import objective
-from gbrank.plots.query_values import per_query
-from gbrank.plots.rank_curves import soft_ranks
+from gbrank.plots.fitted_ranker import importance, learning_curves
+from gbrank.plots.predictions import calibration, per_query
+from gbrank.plots.smoothing import objective, soft_ranks
 
 __all__ = [
+    "calibration",
     "comparison",
     "comparison_grid",
     "importance",

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
-from gbrank.commands.catalogue import documented_parameters, measures_page, objectives_page
+from gbrank.commands.catalogue import measures_page, objectives_page
+from gbrank.commands.docstrings import documented_parameters
 
 DOCS = Path(__file__).parents[2] / "docs"
 OBJECTIVES = {item.name: item for item in list_objectives()}

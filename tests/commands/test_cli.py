@@ -15,8 +15,6 @@ import pytest
 import pytrec_eval
 
 import gbrank
-import gbrank.measures
-import gbrank.objectives
 from gbrank import (
     GBRanker,
     LinearRanker,
@@ -33,19 +31,6 @@ Output: TypeAlias = Callable[..., str]
 
 SMALL = ["--n-estimators", "5", "--min-child-samples", "5", "--n-jobs", "1", "--quiet"]
 
-PLUGIN = """
-import gbrank, numpy as np
-
-def regression(scores, labels, sigma):
-    error = scores - labels
-    return error @ error / 2, error, np.ones_like(error)
-
-gbrank.custom_objective(regression, name="mine")
-
-@gbrank.register_measure
-class Mine(gbrank.NDCG):
-    name = "mine"
-"""
 STOPS = """
 import gbrank, itertools, numpy as np
 calls = itertools.count()
@@ -107,13 +92,6 @@ def fault(capsys: pytest.CaptureFixture[str]) -> Output:
         return error
 
     return run
-
-
-@pytest.fixture
-def registries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a test register objectives and measures for itself only."""
-    monkeypatch.setattr(gbrank.objectives, "OBJECTIVES", dict(gbrank.objectives.OBJECTIVES))
-    monkeypatch.setattr(gbrank.measures, "MEASURES", dict(gbrank.measures.MEASURES))
 
 
 # --- train -------------------------------------------------------------------------------------
@@ -240,7 +218,7 @@ def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gbrank.commands.options.read_letor", interrupt)
+    monkeypatch.setattr("gbrank.commands.shared.read_letor", interrupt)
     assert main(["evaluate", "test.txt", "--scores", "scores.txt"]) == 130
 
 
@@ -465,13 +443,11 @@ def test_list(output: Output) -> None:
     assert "ndcg[@K]\n" in measures
 
 
-@pytest.mark.usefixtures("registries")
-def test_plugin(data: Path, tmp_path: Path, output: Output, fault: Output) -> None:
+def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault: Output) -> None:
     """A module's objectives and measures are known by name, from a file or from sys.path."""
-    (tmp_path / "plugin.py").write_text(PLUGIN)
     test = data / "test.txt"
     assert "unknown measure 'mine'" in fault("evaluate", test, "--scores", "x", "--metric", "mine")
-    listed = output("list", "--plugin", tmp_path / "plugin.py")
+    listed = output("list", "--plugin", plugin)
     assert "\nmine\n" in listed
     assert "\nmine[@K]\n" in listed
     argv = ["train", data / "train.txt", "--model", tmp_path / "m", *SMALL]

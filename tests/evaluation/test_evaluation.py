@@ -226,7 +226,7 @@ def test_results_of_another_version_are_not_used(
 ) -> None:
     """gbrank's source and the boosters' versions are part of the fingerprint."""
     noisy_comparison(tmp_path)
-    monkeypatch.setattr("gbrank.evaluation.fingerprints.code_version", lambda: ["another"])
+    monkeypatch.setattr("gbrank.evaluation.stored_outcomes.code_version", lambda: ["another"])
     Noisy.fits = 0
     noisy_comparison(tmp_path)
     assert Noisy.fits == 18

@@ -31,18 +31,24 @@ def test_randomisation_is_the_share_of_all_sign_flips(strata: list[list[float]])
     assert_allclose(p, [np.mean(flips)], rtol=1e-12)
 
 
-def test_randomisation_of_many_queries_is_that_of_scipy() -> None:
-    """Up to the noise of 9999 random flips."""
-    d = np.random.default_rng(1).normal(0.05, 1, (3, 200))
-    expected = stats.permutation_test(
-        (d,),
-        lambda x, axis: x.mean(axis),
-        permutation_type="samples",
-        vectorized=True,
-        axis=-1,
-        random_state=np.random.default_rng(0),
-    ).pvalue
-    assert_allclose(randomisation_test([d]), expected, atol=0.02)
+def test_randomisation_of_many_queries_is_the_share_of_random_flips() -> None:
+    """Up to the noise of 9999 of them; each data set has the same weight."""
+    generator = np.random.default_rng(1)
+    large, small = generator.normal(0.05, 1, (3, 200)), generator.normal(0.2, 1, (3, 30))
+    for strata in ([large], [large, small]):
+        observed = sum(d.mean(axis=1) for d in strata)
+        flips = [generator.choice([-1.0, 1.0], (20_000, d.shape[1])) for d in strata]
+        means = sum(signs @ d.T / d.shape[1] for signs, d in zip(flips, strata, strict=True))
+        expected = (np.abs(means) >= np.abs(observed)).mean(axis=0)
+        assert_allclose(randomisation_test(strata), expected, atol=0.02)
+
+
+def test_randomisation_is_the_same_whenever_and_beside_whatever_it_is_done() -> None:
+    """The seed is fixed, and all rankers get the same tosses."""
+    d = np.random.default_rng(6).normal(0.05, 1, (3, 40))
+    together = randomisation_test([d])
+    assert_array_equal(randomisation_test([d]), together)
+    assert_array_equal([randomisation_test([own[None]])[0] for own in d], together)
 
 
 def test_t_test_of_one_data_set_is_the_paired_t_test() -> None:

@@ -24,8 +24,9 @@ from gbrank import (
 )
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.kernels.noise import uniform
-from gbrank.measures import MEASURES, Measure, Terms
-from gbrank.objectives import OBJECTIVES
+from gbrank.measures.registry import MEASURES
+from gbrank.measures.measure import Measure, Terms
+from gbrank.objectives.registry import OBJECTIVES
 
 Vector = NDArray[np.float64]
 Y, S = np.array([2, 0, 1, 0, 2]), np.array([0.2, 0.5, -0.1, 0.0, 0.2])

@@ -1,12 +1,9 @@
 """Reading LETOR / SVMlight files."""
 
-import gzip
 import os
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -14,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from gbrank.common.checks import check_number
-from gbrank.datasets.parsing import (
+from gbrank.datasets.letor_parser import (
     EXPECTED,
     INEXACT,
     WIDEST,
@@ -25,9 +22,10 @@ from gbrank.datasets.parsing import (
     scatter,
     token_end,
 )
+from gbrank.datasets.text_files import read_bytes
 from gbrank.datasets.types import Features, Matrix, StrPath, Vector
 
-__all__ = ["read_bytes", "read_letor"]
+__all__ = ["read_letor"]
 
 Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
@@ -116,8 +114,7 @@ def read_letor(
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> from gbrank.datasets import read_letor
+    >>>     >>> from gbrank.datasets import read_letor
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "train.txt")
     ...     _ = path.write_text("2 qid:10 1:0.5 3:nan # the best\n0 qid:10 2:1e-3\n")
@@ -168,40 +165,6 @@ class _Source:
 
 def _as_array(data: bytes) -> Text:
     return np.frombuffer(data, dtype=np.uint8)
-
-
-def read_bytes(path: StrPath) -> bytes:
-    r"""Return the content of a file, unpacked if it is of gzip, ending in a newline.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ValueError
-        If it is cut short or damaged.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "data.txt.gz")
-    ...     _ = path.write_bytes(gzip.compress(b"1 qid:7"))
-    ...     read_bytes(path)
-    b'1 qid:7\n'
-    """
-    data = Path(path).read_bytes()
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
-    return data if data.endswith(b"\n") else data + b"\n"
 
 
 def _parse_source(source: _Source, limit: int) -> Table:

@@ -12,18 +12,10 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.folds import Dataset, Folds, Index
-from gbrank.evaluation.rankers import ranker_from_name
-from gbrank.evaluation.records import Records, read_outcome, write_outcome
+from gbrank.evaluation.named_rankers import ranker_from_name
+from gbrank.evaluation.stored_outcomes import OutcomeFolder, read_outcome, write_outcome
 from gbrank.evaluation.summary import POOLED
-from gbrank.evaluation.units_of_work import (
-    PARTS,
-    Outcome,
-    Unit,
-    Work,
-    configured,
-    run,
-    run_in_worker,
-)
+from gbrank.evaluation.trial import PARTS, Outcome, Task, Trial, configured, run, run_in_worker
 from gbrank.fit.loop import Bar
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
@@ -48,16 +40,8 @@ def cross_validate_rankers(
     ----------
     rankers : mapping of str to estimator or str
         As for `compare_rankers`.
-    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        Features.
-    y : array-like, shape (n_documents,)
-        Relevance labels, at least 0.
-    qid : array-like, shape (n_documents,)
-        The query of each row.
-    folds : int or sequence of (train, valid, test)
-        How many folds `split_folds` is to make, or row numbers of one's own.
-    name : str
-        What the data set is called in results.
+    X, y, qid, folds, name
+        As for `Dataset`.
     **options
         For `compare_rankers`: seeds, measures, baseline, results, n_jobs, progress.
 
@@ -152,50 +136,50 @@ def compare_rankers(
         next(iter(estimators)) if baseline is None else baseline, "baseline", estimators
     )
     processes = usable_threads(check_jobs(n_jobs))
-    records = None if results is None else Records(Path(results))
-    works = [
-        Work(Unit(data.name, name, seed, fold), configured(ranker, seed), data, resolved)
+    folder = None if results is None else OutcomeFolder(Path(results))
+    tasks = [
+        Task(Trial(data.name, name, seed, fold), configured(ranker, seed), data, resolved)
         for data in datasets
         for seed in numbers
         for fold in range(1, len(data.splits) + 1)
         for name, ranker in estimators.items()
     ]
-    outcomes = _run_all(works, records, processes, progress)
+    outcomes = _run_all(tasks, folder, processes, progress)
     return Comparison(outcomes, list(map(str, resolved)), baseline)
 
 
 def _run_all(
-    works: list[Work], records: Records | None, processes: int, progress: bool
+    tasks: list[Task], folder: OutcomeFolder | None, processes: int, progress: bool
 ) -> list[Outcome]:
-    """Return the outcome of each unit: from its file, or by running it."""
-    outcomes: dict[Unit, Outcome] = {}
-    missing: list[tuple[Work, Path | None]] = []
-    for work in works:
-        path = None if records is None else records.path(work)
+    """Return the outcome of each trial: from its file, or by running it."""
+    outcomes: dict[Trial, Outcome] = {}
+    missing: list[tuple[Task, Path | None]] = []
+    for task in tasks:
+        path = None if folder is None else folder.path(task)
         if path is not None and path.exists():
-            outcomes[work.unit] = read_outcome(path, work)
+            outcomes[task.trial] = read_outcome(path, task)
         else:
-            missing.append((work, path))
-    with Bar(total=len(works), initial=len(outcomes), disable=not progress, unit="fit") as bar:
-        for outcome in _fresh(missing, processes):
-            outcomes[outcome.unit] = outcome
-            bar.set_postfix_str(str(outcome.unit), refresh=False)
+            missing.append((task, path))
+    with Bar(total=len(tasks), initial=len(outcomes), disable=not progress, unit="fit") as bar:
+        for outcome in _run_missing(missing, processes):
+            outcomes[outcome.trial] = outcome
+            bar.set_postfix_str(str(outcome.trial), refresh=False)
             bar.update()
-    return [outcomes[work.unit] for work in works]
+    return [outcomes[task.trial] for task in tasks]
 
 
-def _fresh(tasks: list[tuple[Work, Path | None]], processes: int) -> Iterator[Outcome]:
+def _run_missing(missing: list[tuple[Task, Path | None]], processes: int) -> Iterator[Outcome]:
     if processes == 1:
-        return (_do(run, *task) for task in tasks)
+        return (_run_and_keep(run, *item) for item in missing)
     parallel = joblib.Parallel(processes, return_as="generator_unordered", batch_size=1)
     outcomes: Iterator[Outcome] = parallel(
-        joblib.delayed(_do)(run_in_worker, *task) for task in tasks
+        joblib.delayed(_run_and_keep)(run_in_worker, *item) for item in missing
     )
     return outcomes
 
 
-def _do(fit: Callable[[Work], Outcome], work: Work, path: Path | None) -> Outcome:
-    outcome = fit(work)
+def _run_and_keep(fit: Callable[[Task], Outcome], task: Task, path: Path | None) -> Outcome:
+    outcome = fit(task)
     if path is not None:
         write_outcome(path, outcome)
     return outcome

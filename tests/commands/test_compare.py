@@ -9,27 +9,11 @@ from typing import Any
 import pytest
 
 import gbrank.commands.compare
-import gbrank.measures
-import gbrank.objectives
 from gbrank import compare_rankers, make_cubic, ranker_from_name, read_folds, write_letor
 from gbrank.commands.cli import main
 
 RANKERS = ["lambda:ndcg", "lightgbm:lambdarank"]
 SMALL = ["--n-estimators", "5", "--min-child-samples", "3", "--seeds", "2", "--jobs", "1"]
-
-PLUGIN = """
-import gbrank, numpy as np
-
-def regression(scores, labels, sigma):
-    error = scores - labels
-    return error @ error / 2, error, np.ones_like(error)
-
-gbrank.custom_objective(regression, name="mine")
-
-@gbrank.register_measure
-class Mine(gbrank.NDCG):
-    name = "mine"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +88,9 @@ def test_several_data_sets(data: Path, output: Callable[..., str], tmp_path: Pat
 
 
 def test_plugins_reach_every_process(
-    data: Path, output: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, output: Callable[..., str], tmp_path: Path, plugin: Path
 ) -> None:
     """Objectives and measures of one's own, by name, in two processes as in one."""
-    monkeypatch.setattr(gbrank.objectives, "OBJECTIVES", dict(gbrank.objectives.OBJECTIVES))
-    monkeypatch.setattr(gbrank.measures, "MEASURES", dict(gbrank.measures.MEASURES))
-    plugin = tmp_path / "plugin.py"
-    plugin.write_text(PLUGIN)
     argv = ["--data", data, "--rankers", "mine", "lambda:mine", "--measures", "mine@5", *SMALL]
     contents = []
     for jobs in ("1", "2"):

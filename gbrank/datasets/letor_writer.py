@@ -1,7 +1,5 @@
 """Writing LETOR / SVMlight files."""
 
-import gzip
-import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -11,10 +9,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse as sp
 
 from gbrank.common.checks import check_finite, check_vector
-from gbrank.datasets.parsing import EXACT_INTEGERS
+from gbrank.datasets.letor_parser import EXACT_INTEGERS
+from gbrank.datasets.text_files import check_names, write_lines
 from gbrank.datasets.types import Features, StrPath
 
-__all__ = ["check_names", "write_letor", "write_lines"]
+__all__ = ["write_letor"]
 
 
 def write_letor(
@@ -83,33 +82,6 @@ def write_letor(
     write_lines(path, lines)
 
 
-def write_lines(path: StrPath, lines: Iterator[bytes]) -> None:
-    r"""Write a file, compressed with gzip if its name ends in ``.gz``.
-
-    Parameters
-    ----------
-    path : str or path-like
-    lines : iterator of bytes
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "data.txt")
-    ...     write_lines(path, iter([b"1 qid:7\n"]))
-    ...     path.read_bytes()
-    b'1 qid:7\n'
-    """
-    with open(path, "wb") as file:
-        if os.fspath(path).endswith(".gz"):
-            # Neither the name nor the time goes into the file.
-            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
-                packed.writelines(lines)
-        else:
-            file.writelines(lines)
-
-
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
 
 
@@ -135,50 +107,6 @@ def _check_features(X: Features) -> Features:
     if infinite.size:
         raise ValueError(f"X must be finite or NaN, got {infinite[0]}.")
     return X.astype(np.float64, copy=False)
-
-
-def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "") -> list[str]:
-    """Return the names of queries or documents as text.
-
-    Parameters
-    ----------
-    values : array-like of int or str, shape (length,)
-    argument : str
-        What they are called in messages.
-    length : int
-    unwanted : str
-        A character that they must not have, besides white space and NUL.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    ValueError, TypeError
-        If one is not an integer or a string without such characters.
-
-    Examples
-    --------
-    >>> check_names([7, 8], "qid", 2)
-    ['7', '8']
-    """
-    # An array of strings has no place for NUL at their ends.
-    ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
-    if ids.shape != (length,):
-        raise ValueError(f"{argument} must have shape ({length},), got shape {ids.shape}.")
-    names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
-    allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
-    besides = f", {unwanted!r}" if unwanted else ""
-    for row, name in enumerate(names):
-        if isinstance(name, bool) or not isinstance(name, int | str):
-            raise TypeError(f"{argument} must hold integers or strings, got {name!r} in row {row}.")
-        if not allowed.fullmatch(str(name)):
-            raise ValueError(
-                f"{argument} must hold non-empty strings without white space{besides} and NUL, "
-                f"got {name!r} in row {row}."
-            )
-    return [str(name) for name in names]
 
 
 def _check_comments(comments: Sequence[str], length: int) -> list[str]:

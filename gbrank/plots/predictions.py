@@ -1,4 +1,4 @@
-"""Two models, query by query."""
+"""How good predictions are: two models query by query, and whether probabilities come true."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_labels
 from gbrank.data.queries import Queries
+from gbrank.evaluation.calibration_error import calibration_bins, expected_calibration_error
 from gbrank.evaluation.statistics import interval, randomisation_test
 from gbrank.measures.measure import Measure
 from gbrank.measures.registry import get_measure
@@ -15,7 +16,7 @@ from gbrank.plots.style import BLUE, GREY, axes_for, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["per_query"]
+__all__ = ["calibration", "per_query"]
 
 
 def per_query(
@@ -96,4 +97,48 @@ def per_query(
         + f"mean difference {difference.mean():+.4f} [{low:+.4f}, {high:+.4f}], p = {p:.4f}",
         fontsize="medium",
     )
+    return ax
+
+
+def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: "Axes | None" = None) -> "Axes":
+    """Draw the mean target in each bin of probabilities, with the share of documents in it.
+
+    Probabilities that come true are on the diagonal.
+
+    Parameters
+    ----------
+    t, p : array-like, shape (n_documents,)
+        What is estimated and its estimates, from 0 to 1, as for `expected_calibration_error`.
+    bins : int
+        Number of bins. A probability on the edge of two is in the lower one.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If a number is not from 0 to 1, or there is none.
+
+    Examples
+    --------
+    >>> from gbrank import plots
+    >>> ax = plots.calibration([0.0, 0.5, 1.0, 1.0], [0.25, 0.25, 0.75, 0.75])
+    >>> ax.get_title()
+    'expected calibration error 0.1250'
+    """
+    shares, targets, probabilities = calibration_bins(t, p, bins)
+    ax = axes_for(ax)
+    ax.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
+    ax.vlines(
+        probabilities, 0, shares, color=GREY, linewidth=4, alpha=0.5, label="share of documents"
+    )
+    ax.plot(probabilities, targets, "o-", color=BLUE, label="mean target")
+    tidy(ax)
+    ax.set_aspect("equal")
+    ax.set_title(f"expected calibration error {expected_calibration_error(t, p, bins=bins):.4f}")
+    ax.set_xlabel("mean probability")
+    ax.legend(frameon=False)
     return ax

@@ -1,4 +1,4 @@
-"""An objective as a function of scores."""
+"""What sigma does: objectives as functions of scores, and soft ranks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,20 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit
+from scipy.stats import rankdata
 
 from gbrank.common.checks import check_finite, check_labels, check_number, check_vector
 from gbrank.data.queries import Queries
 from gbrank.fit.estimator import check_seed
 from gbrank.measures.measure import Measure
 from gbrank.measures.registry import get_measure
-from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
-from gbrank.plots.style import axes_for, check_sigmas, shades, tidy
+from gbrank.objectives.from_string import get_objective
+from gbrank.plots.style import GREY, axes_for, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["objective"]
+__all__ = ["objective", "soft_ranks"]
 
 POINTS = 401
 
@@ -89,7 +91,7 @@ def objective(
     start = check_finite(check_vector(scores, "scores", len(labels)), "scores")
     check_number(document, "document", 0, len(labels) - 1, integer=True, optional=True)
     check_number(reach, "reach", 0, open_low=True, optional=True)
-    widths = check_sigmas(sigmas)
+    widths = _check_sigmas(sigmas)
     if document is None:
         direction = np.random.default_rng(check_seed(random_state)).normal(size=len(start))
         direction /= np.sqrt(np.mean(direction**2))
@@ -105,7 +107,7 @@ def objective(
     repeated = np.tile(labels, POINTS)
     bound = chosen.bind(repeated, queries, rounds=1)
     ax = axes_for(ax)
-    for sigma, colour in zip(widths, shades(len(widths)), strict=True):
+    for sigma, colour in zip(widths, _shades(len(widths)), strict=True):
         ax.plot(centre + steps, bound.loss(moved, sigma), color=colour, label=f"σ = {sigma:g}")
     if measure is not None:
         exact = get_measure(measure)
@@ -117,3 +119,73 @@ def objective(
     ax.set_ylabel("loss")
     ax.legend(frameon=False)
     return ax
+
+
+def soft_ranks(
+    scores: ArrayLike,
+    *,
+    sigmas: Sequence[float] = (1.0, 0.3, 0.1, 0.03),
+    ax: "Axes | None" = None,
+) -> "Axes":
+    r"""Draw the soft ranks of ApproxRank against ranks, for several sigmas.
+
+    .. math:: \hat r_i = 1 + \sum_{j \ne i} \frac{1}{1 + e^{(s_i - s_j)/\sigma}}
+
+    Parameters
+    ----------
+    scores : array-like, shape (n_documents,)
+        Scores of the documents of one query. Equal ones share the mean of their ranks.
+    sigmas : sequence of float
+        Widths of the smoothing.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a score is not finite, or a sigma not above 0.
+
+    References
+    ----------
+    T. Qin, T.-Y. Liu, H. Li. A general approximation framework for direct optimization of
+    information retrieval measures. Information Retrieval 13, 2010.
+
+    Examples
+    --------
+    >>> from gbrank import plots
+    >>> ax = plots.soft_ranks([4.20074, 3.12378, 4.40918, 1.55258, 4.13330], sigmas=[0.01])
+    >>> ax.lines[1].get_ydata().round(5)  # table 1 of the paper
+    array([1.     , 2.00118, 2.99882, 4.     , 5.     ])
+    """
+    values = check_finite(check_vector(scores, "scores"), "scores")
+    widths = _check_sigmas(sigmas)
+    ordered = np.sort(values)[::-1]
+    ranks = rankdata(-ordered)
+    ax = axes_for(ax)
+    ax.plot(ranks, ranks, color=GREY, linestyle="--", linewidth=1)
+    for sigma, colour in zip(widths, _shades(len(widths)), strict=True):
+        soft = [0.5 + expit((ordered - score) / sigma).sum() for score in ordered]
+        ax.plot(ranks, soft, ".-", color=colour, label=f"σ = {sigma:g}")
+    tidy(ax)
+    ax.locator_params(integer=True)
+    ax.set_xlabel("rank")
+    ax.set_ylabel("soft rank")
+    ax.legend(frameon=False)
+    return ax
+
+
+def _shades(count: int) -> list[tuple[float, float, float, float]]:
+    """Return colours from dark to light, for what has an order."""
+    from matplotlib import colormaps
+
+    return [colormaps["viridis"](0.9 * place / max(1, count - 1)) for place in range(count)]
+
+
+def _check_sigmas(sigmas: Sequence[float]) -> list[float]:
+    """Return widths of the smoothing, all above 0, at least one."""
+    if not len(sigmas):
+        raise ValueError("sigmas must have at least one entry, got none.")
+    return [check_number(sigma, "sigmas", 0, open_low=True) for sigma in sigmas]

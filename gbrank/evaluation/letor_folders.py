@@ -9,7 +9,7 @@ import numpy as np
 
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_letor
-from gbrank.datasets.stacking import check_disjoint, stack_features
+from gbrank.datasets.stacking import stack_files
 from gbrank.datasets.types import StrPath
 from gbrank.evaluation.folds import Dataset, Fold, Index, rotate
 
@@ -90,32 +90,26 @@ def _numbered(folder: Path, pattern: str) -> list[Path]:
 def _read_parts(folder: Path, files: list[Path]) -> Dataset:
     if len(files) < 3:
         raise ValueError(f"{folder} must hold at least 3 parts, got {len(files)}.")
-    matrices, labels, qids = zip(*map(read_letor, files), strict=True)
-    check_disjoint(files, qids)
-    part = np.repeat(np.arange(len(files)), [len(y) for y in labels])
-    X, y, qid = stack_features(matrices), np.concatenate(labels), np.concatenate(qids)
+    parts = [read_letor(file) for file in files]
+    part = np.repeat(np.arange(len(parts)), [len(y) for _, y, _ in parts])
+    X, y, qid = stack_files(files, parts)
     return Dataset(folder.resolve().name, X, y, qid, rotate(part))
 
 
 def _read_fold_folders(folder: Path, folders: list[Path]) -> Dataset:
+    files = [[_part(fold, name) for name in PARTS] for fold in folders]
     # The first fold holds all documents, and so the last feature; the reader refuses a later one.
-    width = max(read_letor(_part(folders[0], name))[0].shape[1] for name in PARTS)
-    documents = _Documents()
+    width = max(read_letor(file)[0].shape[1] for file in files[0])
+    kept = _DistinctQueries()
     folds = [
-        Fold(
-            *(
-                documents.add(*read_letor(_part(fold_folder, name), n_features=width))
-                for name in PARTS
-            )
-        )
-        for fold_folder in folders
+        Fold(*(kept.add(*read_letor(file, n_features=width)) for file in own)) for own in files
     ]
-    X, y, qid = documents.stacked()
+    X, y, qid = kept.stacked()
     return Dataset(folder.resolve().name, X, y, qid, folds)
 
 
-class _Documents:
-    """Documents of several files, of which a query that stands in several is kept once."""
+class _DistinctQueries:
+    """The documents of several files; a query that stands in several is kept once."""
 
     def __init__(self) -> None:
         self._places: dict[tuple[str, bytes], Index] = {}

@@ -1,0 +1,57 @@
+"""Text files, compressed or not, and the names of queries and documents in them."""
+
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank.datasets.types import StrPath
+
+__all__ = ["check_names", "read_bytes", "write_lines"]
+
+
+def read_bytes(path: StrPath) -> bytes:
+    """Return the content of a file, unpacked if it is of gzip, ending in a newline."""
+    data = Path(path).read_bytes()
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
+    return data if data.endswith(b"\n") else data + b"\n"
+
+
+def write_lines(path: StrPath, lines: Iterator[bytes]) -> None:
+    """Write a file, compressed with gzip if its name ends in ``.gz``."""
+    with open(path, "wb") as file:
+        if os.fspath(path).endswith(".gz"):
+            # Neither the name nor the time goes into the file.
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+                packed.writelines(lines)
+        else:
+            file.writelines(lines)
+
+
+def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "") -> list[str]:
+    """Return names as text, refusing white space, NUL and what else is unwanted in them."""
+    # An array of strings has no place for NUL at their ends.
+    ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
+    if ids.shape != (length,):
+        raise ValueError(f"{argument} must have shape ({length},), got shape {ids.shape}.")
+    names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
+    allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
+    besides = f", {unwanted!r}" if unwanted else ""
+    for row, name in enumerate(names):
+        if isinstance(name, bool) or not isinstance(name, int | str):
+            raise TypeError(f"{argument} must hold integers or strings, got {name!r} in row {row}.")
+        if not allowed.fullmatch(str(name)):
+            raise ValueError(
+                f"{argument} must hold non-empty strings without white space{besides} and NUL, "
+                f"got {name!r} in row {row}."
+            )
+    return [str(name) for name in names]

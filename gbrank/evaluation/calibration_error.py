@@ -1,0 +1,89 @@
+"""Whether probabilities come true: the expected calibration error."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.checks import check_finite, check_number, check_vector
+from gbrank.fit.calibration import Calibration
+
+__all__ = ["calibration_bins", "calibration_error", "expected_calibration_error"]
+
+Vector = NDArray[np.float64]
+
+
+def expected_calibration_error(t: ArrayLike, p: ArrayLike, *, bins: int = 10) -> float:
+    r"""Return how far probabilities are, on average, from what came true.
+
+    With n_b of the n documents in the b-th of the bins of equal width, and the bin's mean target
+    and mean probability,
+
+    .. math:: \sum_b \frac{n_b}{n} \, |\bar t_b - \bar p_b|
+
+    Chance alone adds to it where documents are few.
+
+    Parameters
+    ----------
+    t : array-like, shape (n_documents,)
+        What is estimated, from 0 to 1: for grades, the label as a share of the largest.
+    p : array-like, shape (n_documents,)
+        Its estimates, from 0 to 1.
+    bins : int
+        Number of bins. A probability on the edge of two is in the lower one.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a number is not from 0 to 1, or there is none.
+
+    References
+    ----------
+    M. P. Naeini, G. F. Cooper, M. Hauskrecht. Obtaining well calibrated probabilities using
+    Bayesian binning. AAAI 2015.
+
+    Examples
+    --------
+    >>> from gbrank import expected_calibration_error
+    >>> round(expected_calibration_error([0.0, 0.5, 1.0, 1.0], [0.25, 0.25, 0.75, 0.75]), 4)
+    0.125
+    """
+    shares, targets, probabilities = calibration_bins(t, p, bins)
+    return float(np.abs(targets - probabilities) @ shares)
+
+
+def calibration_bins(t: ArrayLike, p: ArrayLike, bins: int) -> tuple[Vector, Vector, Vector]:
+    """Return the share of the documents, mean target and probability of each bin with any."""
+    check_number(bins, "bins", 1, integer=True)
+    probabilities = _check_shares(p, "p")
+    targets = _check_shares(t, "t", len(probabilities))
+    edges = np.linspace(0, 1, bins + 1)[1:-1]
+    bin_of = np.searchsorted(edges, probabilities)
+    size = np.bincount(bin_of)
+    filled = size > 0
+    totals = (np.bincount(bin_of, values)[filled] for values in (targets, probabilities))
+    mean_target, mean_probability = (total / size[filled] for total in totals)
+    return size[filled] / len(probabilities), mean_target, mean_probability
+
+
+def calibration_error(
+    calibration: Calibration | None, labels: Vector, scores: Vector, largest_label: float
+) -> float | None:
+    """Return the error of scores, if they have a calibration; labels are shares of the largest."""
+    if calibration is None:
+        return None
+    probabilities = calibration.probabilities(scores) * calibration.largest_label / largest_label
+    return expected_calibration_error(labels / largest_label, probabilities)
+
+
+def _check_shares(values: ArrayLike, name: str, length: int | None = None) -> Vector:
+    checked = check_finite(check_vector(values, name, length), name)
+    if not len(checked):
+        raise ValueError(f"{name} must have at least one entry, got none.")
+    outside = (checked < 0) | (checked > 1)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise ValueError(f"{name} must be from 0 to 1, got {checked[row]} in row {row}.")
+    return checked

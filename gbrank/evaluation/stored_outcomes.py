@@ -1,0 +1,126 @@
+"""The folder in which a comparison keeps what is done: one table of queries per trial."""
+
+import csv
+import functools
+import hashlib
+import io
+import pickle
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from gbrank.common.describe import describe
+from gbrank.evaluation.folds import Dataset
+from gbrank.evaluation.trial import PARTS, Outcome, Scores, Task, Trial
+from gbrank.fit.storage import replace_file
+
+__all__ = ["OutcomeFolder", "columns", "read_outcome", "rows", "write_outcome"]
+
+
+class OutcomeFolder:
+    """A folder with one CSV file per trial, whose name holds a hash of all that it depends on.
+
+    Results of other data, parameters or versions so have other names, and stay.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._data: dict[str, str] = {}
+
+    def path(self, task: Task) -> Path:
+        """Return where a trial's outcome is, or will be."""
+        name = task.data.name
+        if name not in self._data:
+            self._data[name] = _hash_of_data(task.data)
+        words = re.sub(r"[^\w.@+-]+", "-", "_".join(map(str, astuple(task.trial))))
+        return self._folder / f"{words[:100]}_{_hash_of_task(task, self._data[name])}.csv"
+
+
+def _hash_of_task(task: Task, data: str) -> str:
+    parts = [task.trial, task.ranker, task.measures, task.fold, data, code_version()]
+    try:
+        return str(joblib.hash(describe(parts)))
+    except (pickle.PicklingError, TypeError) as error:
+        raise ValueError(
+            f"results needs rankers and measures that can be pickled: {task.trial}: {error.args[0]}"
+        ) from None
+
+
+def _hash_of_data(data: Dataset) -> str:
+    queries = data.queries
+    return str(joblib.hash((data.X, data.labels, queries.ids, queries.order, queries.offsets)))
+
+
+@functools.cache
+def code_version() -> list[str]:
+    """Return a hash of gbrank's source, and the versions of what it trains with."""
+    source = hashlib.sha256()
+    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
+        if file.parent.name != "commands":
+            source.update(file.read_bytes())
+    packages = ("lightgbm", "xgboost", "catboost", "numpy")
+    return [source.hexdigest(), *map(_version, packages)]
+
+
+def _version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"no {package}"
+
+
+def columns(measures: Sequence[str]) -> list[str]:
+    """Return the names of the columns of a table."""
+    trial = [field.name for field in fields(Trial)]
+    return [*trial, "part", "query", *measures, "calibration_error", "rounds", "seconds"]
+
+
+def rows(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
+    """Yield a table's rows, one for each query and part."""
+    trial, end = astuple(outcome.trial), (outcome.rounds, outcome.seconds)
+    for part in PARTS:
+        scores: Scores = getattr(outcome, part)
+        values = (item.tolist() for item in scores.values.values())
+        for query in zip(scores.queries, *values, strict=True):
+            yield (*trial, part, *query, scores.calibration_error, *end)
+
+
+def write_outcome(path: Path, outcome: Outcome) -> None:
+    """Write the outcome of a trial, whole or not at all."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns(list(outcome.test.values)))
+    writer.writerows(rows(outcome))
+    replace_file(path, text.getvalue().encode())
+
+
+def read_outcome(path: Path, task: Task) -> Outcome:
+    """Read what `write_outcome` wrote."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            table = list(csv.DictReader(file, strict=True))
+        valid, test = (
+            _scores([row for row in table if row["part"] == part], task, part) for part in PARTS
+        )
+        rounds, seconds = table[0]["rounds"], float(table[0]["seconds"])
+        return Outcome(task.trial, valid, test, int(rounds) if rounds else None, seconds)
+    except (ValueError, TypeError, KeyError, csv.Error) as error:
+        raise ValueError(f"{path} is damaged ({error}): delete it.") from None
+
+
+def _scores(table: list[dict[str, str]], task: Task, part: str) -> Scores:
+    queries = [row["query"] for row in table]
+    expected = task.queries(part)
+    if queries != expected:
+        raise ValueError(f"{len(queries)} {part} queries, expected {len(expected)} in their order")
+    names = map(str, task.measures)
+    values = {name: np.array([float(row[name]) for row in table]) for name in names}
+    error = table[0]["calibration_error"]
+    return Scores(queries, values, float(error) if error else None)

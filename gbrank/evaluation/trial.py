@@ -1,0 +1,138 @@
+"""One trial of a comparison: one ranker, trained on one fold from one seed, and judged."""
+
+import signal
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from gbrank.data.queries import Queries
+from gbrank.evaluation.calibration_error import calibration_error
+from gbrank.evaluation.folds import Dataset, Documents, Fold
+from gbrank.fit.loop import FitInterrupted
+from gbrank.measures.measure import Measure
+
+__all__ = ["PARTS", "Outcome", "Scores", "Task", "Trial", "configured", "run", "run_in_worker"]
+
+PARTS = ("valid", "test")  # of a fold, in which rankers are judged
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Which fit it is; folds are counted from 1."""
+
+    data: str
+    ranker: str
+    seed: int
+    fold: int
+
+    def __str__(self) -> str:
+        return f"{self.ranker} on {self.data}, seed {self.seed}, fold {self.fold}"
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What the rankings of some queries are worth."""
+
+    queries: list[str]  # their ids
+    values: dict[str, NDArray[np.float64]]  # by measure; NaN where a query is skipped
+    calibration_error: float | None  # None where the ranker gives no probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came out of a trial."""
+
+    trial: Trial
+    valid: Scores
+    test: Scores
+    rounds: int | None  # of the model, where the ranker says so
+    seconds: float  # of the fit
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """All that a trial needs; the ranker is unfitted and has the trial's seed."""
+
+    trial: Trial
+    ranker: Any
+    data: Dataset
+    measures: Sequence[Measure]
+
+    @property
+    def fold(self) -> Fold:
+        """The rows of the fold."""
+        return self.data.splits[self.trial.fold - 1]
+
+    def queries(self, part: str) -> list[str]:
+        """Return the ids of the queries of a part of the fold, as they first appear."""
+        queries = self.data.queries
+        numbers = dict.fromkeys(queries.index[getattr(self.fold, part)].tolist())
+        return [str(query) for query in queries.ids[list(numbers)].tolist()]
+
+
+def configured(ranker: Any, seed: int) -> Any:
+    """Return an unfitted copy of a ranker with this seed, that uses one thread."""
+    copy = clone(ranker)
+    for name in copy.get_params(deep=True):
+        own = name.rpartition("__")[2]
+        if own == "random_state":
+            copy.set_params(**{name: seed})
+        elif own == "n_jobs":
+            copy.set_params(**{name: 1})
+    return copy
+
+
+def run(task: Task) -> Outcome:
+    """Train a ranker and judge it on the validation and on the test queries."""
+    train, valid, test = task.data.fold(task.trial.fold)
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FitInterrupted)
+            ranker = task.ranker.fit(
+                train.X,
+                train.y,
+                qid=train.qid,
+                eval_set=[(valid.X, valid.y)],
+                eval_qid=[valid.qid],
+            )
+    except FitInterrupted:  # by Ctrl-C; the ranker has kept the rounds that were done
+        raise KeyboardInterrupt from None
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{task.trial}: {error}") from error
+    seconds = time.perf_counter() - start
+    return Outcome(
+        task.trial,
+        _judge(task, "valid", ranker, valid),
+        _judge(task, "test", ranker, test),
+        getattr(ranker, "best_iteration_", None),
+        seconds,
+    )
+
+
+def run_in_worker(task: Task) -> Outcome:
+    """Do `run` in a process that leaves Ctrl-C to its parent."""
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return run(task)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+
+
+def _judge(task: Task, part: str, ranker: Any, documents: Documents) -> Scores:
+    scores = ranker.predict(documents.X)
+    queries = Queries.from_qid(documents.qid)
+    values = {
+        str(measure): measure.bind(documents.y, queries, n_jobs=1).per_query(scores)
+        for measure in task.measures
+    }
+    largest = float(np.max(task.data.y)) or 1.0
+    calibration = getattr(ranker, "calibration_", None)
+    error = calibration_error(calibration, documents.y, scores, largest)
+    return Scores(task.queries(part), values, error)
