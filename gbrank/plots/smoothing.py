@@ -14,8 +14,8 @@ from gbrank.data.queries import Queries
 from gbrank.fit.estimator import check_seed
 from gbrank.measures.measure import Measure
 from gbrank.measures.registry import get_measure
-from gbrank.objectives.objective import Objective
 from gbrank.objectives.from_string import get_objective
+from gbrank.objectives.objective import Objective
 from gbrank.plots.style import GREY, axes_for, tidy
 
 if TYPE_CHECKING:

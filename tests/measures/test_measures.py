@@ -21,10 +21,10 @@ import gbrank
 import reference
 from gbrank import measures
 from gbrank.measures.average_precision import AP
+from gbrank.measures.bpref import BPref
 from gbrank.measures.discounted import DCG, NDCG, RBP, Precision, Recall
 from gbrank.measures.expected_reciprocal_rank import ERR
 from gbrank.measures.reciprocal_rank import RR
-from gbrank.measures.bpref import BPref
 
 IDS = [f"{name}-{number}" for number, (name, _) in enumerate(reference.CASES)]
 TIES = ("average", "pessimistic", "optimistic", "order")

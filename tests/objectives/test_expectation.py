@@ -24,8 +24,8 @@ from gbrank import (
 )
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.kernels.noise import uniform
-from gbrank.measures.registry import MEASURES
 from gbrank.measures.measure import Measure, Terms
+from gbrank.measures.registry import MEASURES
 from gbrank.objectives.registry import OBJECTIVES
 
 Vector = NDArray[np.float64]

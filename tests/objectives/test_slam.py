@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import reference
 from gbrank import AP, DCG, ERR, NDCG, Queries, get_objective
-from gbrank.objectives.slam import SLAM
 from gbrank.objectives.objective import BoundObjective
+from gbrank.objectives.slam import SLAM
 
 Vector = NDArray[np.float64]
 MEASURES: list[Any] = [
