@@ -8,8 +8,8 @@ pairs at the same scores: what its rounds take beyond those on stored derivative
 next to nothing, with two leaves and one feature of two values. Everything is measured in one
 process, in turn; medians are reported, and the ratios are those of the same run.
 
-    python benchmarks/gradient.py            # 6,000 queries, about 717,000 documents
-    python benchmarks/gradient.py --quick    # a tenth of that
+    python -m benchmarks.gradient            # 6,000 queries, about 717,000 documents
+    python -m benchmarks.gradient --quick    # a tenth of that
 """
 
 import argparse
@@ -20,8 +20,8 @@ from collections.abc import Callable
 import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
-from names import objective_names
 
+from benchmarks.names import objective_names
 from gbrank import (
     NDCG,
     LambdaRank,

@@ -7,8 +7,8 @@ of its own, and the memory is the most that the process had in the phase, which 
 gbrank's share is what its process had at most, less what the booster's own had, in bytes for each
 document. Writes load.md.
 
-python benchmarks/load.py
-python benchmarks/load.py --scale 0.1 --output /tmp   # a tenth of everything
+python -m benchmarks.load
+python -m benchmarks.load --scale 0.1 --output /tmp   # a tenth of everything
 """
 
 import argparse
@@ -25,6 +25,7 @@ import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
 
+from benchmarks.writing import PAGES, markdown_table
 from gbrank import GBRanker
 from gbrank.boosters import TRAINERS
 from gbrank.objectives.objective import Objective
@@ -36,7 +37,6 @@ ROUNDS, LEAVES, THREADS = 5, 31, 2
 TREES = 100  # of the model that predicts
 GIB = 2**30
 LIMIT_GIB, LIMIT_SHARE = 12, 64
-DOCS = Path(__file__).parents[1] / "docs" / "studies"
 TEXT = """\
 # Memory of large loads, by phase
 
@@ -48,7 +48,7 @@ a process of its own, and the memory is the most that the process had in a phase
 counts. How it is measured: [`benchmarks/load.py`](../../benchmarks/load.py).
 
 ```bash
-python benchmarks/load.py
+python -m benchmarks.load
 ```
 """
 
@@ -178,7 +178,7 @@ TASKS: dict[str, Callable[[Watch, float], int]] = {
 
 def run(task: str, scale: float) -> dict[str, Any]:
     """Run a task in a process of its own."""
-    command = [sys.executable, __file__, "--task", task, "--scale", str(scale)]
+    command = [sys.executable, "-m", "benchmarks.load", "--task", task, "--scale", str(scale)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
@@ -195,19 +195,19 @@ def main() -> None:
     """Run all tasks, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0, help="share of the documents")
-    parser.add_argument("--output", type=Path, default=DOCS, help="where to write")
+    parser.add_argument("--output", type=Path, default=PAGES, help="where to write")
     parser.add_argument("--task", choices=TASKS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:
         measure(options.task, options.scale)
         return
     most: dict[str, int] = {}
-    lines = ["| load | phase | seconds | GiB at most |", "|---|---|---:|---:|"]
+    rows = []
     for task in TASKS:
         result = run(task, options.scale)
         for phase, seconds, peak in result["phases"][1:]:
-            lines.append(f"| {task} | {phase} | {seconds:.1f} | {peak / GIB:.2f} |")
-            print(lines[-1], flush=True)
+            rows.append([task, phase, f"{seconds:.1f}", f"{peak / GIB:.2f}"])
+            print(*rows[-1], flush=True)
         most[task] = max(peak for _, _, peak in result["phases"])
     count = int(DOCUMENTS * options.scale)
     shares = {
@@ -221,7 +221,8 @@ def main() -> None:
     )  # fmt: skip
     own = "; ".join(f"{share:.0f} on {booster}" for booster, share in shares.items())
     own = f"gbrank's process had at most so many bytes a document more than the booster's: {own}."
-    page = "\n".join([text, *lines, f"\n{own}\n"])
+    table = markdown_table(["load", "phase", "seconds", "GiB at most"], rows, words=2)
+    page = f"{text}\n{table}\n\n{own}\n"
     (options.output / "load.md").write_text(page, encoding="utf-8")
     assert max(most.values()) < LIMIT_GIB * GIB, most
     if options.scale >= 1:  # what a process has for no documents at all is then little

@@ -7,29 +7,30 @@ in a fit. The least time of several is kept. A series ends where the next list w
 a few seconds. LightGBM, XGBoost and CatBoost compute gradients only inside a round, so theirs is
 the time of a round that grows a stump on one feature, all pairs on, less that of squared loss;
 noise may be larger than that for short lists. Memory is the growth of a new process (on Linux)
-while it computes the gradient of one list. Writes scaling.md and scaling.png.
+while it computes the gradient of one list. Writes scaling.md, scaling.png and scaling.json.
 
-    python benchmarks/scaling.py                              # to docs/studies
-    python benchmarks/scaling.py --longest 3000 --output /tmp # a quick look
+    python -m benchmarks.scaling                             # to docs/studies and results/
+    python -m benchmarks.scaling --longest 3000 --output /tmp --results /tmp # a quick look
 """
 
 import argparse
 import itertools
 import multiprocessing
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import catboost
 import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
 from matplotlib.figure import Figure
-from names import objective_names
 
+from benchmarks.names import objective_names
+from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import Queries, get_objective
 
-DOCS = Path(__file__).parents[1] / "docs" / "studies"
 LENGTHS = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 DOCUMENTS = 20_000  # at least so many, in lists of one length
 LIMIT = 4.0  # seconds
@@ -132,11 +133,11 @@ def series(name: str, lengths: list[int], seconds_of: Callable[[str, int], float
     return found
 
 
-def exponent(times: Series) -> float:
+def exponent(times: Series) -> float | None:
     """Return the exponent of a list's time against its length, from 1,000 documents on."""
     long = {m: value for m, value in times.items() if m >= 1000 and value > 0}
     if len(long) < 2:
-        return np.nan
+        return None
     return 1 + float(np.polyfit(np.log(list(long)), np.log(list(long.values())), 1)[0])
 
 
@@ -190,34 +191,51 @@ lists of 20 to 219 documents, where sorting anew takes 36; in lists of 1,000, 12
 sorting by digits takes 13; in lists of 100,000, more than 500, where that takes 9."""
 
 
-def page(lengths: list[int], times: dict[str, Series], bytes_of: dict[str, float]) -> str:
-    """Return the study as Markdown."""
-    head = ["", *(f"{m:,}" for m in lengths), "exponent", "bytes/doc"]
-    rows = [head, ["---", *["---:"] * (len(head) - 1)]]
-    for name, values in times.items():
-        cells = [f"{values[m]:,.0f}" if m in values else "" for m in lengths]
-        grown = f"{bytes_of[name]:.0f}" if name in bytes_of else ""
-        power = exponent(values)
-        rows.append([f"`{name}`", *cells, "" if np.isnan(power) else f"{power:.2f}", grown])
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def rows_of(times: dict[str, Series], bytes_of: dict[str, float]) -> list[dict[str, Any]]:
+    """Return what was measured of each objective."""
+    return [
+        {
+            "objective": name,
+            **{str(m): value for m, value in values.items()},
+            "exponent": exponent(values),
+            "bytes": bytes_of.get(name),
+        }
+        for name, values in times.items()
+    ]
+
+
+def page(lengths: list[int], rows: Sequence[Mapping[str, Any]], note: str) -> str:
+    """Return the study as Markdown, with every other length."""
+    shown = lengths[::2]
+    head = ["", *(f"{m:,}" for m in shown), "exponent", "bytes/doc"]
+    lines = [
+        [
+            f"`{row['objective']}`",
+            *(f"{row[str(m)]:,.0f}" if str(m) in row else "" for m in shown),
+            "" if row["exponent"] is None else f"{row['exponent']:.2f}",
+            "" if row["bytes"] is None else f"{row['bytes']:.0f}",
+        ]
+        for row in rows
+    ]
     return f"""\
 # Long lists
 
 Nanoseconds per document of one gradient, by the length of the lists, on one thread, sort included;
 the exponent of a list's time against its length from 1,000 documents on; and the memory that the
 gradient of one list of {lengths[-1]:,} documents takes, results included. Series end where the
-next list would take more than {LIMIT:.0f} seconds, or where a library refuses. How it is measured:
-[`benchmarks/scaling.py`](../../benchmarks/scaling.py).
+next list would take more than {LIMIT:.0f} seconds, or where a library refuses.
+[The numbers](../../benchmarks/results/scaling.json) have the lengths in between too. How it is
+measured: [`benchmarks/scaling.py`](../../benchmarks/scaling.py).
 
 ```bash
-python benchmarks/scaling.py
+python -m benchmarks.scaling
 ```
 
 ![time per document against list length](scaling.png)
 
-{table}
+{markdown_table(head, lines)}
 
-{sorting()}
+{note}
 """
 
 
@@ -225,7 +243,8 @@ def main() -> None:
     """Measure, write and draw."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--longest", type=int, default=LENGTHS[-1], help="documents in a list")
-    parser.add_argument("--output", type=Path, default=DOCS, help="where to write")
+    parser.add_argument("--output", type=Path, default=PAGES, help="where to write the page")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where to write the numbers")
     options = parser.parse_args()
     lengths = [m for m in LENGTHS if m <= options.longest]
     names = sorted([*objective_names(), *MORE])
@@ -236,9 +255,9 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         reaching = [name for name in names if lengths[-1] in times[name]]
         bytes_of = {name: pool.apply(memory, (name, lengths[-1])) for name in reaching}
-    options.output.mkdir(parents=True, exist_ok=True)
-    text = page(lengths, times, bytes_of)
-    (options.output / "scaling.md").write_text(text, encoding="utf-8")
+    rows = rows_of(times, bytes_of)
+    (options.results / "scaling.json").write_text(rows_to_json(rows), encoding="utf-8")
+    (options.output / "scaling.md").write_text(page(lengths, rows, sorting()), encoding="utf-8")
     draw(times).savefig(options.output / "scaling.png", dpi=110)
 
 

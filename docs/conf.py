@@ -20,6 +20,8 @@ extensions = [
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"gbrank {release}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"

@@ -48,11 +48,11 @@ from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.linear.perceptron import SLAMPerceptron
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
-from gbrank.measures.registry import MEASURES, get_measure, list_measures, register_measure
+from gbrank.measures.measure_registry import MEASURES, get_measure, list_measures, register_measure
 from gbrank.objectives.from_string import custom_objective, get_objective
 from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Objective
-from gbrank.objectives.registry import OBJECTIVES, list_objectives, register_objective
+from gbrank.objectives.objective_registry import OBJECTIVES, list_objectives, register_objective
 from gbrank.ranker import GBRanker
 from gbrank.schedules import cosine, geometric, staircase
 

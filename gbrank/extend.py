@@ -21,10 +21,10 @@ from gbrank.kernels.newton_steps import bound_steps, to_score_units
 from gbrank.kernels.program import Program
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure, Terms
-from gbrank.measures.registry import register_measure
+from gbrank.measures.measure_registry import register_measure
 from gbrank.objectives.kernel_objective import KernelObjective, MeasureObjective
 from gbrank.objectives.objective import Facts, Objective
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = [
     "DiscountedMeasure",

@@ -7,9 +7,9 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from gbrank.commands.docstrings import documented_parameters
-from gbrank.measures.registry import MeasureFacts, list_measures
+from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.from_string import get_objective
-from gbrank.objectives.registry import ObjectiveFacts, list_objectives
+from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
 __all__ = ["measures_page", "objectives_page"]
 

@@ -12,7 +12,7 @@ from gbrank.commands.shared import check_folder
 from gbrank.common.checks import check_number
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Dataset, Documents, Fold
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker

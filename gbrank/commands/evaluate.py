@@ -11,7 +11,7 @@ from gbrank.commands.shared import add_files, print_json, read_files, read_numbe
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
 from gbrank.fit.loading import load_ranker
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 
 __all__ = ["add_options", "run"]
 

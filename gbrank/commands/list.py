@@ -6,8 +6,8 @@ from typing import Any
 
 from gbrank.commands.catalogue import measures_page, objectives_page
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.measures.registry import MeasureFacts, list_measures
-from gbrank.objectives.registry import ObjectiveFacts, list_objectives
+from gbrank.measures.measure_registry import MeasureFacts, list_measures
+from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
 __all__ = ["add_options", "run"]
 

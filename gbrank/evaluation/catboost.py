@@ -19,7 +19,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.loop import Evaluation, train
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 
 __all__ = ["CatBoostPeer"]
 

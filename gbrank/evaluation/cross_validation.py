@@ -19,7 +19,7 @@ from gbrank.evaluation.trial import PARTS, Outcome, Task, Trial, configured, run
 from gbrank.fit.loop import Bar
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 
 __all__ = ["compare_rankers", "cross_validate_rankers"]
 

@@ -8,7 +8,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from gbrank.common.checks import queries_needed
 from gbrank.measures.measure import Measure
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 
 __all__ = ["Scorer", "make_scorer"]
 

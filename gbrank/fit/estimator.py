@@ -13,7 +13,7 @@ from gbrank.common.checks import check_number, queries_needed
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.measures.measure import Measure
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 
 __all__ = ["WEIGHTS", "BaseRanker", "as_json", "check_seed"]
 

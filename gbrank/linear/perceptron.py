@@ -12,7 +12,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.loading import loadable
 from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
 from gbrank.measures.measure import Measure
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM
 
 __all__ = ["SLAMPerceptron"]

@@ -11,7 +11,7 @@ from gbrank.kernels.logistic import logistic_slope, truncation
 from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
 from gbrank.measures.gains import discount_values
 from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
-from gbrank.measures.registry import register_measure
+from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["AP"]
 

@@ -8,7 +8,7 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
-from gbrank.measures.registry import register_measure
+from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["BPref"]
 

@@ -22,7 +22,7 @@ from gbrank.measures.gains import (
     is_named,
 )
 from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
-from gbrank.measures.registry import register_measure
+from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["DCG", "NDCG", "RBP", "WTA", "DiscountedMeasure", "Precision", "Recall"]
 

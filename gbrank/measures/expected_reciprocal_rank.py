@@ -11,7 +11,7 @@ from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.gains import discount_values
 from gbrank.measures.measure import Measure, Terms, per_query_sum
-from gbrank.measures.registry import register_measure
+from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["ERR"]
 

@@ -12,7 +12,7 @@ from gbrank.kernels.logistic import logistic_slope
 from gbrank.kernels.swaps import delta_in
 from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, sweep_pairs
 from gbrank.measures.measure import Measure, Terms, inverse
-from gbrank.measures.registry import register_measure
+from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["KendallTau", "PairwiseCorrect"]
 

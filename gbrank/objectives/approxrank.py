@@ -11,7 +11,7 @@ from gbrank.kernels.soft_ranks import LONGEST_DIRECT, SCRATCH, ApproxParameters,
 from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["ApproxRank"]
 

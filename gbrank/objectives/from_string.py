@@ -12,11 +12,11 @@ from typing import Any
 
 from gbrank.common.checks import unknown_name
 from gbrank.common.grammar import parse_options, split_outside
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Facts, Objective
-from gbrank.objectives.registry import (
+from gbrank.objectives.objective_registry import (
     OBJECTIVES,
     aliases,
     facts_of,

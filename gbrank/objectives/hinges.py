@@ -9,7 +9,7 @@ from gbrank.kernels.hinge_pairs import LONGEST_DIRECT, SCRATCH, HingeParameters,
 from gbrank.kernels.program import Program
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["RankSVM", "SquaredHinge"]
 

@@ -10,7 +10,7 @@ from gbrank.kernels.driver import Runner
 from gbrank.kernels.program import Program
 from gbrank.measures.discounted import NDCG
 from gbrank.measures.measure import Measure, Terms
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.mixture import Summand
 
 __all__ = ["KernelObjective", "MeasureObjective"]

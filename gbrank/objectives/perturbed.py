@@ -16,7 +16,7 @@ from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.mixture import Summand
 from gbrank.objectives.objective import Evaluator, Facts, Objective
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["Perturbed"]
 

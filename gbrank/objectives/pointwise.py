@@ -11,7 +11,7 @@ from gbrank.kernels.intercept import InterceptParameters, logistic_with_intercep
 from gbrank.kernels.program import Program
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 from gbrank.parallel.collective import largest, total
 from gbrank.parallel.sums import mean_of_any_order
 

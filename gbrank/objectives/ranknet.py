@@ -8,7 +8,7 @@ from gbrank.kernels.logistic_pairs import LONGEST, direct_pairs, with_pairs
 from gbrank.kernels.program import Program
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["RankNet"]
 

@@ -14,7 +14,7 @@ from gbrank.measures.measure import Measure, Terms
 from gbrank.objectives.grades import grades
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["SLAM"]
 

@@ -14,7 +14,7 @@ from gbrank.kernels.soft_precision import (
 from gbrank.measures.average_precision import AP
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["SmoothAP"]
 

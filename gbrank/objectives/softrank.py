@@ -10,7 +10,7 @@ from gbrank.kernels.rank_exponentials import fit_discounts, make_tables
 from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["SoftRank"]
 

@@ -14,7 +14,7 @@ from gbrank.kernels.tied_expectation import SCRATCH, TieParameters, tied_expecta
 from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["TieRank"]
 

@@ -11,7 +11,7 @@ from gbrank.measures.gains import Gain, check_gain, gain_values
 from gbrank.objectives.grades import labels_differ
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
-from gbrank.objectives.registry import register_objective
+from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["XENDCG"]
 

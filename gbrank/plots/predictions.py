@@ -10,7 +10,7 @@ from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import calibration_bins, expected_calibration_error
 from gbrank.evaluation.statistics import interval, randomisation_test
 from gbrank.measures.measure import Measure
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 from gbrank.plots.style import BLUE, GREY, axes_for, tidy
 
 if TYPE_CHECKING:

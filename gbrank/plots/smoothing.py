@@ -13,7 +13,7 @@ from gbrank.common.checks import check_finite, check_labels, check_number, check
 from gbrank.data.queries import Queries
 from gbrank.fit.estimator import check_seed
 from gbrank.measures.measure import Measure
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
 from gbrank.plots.style import GREY, axes_for, tidy

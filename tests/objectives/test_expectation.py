@@ -25,8 +25,8 @@ from gbrank import (
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.kernels.noise import uniform
 from gbrank.measures.measure import Measure, Terms
-from gbrank.measures.registry import MEASURES
-from gbrank.objectives.registry import OBJECTIVES
+from gbrank.measures.measure_registry import MEASURES
+from gbrank.objectives.objective_registry import OBJECTIVES
 
 Vector = NDArray[np.float64]
 Y, S = np.array([2, 0, 1, 0, 2]), np.array([0.2, 0.5, -0.1, 0.0, 0.2])

@@ -21,8 +21,8 @@ from sklearn.preprocessing import StandardScaler
 
 import gbrank
 from gbrank import AP, GBRanker, LambdaRank, geometric, lightgbm_fobj, make_cubic, xgboost_obj
-from gbrank.measures.registry import MEASURES
-from gbrank.objectives.registry import OBJECTIVES
+from gbrank.measures.measure_registry import MEASURES
+from gbrank.objectives.objective_registry import OBJECTIVES
 from gbrank.schedules import SCHEDULES
 
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)

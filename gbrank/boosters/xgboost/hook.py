@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gbrank.boosters.gradient_hook import GradientHook, PerObject, caller
 from gbrank.data.queries import Queries
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
-from gbrank.measures.registry import get_measure
+from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.schedules import Sigma

@@ -1,0 +1,21 @@
+"""The artificial queries of the LambdaRank paper, which studies and papers share."""
+
+from functools import cache
+
+import numpy as np
+
+from gbrank import Dataset, make_cubic
+from gbrank.evaluation import Fold
+
+__all__ = ["cubic_queries"]
+
+SHARES = (2, 1, 2)  # the paper's 10K to train on, 5K to validate, 10K to test
+
+
+@cache
+def cubic_queries(n_queries: int) -> Dataset:
+    """Return random cubic polynomials, two fifths to train on, one to validate, two to test."""
+    X, y, qid = make_cubic(n_queries, random_state=0)
+    bounds = np.cumsum(SHARES) * n_queries // sum(SHARES)
+    part = np.searchsorted(bounds, qid, side="right")
+    return Dataset("cubic", X, y, qid, [Fold(*(np.flatnonzero(part == i) for i in range(3)))])

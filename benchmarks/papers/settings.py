@@ -1,0 +1,74 @@
+"""Where experiments find their data, and how their fits run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from benchmarks.artificial import cubic_queries
+from gbrank import Comparison, Dataset, compare_rankers, read_folds
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Data and settings of the experiments.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds LETOR's data sets, each in a folder of its own (see `read_folds`).
+    queries : int
+        How many queries of artificial data to make, at least 5.
+    pictures : Path, optional
+        Where pictures go; none are drawn by default.
+    results : Path, optional
+        A folder that keeps what is done, as for `compare_rankers`.
+    n_jobs : int, optional
+        Processes; as many as there are processors by default.
+    progress : bool
+        Whether to show bars on standard error.
+    """
+
+    folder: Path
+    queries: int = 25_000
+    pictures: Path | None = None
+    results: Path | None = None
+    n_jobs: int | None = None
+    progress: bool = False
+
+    def dataset(self, name: str) -> Dataset:
+        """Return a data set of the folder."""
+        return _read(self.folder / name)
+
+    def cubic(self) -> Dataset:
+        """Return random cubic polynomials, in one fold."""
+        return cubic_queries(self.queries)
+
+    def compare(
+        self, rankers: Mapping[str, Any], data: Dataset, measures: Sequence[Any], seeds: int = 1
+    ) -> Comparison:
+        """Train rankers on all folds and judge them."""
+        return compare_rankers(
+            rankers,
+            [data],
+            seeds=seeds,
+            measures=measures,
+            results=self.results,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        )
+
+    def save(self, figure: Figure, name: str) -> None:
+        """Write a picture, if there is a place for it."""
+        if self.pictures is not None:
+            figure.savefig(self.pictures / f"{name}.png", dpi=150)
+
+
+@cache
+def _read(folder: Path) -> Dataset:
+    return read_folds(folder)

@@ -1,0 +1,27 @@
+"""NDCG@10 of every objective as it comes: see `study` for the protocol.
+
+python -m benchmarks.studies.objectives --data mq2008 ohsumed
+"""
+
+from benchmarks.studies.study import study
+
+TEXT = """\
+# Every objective, as it comes
+
+NDCG@10 of each objective with its defaults, five folds, next to the boosters' own. Differences are
+from LightGBM's lambdarank. The protocol is that of
+[`benchmarks/studies/study.py`](../../benchmarks/studies/study.py).
+"""
+
+MEASURED = ("lambda", "approx", "smooth", "tie", "soft", "slam")
+OTHERS = ("listnet", "listmle", "xendcg", "ranknet", "ranksvm", "gbrank", "regression", "pointwise")
+BUILT_IN = ("lightgbm:lambdarank", "lightgbm:rank_xendcg", "xgboost:rank:ndcg")
+
+if __name__ == "__main__":
+    names = [
+        *BUILT_IN,
+        *(f"{name}:ndcg" for name in MEASURED),
+        *(f"{name}:ndcg+pointwise" for name in MEASURED),
+        *OTHERS,
+    ]
+    study("objectives", TEXT, {name: name for name in names}, baseline=BUILT_IN[0])

@@ -1,0 +1,140 @@
+"""What the studies share: run a comparison, write its numbers and its page.
+
+Each study compares rankers under one protocol: five folds (train, validate, test as in LETOR),
+LightGBM trees of 15 leaves, learning rate 0.05, at least 20 documents a leaf, 80% of the documents
+and 70% of the features a tree, at most 500 rounds, stopped after 100 without a better value of the
+first measure on the validation queries. Artificial data are one fold of 1,500, 750 and 1,500
+queries, with 300 rounds of 31 leaves at a learning rate of 0.1. Data folders are as for
+`gbrank compare`.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+
+from benchmarks.artificial import cubic_queries
+from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from gbrank import Comparison, compare_rankers, ranker_from_name, read_folds
+
+QUERIES = 3750  # of artificial data
+ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}
+UNSAMPLED = ARTIFICIAL | {"subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": 50}
+PARTS = {"valid": "Validation queries", "test": "Test queries"}
+HEAD = ("ranker", "mean", "difference", "95% interval", "p", "rounds", "s/fit")
+LEGEND = """\
+Differences are from the ranker that says "baseline", with 95% bootstrap intervals over queries; p
+is that of the paired randomisation test, corrected for the number of rankers (Holm); "rounds" is
+the mean number of rounds kept, "s/fit" the median seconds of a fit. A query without a relevant
+document is skipped. [The numbers](../../benchmarks/results/{name}.json) have also intervals of the
+means, deviations over seeds and t tests; what came out is among the [findings](findings.md).
+"""
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser of what all scripts on data folders take."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
+    parser.add_argument("--jobs", type=int, default=-1, help="processes")
+    return parser
+
+
+def study(
+    name: str,
+    text: str,
+    rankers: Mapping[str, Any],
+    *,
+    measures: Sequence[str] = ("ndcg@10",),
+    baseline: str | None = None,
+    seeds: int = 5,
+    parts: Sequence[str] = tuple(PARTS),
+) -> None:
+    """Compare rankers on the folders of the command line, and write what came out.
+
+    `text` is the page's heading and explanation, `parts` the queries that it shows, `seeds` their
+    number unless the command line says otherwise; the rest is as for `compare_rankers`.
+    """
+    parser = options(text.splitlines()[0].lstrip("# "))
+    parser.add_argument("--cubic", type=int, metavar="SEEDS", help="also on artificial data")
+    parser.add_argument("--seeds", type=int, default=seeds)
+    parser.add_argument("--results", help="folder that keeps what is done")
+    arguments = parser.parse_args()
+    built = {
+        name: ranker_from_name(ranker) if isinstance(ranker, str) else ranker
+        for name, ranker in rankers.items()
+    }
+    runs = [(built, [read_folds(folder) for folder in arguments.data], arguments.seeds)]
+    if arguments.cubic:
+        larger = {name: clone(ranker).set_params(**ARTIFICIAL) for name, ranker in built.items()}
+        runs.append((larger, [cubic_queries(QUERIES)], arguments.cubic))
+    comparisons = [
+        compare_rankers(
+            trained,
+            datasets,
+            seeds=seeds,
+            measures=measures,
+            baseline=baseline,
+            results=arguments.results,
+            n_jobs=arguments.jobs,
+        )
+        for trained, datasets, seeds in runs
+    ]
+    folders = " ".join(Path(folder).name for folder in arguments.data)
+    command = f"python -m benchmarks.studies.{name} --data {folders} --seeds {arguments.seeds}"
+    command += f" --cubic {arguments.cubic}" if arguments.cubic else ""
+    publish(name, text, command, comparisons, parts)
+
+
+def publish(
+    name: str,
+    text: str,
+    command: str,
+    comparisons: Sequence[Comparison],
+    parts: Sequence[str] = tuple(PARTS),
+) -> None:
+    """Write the numbers of comparisons of different data, and their page."""
+    rows = list(flat_rows([comparison.to_json() for comparison in comparisons]))
+    (RESULTS / f"{name}.json").write_text(rows_to_json(rows), encoding="utf-8")
+    (PAGES / f"{name}.md").write_text(page(name, text, command, rows, parts), encoding="utf-8")
+    print(*(comparison.table(parts[-1]) for comparison in comparisons), sep="\n\n")
+
+
+def flat_rows(contents: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of what `Comparison.to_json` gives, part by part."""
+    for part in PARTS:
+        for content in contents:
+            for row in content[part]:
+                yield {"part": part, "seeds": len(content["seeds"]), **row}
+
+
+def page(
+    name: str, text: str, command: str, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
+) -> str:
+    """Return a study's page: a table for each part, data set and measure."""
+    blocks = [text.strip(), f"```bash\n{command}\n```", LEGEND.format(name=name).strip()]
+    for part in parts:
+        blocks.append(f"## {PARTS[part]}")
+        own = (row for row in rows if row["part"] == part)
+        for (data, measure), block in groupby(own, lambda row: (row["data"], row["measure"])):
+            some = list(block)
+            counts = f"{some[0]['n_queries']:,} queries, {some[0]['n_skipped']:,} skipped"
+            blocks += [f"### {data}, {measure}: {counts}", markdown_table(HEAD, map(cells, some))]
+    return "\n\n".join(blocks) + "\n"
+
+
+def cells(row: Mapping[str, Any]) -> list[str]:
+    """Return a table's line."""
+    compared = row["p_randomisation"] is not None
+    low, high = row["difference_low"], row["difference_high"]
+    return [
+        f"`{row['ranker']}`",
+        f"{row['mean']:.4f}",
+        f"{row['difference']:+.4f}" if compared else "baseline",
+        f"{low:+.4f} to {high:+.4f}" if compared else "",
+        f"{row['p_randomisation']:.4f}" if compared else "",
+        "" if row["rounds"] is None else f"{row['rounds']:.0f}",
+        f"{row['seconds']:.1f}",
+    ]

@@ -1,0 +1,288 @@
+"""The papers' tables: how rows come about, the command, and the figures that must be reached."""
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from benchmarks.artificial import cubic_queries
+from benchmarks.papers import EXPERIMENTS, approxrank, lambdarank, smoothrank
+from benchmarks.papers.__main__ import main
+from benchmarks.papers.paper_rows import PaperRow, measured, rows_to_markdown
+from benchmarks.papers.scaling import scale_by_query
+from benchmarks.papers.selection import best_on_validation, fits_of, values_by_fold
+from benchmarks.papers.settings import Settings
+from benchmarks.writing import rows_to_json
+from gbrank import (
+    NDCG,
+    Dataset,
+    LinearRanker,
+    Queries,
+    compare_rankers,
+    get_measure,
+    make_cubic,
+    write_letor,
+)
+
+X, Y, QID = make_cubic(15, n_documents=10, n_features=6, random_state=3)
+DATA = Dataset("cubic", X, Y, QID, folds=3)
+
+
+# --- Rows -------------------------------------------------------------------------------------
+
+
+def test_mean_over_folds_of_means_over_queries() -> None:
+    """Folds count alike, however many queries they have; skipped queries do not count."""
+    folds = [np.array([0.2, 0.4]), np.array([0.9, np.nan, 0.9, 0.9])]
+    row = measured("a paper", "data", "NDCG@1", folds, 0.5, "a note")
+    assert row.ours == pytest.approx((0.3 + 0.9) / 2)
+    # The second fold is constant, so the mean is (0.2, 0.3 or 0.4, and 0.9) / 2.
+    assert row.ci_low == pytest.approx(0.55)
+    assert row.ci_high == pytest.approx(0.65)
+
+
+def test_rows_as_text() -> None:
+    """JSON holds every field; a lost figure is null there, and "lost" or a dash in the table."""
+    lost = PaperRow("a paper", "TD2003", "MAP", None, None, note="the data are not at hand")
+    (content,) = json.loads(rows_to_json([asdict(lost)]))
+    assert content == {
+        "paper": "a paper", "data": "TD2003", "figure": "MAP", "ours": None, "paper_value": None,
+        "ci_low": None, "ci_high": None, "note": "the data are not at hand",
+    }  # fmt: skip
+    line = rows_to_markdown([lost]).splitlines()[2]
+    assert line == "| a paper | TD2003 | MAP | – |  | lost | the data are not at hand |"
+    found = PaperRow("a paper", "data", "NDCG@10", 0.5, 0.457, 0.25, 0.75)
+    line = rows_to_markdown([found]).splitlines()[2]
+    assert line == "| a paper | data | NDCG@10 | 0.5000 | 0.2500 to 0.7500 | 0.457 |  |"
+
+
+# --- Choosing on validation queries -----------------------------------------------------------
+
+
+def test_what_is_best_on_validation_is_judged_on_test() -> None:
+    """By fold: the ranker of the best validation mean, and its values of the test queries."""
+    rankers = {f"{x:g}": LinearRanker("regression", ridge=x) for x in (1e-4, 1.0, 1e4)}
+    comparison = compare_rankers(
+        rankers, [DATA], seeds=2, measures=["ndcg@3", "rr"], n_jobs=1, progress=False
+    )
+    chosen = best_on_validation(comparison, "ndcg@3")
+    for fold, fit, values in zip(DATA.splits, chosen, values_by_fold(chosen, "rr"), strict=True):
+        train, valid, test = ((X[rows], Y[rows], QID[rows]) for rows in fold)
+        fits = [ranker.fit(*train[:2], qid=train[2]) for ranker in rankers.values()]
+        scores = [NDCG(k=3)(valid[1], ranker.predict(valid[0]), qid=valid[2]) for ranker in fits]
+        best = int(np.argmax(scores))
+        assert fit.trial.ranker == list(rankers)[best]
+        expected = get_measure("rr").per_query(test[1], fits[best].predict(test[0]), qid=test[2])
+        assert_array_equal(values, expected)
+    own = fits_of(comparison, "1")
+    assert len(own) == 2 * 3
+    assert [len(values) for values in values_by_fold(own, "rr")] == [5, 5, 5]
+
+
+# --- Data -------------------------------------------------------------------------------------
+
+
+def test_features_scaled_query_by_query() -> None:
+    """Each to [0, 1], rows in any order; constant features to 0."""
+    order = np.random.default_rng(0).permutation(len(Y))
+    rows, qid = X[order].copy(), QID[order]
+    rows[qid == 4, 2] = 7.0
+    scaled = scale_by_query(rows, Queries.from_qid(qid))
+    for query in range(15):
+        own, result = rows[qid == query], scaled[qid == query]
+        for column in range(6):
+            low, high = own[:, column].min(), own[:, column].max()
+            expected = (own[:, column] - low) / (high - low) if high > low else np.zeros(10)
+            assert_allclose(result[:, column], expected)
+
+
+def test_shares_of_the_artificial_queries() -> None:
+    """10K/5K/10K, or the same shares of fewer; no query is in two parts."""
+    data = cubic_queries(20)
+    parts = [set(data.queries.index[rows].tolist()) for rows in data.splits[0]]
+    assert [len(part) for part in parts] == [8, 4, 8]
+    assert len(set.union(*parts)) == 20
+
+
+# --- Pictures' numbers ------------------------------------------------------------------------
+
+
+def test_approximation_error_by_iteration() -> None:
+    """That of the ranker after as many iterations."""
+    errors = approxrank.approximation_errors(DATA, 20.0, 4)
+    rows = DATA.splits[0].train
+    ranker = approxrank.approx_ndcg(20.0).set_params(n_steps=4)
+    scores = ranker.fit(X[rows], Y[rows], qid=QID[rows]).predict(X[rows])
+    bound = ranker.objective.bind(Y[rows], Queries.from_qid(QID[rows]))
+    exact = NDCG().per_query(Y[rows], scores, qid=QID[rows])
+    assert errors.shape == (4, 5)
+    assert_allclose(errors[-1], np.abs(bound.loss(scores, 1 / 20) + exact))
+
+
+def test_annealing_curves_are_means_over_folds() -> None:
+    """Of what the rankers record, and of what they are worth in the end."""
+    path = smoothrank.anneal(DATA, 1e-3, n_jobs=1)
+    assert_array_equal(path.sigmas, 2.0 ** np.arange(6, -7, -1))
+    last = []
+    for fold in DATA.splits:
+        ranker = smoothrank.smooth_ndcg(50, 1e-3).set_params(n_jobs=1)
+        ranker.fit(X[fold.train], Y[fold.train], qid=QID[fold.train])
+        last.append([ranker.score(X[p], Y[p], QID[p]) for p in (fold.train, fold.test)])
+    assert_allclose([path.train[-1], path.test[-1]], np.mean(last, axis=0))
+
+
+def test_objective_along_a_line() -> None:
+    """Towards σ → 0 it is NDCG, and jagged; the wider σ, the smoother."""
+    line = smoothrank.line_through_optimum(DATA, [64.0, 1e-7], n_points=41, n_jobs=1)
+    rows = DATA.splits[0].train
+    ranker = smoothrank.smooth_ndcg(50, 1e-3).set_params(n_jobs=1)
+    ranker.fit(X[rows], Y[rows], qid=QID[rows])
+    middle = NDCG(k=50)(Y[rows], ranker.predict(X[rows]), qid=QID[rows])
+    assert line.values[1e-7][20] == pytest.approx(middle, abs=1e-6)
+    assert line.n_maxima(64.0) <= 1 < line.n_maxima(1e-7)
+
+
+# --- The command ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make ohsumed, ohsumed25 and mq2008, of three parts each."""
+    root = tmp_path_factory.mktemp("letor")
+    for name in ("ohsumed", "ohsumed25", "mq2008"):
+        (root / name).mkdir()
+        for part in range(3):
+            rows = part == QID // 5
+            write_letor(root / name / f"S{part + 1}.txt", X[rows], Y[rows], QID[rows])
+    return root
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search less."""
+    for module in ("smoothrank", "tierank"):
+        monkeypatch.setattr(f"benchmarks.papers.{module}.PENALTIES", (1e-3, 1.0))
+    monkeypatch.setattr("benchmarks.papers.approxrank.SEARCHED", (10.0, 100.0))
+    monkeypatch.setattr("benchmarks.papers.tierank.SEEDS", 1)
+    monkeypatch.setattr("benchmarks.papers.lambdarank.LEARNING_RATES", (1e-3,))
+
+
+@pytest.mark.usefixtures("quick")
+def test_every_row(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table for each experiment, JSON, pictures and progress; the same once more."""
+    command = ["--data", str(folder), "--queries", "25", "--jobs", "1"]
+    command += ["--results", str(tmp_path / "results"), "--pictures", str(tmp_path)]
+    main([*command, "--json", str(tmp_path / "rows.json")])
+    out, error = capsys.readouterr()
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    for number, name in enumerate(EXPERIMENTS, 1):
+        assert f"## {name}\n" in out
+        assert f"{name} ({number} of {len(EXPERIMENTS)})" in error
+    assert out.count("\n| ") == len(rows) + len(EXPERIMENTS)
+    assert {row["paper"] for row in rows} == {"SmoothRank", "ApproxRank", "LambdaRank", "TieRank"}
+    for row in rows:
+        assert (row["ours"] is None) == (row["note"] == "the data are not at hand")
+        if row["ci_low"] is not None:
+            assert row["ci_low"] <= row["ours"] <= row["ci_high"]
+    pictures = ["approxrank-figure-3.png", "smoothrank-figure-1.png", "smoothrank-figure-2.png"]
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == pictures
+    main([*command, "--json", str(tmp_path / "again.json")])
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "rows.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "table-9"], r"--only must be one of .*smoothrank-table-3.*got 'table-9'"),
+        (["--only", "lost", "lost"], r"--only must not hold 'lost' twice"),
+        (["--queries", "4"], r"--queries.*at least 5, got 4"),
+        (["--json", "nowhere/rows.json"], r"--json must be in a folder that exists"),
+        (["--pictures", "nowhere"], r"--pictures must be a folder that exists, got nowhere"),
+    ],
+)
+def test_bad_options(
+    folder: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Named, before any work."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["--data", str(folder), *options])
+    out, error = capsys.readouterr()
+    assert not out
+    assert re.search(message, error)
+
+
+def test_data_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The folder that lacks is named; experiments that read none run without."""
+    with pytest.raises(SystemExit, match="2"):
+        main(["--data", str(tmp_path)])
+    assert "--data must hold a folder ohsumed for smoothrank-table-3" in capsys.readouterr().err
+    main(["--data", str(tmp_path), "--only", "lost"])
+    assert "TD2003" in capsys.readouterr().out
+
+
+# --- What must be reached ---------------------------------------------------------------------
+
+needs_letor = pytest.mark.skipif(
+    "GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR does not name the folder of LETOR data"
+)
+
+
+def letor(queries: int = 5) -> Settings:
+    """Return LETOR's data, and one process."""
+    return Settings(Path(os.environ.get("GBRANK_LETOR", "")), queries=queries, n_jobs=1)
+
+
+def reached(rows: Iterable[PaperRow]) -> list[float]:
+    """Return what was measured."""
+    return [row.ours for row in rows if row.ours is not None]
+
+
+@pytest.mark.letor
+@pytest.mark.slow
+@needs_letor
+def test_smooth_ndcg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 3, k = 50: NDCG@5 and @10 on OHSUMED, by LETOR's discount; of two λ only."""
+    monkeypatch.setattr(smoothrank, "PENALTIES", (1e-3, 1.0))
+    monkeypatch.setattr(smoothrank, "TABLE_3", {50: smoothrank.TABLE_3[50]})
+    _, at_5, at_10, _ = reached(smoothrank.table_3(letor()))
+    assert at_5 >= 0.470
+    assert at_10 >= 0.452
+
+
+@pytest.mark.letor
+@pytest.mark.slow
+@needs_letor
+def test_approx_ndcg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 6.4: NDCG of the whole list, of 25 features and of 45; of one α only."""
+    monkeypatch.setattr(approxrank, "SEARCHED", (200.0,))
+    of_25, of_45 = reached(approxrank.section_6_4(letor()))
+    assert of_25 >= 0.664
+    assert of_45 >= 0.667
+
+
+@pytest.mark.letor
+@needs_letor
+def test_approximation_error_falls_with_alpha(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 6.2: below 0.055 at any time, and smaller for larger α."""
+    twelve = partial(approxrank.approximation_errors, n_iterations=12)
+    monkeypatch.setattr(approxrank, "approximation_errors", twelve)
+    errors = reached(approxrank.section_6_2(letor()))
+    assert 0.055 > errors[0] > errors[1] > errors[2] > 0
+
+
+@pytest.mark.slow
+def test_lambdarank_is_above_ranknet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 6.3.1: at every truncation, by a paired test; the paper's linear nets."""
+    monkeypatch.setattr(lambdarank, "LEARNING_RATES", (1e-4,))
+    rows = list(lambdarank.linear_nets(letor(queries=5000)))
+    assert [row.figure.split()[0] for row in rows] == [f"NDCG@{k}" for k in range(1, 11)]
+    for row in rows:
+        assert (row.ci_low or 0) > 0
+        assert float(row.note.rpartition("p = ")[2]) < 0.05

@@ -1,0 +1,87 @@
+"""What studies write: numbers of four digits, and pages with a table for each part and data set."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.studies import study
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
+from gbrank import Comparison, Dataset, LinearRanker, compare_rankers, make_cubic
+
+TABLES = ("curvature", "discounts", "flagship", "ideas", "larger", "measures", "mixtures")
+TABLES += ("objectives", "sigma", "strength", "truncation")
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    """Compare two regressions on two data sets."""
+    data = [
+        Dataset(name, *make_cubic(9, n_documents=8, n_features=4, random_state=seed), folds=3)
+        for seed, name in enumerate(("first", "second"))
+    ]
+    rankers = {f"ridge {x:g}": LinearRanker("regression", ridge=x) for x in (1.0, 1e3)}
+    return compare_rankers(rankers, data, measures=["ndcg@3", "rr"], n_jobs=1, progress=False)
+
+
+def test_numbers_have_four_digits() -> None:
+    """A row is a line; whole numbers, words and None stay."""
+    row = {"ranker": "λ", "n_queries": 123456, "mean": 0.123456, "p": 1.23456e-7, "low": None}
+    text = rows_to_json([row, row])
+    assert len(text.splitlines()) == 4
+    expected = {"ranker": "λ", "n_queries": 123456, "mean": 0.1235, "p": 1.235e-7, "low": None}
+    assert json.loads(text) == [expected, expected]
+
+
+def test_table() -> None:
+    """Words to the left, numbers to the right."""
+    lines = markdown_table(["load", "phase", "seconds"], [["a", "b", "1.0"]], words=2).splitlines()
+    assert lines == ["| load | phase | seconds |", "|---|---|---:|", "| a | b | 1.0 |"]
+
+
+def test_page_and_numbers(
+    comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every row of the summaries stands in both, the baseline without a difference."""
+    monkeypatch.setattr(study, "PAGES", tmp_path)
+    monkeypatch.setattr(study, "RESULTS", tmp_path)
+    study.publish("toy", "# A study\n\nOf two.\n", "python -m toy", [comparison])
+    rows = json.loads((tmp_path / "toy.json").read_text(encoding="utf-8"))
+    assert len(rows) == 2 * 3 * 2 * 2  # parts, data sets with both together, measures, rankers
+    page = (tmp_path / "toy.md").read_text(encoding="utf-8")
+    assert page.startswith("# A study\n\nOf two.\n\n```bash\npython -m toy\n```\n")
+    blocks = re.split(r"^##+ ", page, flags=re.MULTILINE)
+    assert [block.partition("\n")[0] for block in blocks[1:4]] == [
+        "Validation queries", "first, ndcg@3: 9 queries, 0 skipped",
+        "first, rr: 9 queries, 0 skipped",
+    ]  # fmt: skip
+    lines = [line for line in page.splitlines() if line.startswith("| `")]
+    summaries = [row for part in ("valid", "test") for row in comparison.summary(part)]
+    for line, number, row in zip(lines, rows, summaries, strict=True):
+        assert number["ranker"] == row.ranker
+        assert number["seeds"] == 5
+        assert number["mean"] == pytest.approx(row.mean, rel=5e-4)
+        name, mean, difference, interval, p, rounds, seconds = line.strip("| ").split(" | ")
+        assert (name, mean) == (f"`{row.ranker}`", f"{row.mean:.4f}")
+        assert seconds == f"{row.seconds:.1f}"
+        assert rounds == f"{row.rounds:.0f}"
+        if row.ranker == comparison.baseline:
+            assert (difference, interval, p) == ("baseline", "", "")
+        else:
+            assert difference == f"{row.difference:+.4f}"
+            assert interval == f"{row.difference_low:+.4f} to {row.difference_high:+.4f}"
+            assert p == f"{row.p_randomisation:.4f}"
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_pages_show_the_numbers(name: str) -> None:
+    """Each page that is kept is made of the numbers that are kept, to the rounding."""
+    rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    page = (study.PAGES / f"{name}.md").read_text(encoding="utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("| `")]
+    shown = rows[-len(lines) :]  # some pages leave out the validation queries
+    for line, row in zip(lines, shown, strict=True):
+        ranker, mean, *_ = line.strip("| ").split(" | ")
+        assert ranker == f"`{row['ranker']}`"
+        assert float(mean) == pytest.approx(row["mean"], abs=6e-5)
