@@ -42,13 +42,24 @@ def test_spread_by_hand(values: Any) -> None:
 
 @given(scores, st.permutations(range(7)))
 def test_spread_of_any_order_and_size(values: Any, order: list[int]) -> None:
-    """The same bits in any order; exact scaling by powers of two; finite at the extremes."""
+    """The same bits in any order; finite at the extremes; exact scaling by powers of two.
+
+    The last where every score, and every difference of two, has all of its digits: from 1e-290 on.
+    """
     spread = spread_within_queries(values, QUERIES)
     assert np.isfinite(spread)
     shuffled = Queries.from_qid(QUERIES.ids[QUERIES.index][order])
     assert spread_within_queries(values[order], shuffled) == spread
-    if np.abs(values).max() > 1e-100:
-        assert spread_within_queries(values / 8, QUERIES) == spread / 8
+    large = np.where(np.abs(values) < 1e-290, 0, values)
+    assert spread_within_queries(large / 8, QUERIES) == spread_within_queries(large, QUERIES) / 8
+
+
+@given(arrays(np.float64, 7, elements=st.integers(-(2**50), 2**50).map(lambda n: n * 5e-324)))
+def test_spread_of_the_smallest_scores(values: Any) -> None:
+    """Whole multiples of the smallest number: right to two of it."""
+    expected = by_hand(np.ldexp(values, 1074))
+    spread = float(np.ldexp(spread_within_queries(values, QUERIES), 1074))
+    assert spread == pytest.approx(expected, rel=1e-14, abs=2)
 
 
 def test_no_spread() -> None:
