@@ -1,6 +1,20 @@
-"""Every objective on every measure: the list that several tests run through."""
+"""Every objective on every measure: the names that several tests run through.
 
+Most tests take every objective on every measure; the exhaustive ones also their variants: cut,
+truncated, normalised, with other discounts.
+`GBRANK_BATTERY=word` leaves only the names that contain the word, such as those of a plug-in.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from functools import wraps
+
+import pytest
+
+from cases import Test, loop, without
 from gbrank import get_objective, list_measures, list_objectives
+
+WORD = os.environ.get("GBRANK_BATTERY", "")
 
 
 def possible(name: str) -> bool:
@@ -37,11 +51,43 @@ def names() -> list[str]:
     return [name for name in found if possible(name)]
 
 
-NAMES = names()
+def kind(name: str) -> str:
+    """Return which objective a name is of."""
+    return name.split(":")[0].split("(")[0]
+
+
+def base(name: str) -> str:
+    """Return an objective on a measure, without cut and options, but those that are always cut."""
+    measure = name.partition(":")[2].partition("@")[0].partition("(")[0]
+    return f"{kind(name)}:{measure}" if measure else kind(name)
+
+
+ALL = names()
+NAMES = [name for name in ALL if WORD in name]
 PLAIN = [name for name in NAMES if "normalize" not in name]
 FACTS = {item.name: item.facts for item in list_objectives()}
 
 
-def kind(name: str) -> str:
-    """Return which objective a name is of."""
-    return name.split(":")[0].split("(")[0]
+def battery(chosen: Iterable[str]) -> Callable[[Test], Test]:
+    """Turn a test of one `name` into one for each objective that runs through its names.
+
+    The first name of every objective on every measure is for all, the others are exhaustive.
+    """
+    groups: dict[str, list[str]] = {}
+    quick: set[str] = set()
+    for name in chosen:
+        part = f"{kind(name)}, variants" if base(name) in quick else kind(name)
+        quick.add(base(name))
+        groups.setdefault(part, []).append(name)
+    parts = [
+        pytest.param(part, marks=[pytest.mark.exhaustive] * ("variants" in part)) for part in groups
+    ]
+
+    def decorate(test: Test) -> Test:
+        @wraps(test, updated=())
+        def run(objective: str, **given: object) -> None:
+            loop("name", groups[objective])(test)(**given)
+
+        return pytest.mark.parametrize("objective", parts)(without(run, test, "name", "objective"))
+
+    return decorate

@@ -16,7 +16,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import reference
-from battery import NAMES
+from battery import NAMES, battery
+from cases import loop
 from gbrank import GBRanker, Queries, geometric, get_objective, make_cubic
 from gbrank.boosters import TRAINERS, Settings
 from gbrank.boosters.bins import binned_rows
@@ -163,12 +164,12 @@ def shuffled_documents(qid: Any, rng: np.random.Generator) -> Any:
     return np.lexsort((rng.random(len(qid)), qid))
 
 
-orders = pytest.mark.parametrize("shuffled", [shuffled_queries, shuffled_documents])
+ORDERS = [shuffled_queries, shuffled_documents]
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("tied", [False, True])
-@orders
+@battery(NAMES)
+@loop("tied", [False, True])
+@loop("shuffled", ORDERS)
 def test_derivatives_go_with_their_rows(name: str, tied: bool, shuffled: Any) -> None:
     """Every gradient and curvature, bit for bit, in any round."""
     data = reference.Data(31, tied=tied)
@@ -189,7 +190,7 @@ def test_derivatives_go_with_their_rows(name: str, tied: bool, shuffled: Any) ->
 
 @boosters
 @pytest.mark.parametrize("case", SHUFFLED)
-@orders
+@pytest.mark.parametrize("shuffled", ORDERS)
 def test_predictions_do_not_depend_on_the_order(booster: str, case: str, shuffled: Any) -> None:
     """But for the order in which the booster sums."""
     rows = np.flatnonzero(TRAIN)[shuffled(QID[TRAIN], np.random.default_rng(4))]

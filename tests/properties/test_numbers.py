@@ -4,6 +4,7 @@ Each example runs an objective on all of its measures, so that each of them sees
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
-from battery import FACTS, NAMES, kind
+from battery import FACTS, NAMES, battery, kind
+from cases import Test
 from gbrank import Queries, get_objective
 
 Vector = NDArray[np.float64]
@@ -21,12 +23,12 @@ Vector = NDArray[np.float64]
 KINDS = sorted(FACTS)
 OBJECTIVES = {name: [(text, get_objective(text)) for text in NAMES if kind(text) == name]
               for name in KINDS}  # fmt: skip
-every_objective = pytest.mark.parametrize("name", KINDS)
-examples = settings(max_examples=500, deadline=None, print_blob=True)
 
 SIZES = [0.0, 5e-324, 1e-310, 1e-300, 1e-9, 1.0, 37.5, 1e9, 1e150, 1e300]
 finite = st.floats(-1e300, 1e300, allow_nan=False) | st.floats(-9, 9, allow_subnormal=True)
 sigmas = st.sampled_from([1e-300, 1e-150, 1e-8, 1.0, 1e150, 1e300]) | st.floats(1e-300, 1e300)
+
+infinities = st.sampled_from([np.inf, -np.inf, np.nan])
 
 
 @st.composite
@@ -60,6 +62,20 @@ def lists(draw: st.DrawFn) -> tuple[Vector, Vector]:
     return draw(labels_of(size)), draw(scores_of(size))
 
 
+def every_objective(**drawn: st.SearchStrategy[Any]) -> Callable[[Test], Any]:
+    """Run a test of drawn numbers on each objective: 20 examples, and 500 if exhaustive."""
+    counts = [pytest.param(20), pytest.param(500, marks=pytest.mark.exhaustive)]
+
+    def decorate(test: Test) -> Any:
+        def run(name: str, examples: int) -> None:
+            settings(max_examples=examples)(given(**drawn)(test))(name=name)
+
+        every = pytest.mark.parametrize("name", KINDS)
+        return every(pytest.mark.parametrize("examples", counts)(run))
+
+    return decorate
+
+
 def bind(objective: Any, labels: Vector) -> Any:
     """Bind an objective, or return None where it refuses large labels, for what they are worth."""
     try:
@@ -74,9 +90,7 @@ def bind(objective: Any, labels: Vector) -> Any:
         return None
 
 
-@every_objective
-@examples
-@given(query=lists(), sigma=sigmas)
+@every_objective(query=lists(), sigma=sigmas)
 def test_gradients_are_finite(name: str, query: tuple[Vector, Vector], sigma: float) -> None:
     """Curvatures are positive, and gradients of a query sum to zero but for rounding."""
     labels, scores = query
@@ -97,9 +111,7 @@ def test_gradients_are_finite(name: str, query: tuple[Vector, Vector], sigma: fl
             assert abs(gradient.sum()) <= rounding * len(gradient) + 1e-320, text
 
 
-@every_objective
-@examples
-@given(query=lists(), sigma=sigmas)
+@every_objective(query=lists(), sigma=sigmas)
 def test_single_precision(name: str, query: tuple[Vector, Vector], sigma: float) -> None:
     """Scores of single precision are the same numbers in double precision."""
     labels, scores = query
@@ -118,9 +130,9 @@ def test_single_precision(name: str, query: tuple[Vector, Vector], sigma: float)
             assert_array_equal(actual, expected)
 
 
-@every_objective
-@examples
-@given(query=lists(), row=st.integers(0, 6), value=st.sampled_from([np.inf, -np.inf, np.nan]))
+@every_objective(
+    query=lists(), row=st.integers(0, 6), value=st.sampled_from([np.inf, -np.inf, np.nan])
+)
 def test_what_is_not_finite_is_refused(
     name: str, query: tuple[Vector, Vector], row: int, value: float
 ) -> None:
@@ -141,7 +153,7 @@ def test_what_is_not_finite_is_refused(
             objective.bind(wrong, Queries.from_sizes([len(labels)]))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@battery(NAMES)
 def test_ten_thousand_grades(name: str) -> None:
     """In 500 queries of 20 documents."""
     grades = np.random.default_rng(0).permutation(10_000)

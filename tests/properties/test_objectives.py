@@ -1,16 +1,12 @@
 """The battery: what every objective must do, on every measure, whoever wrote it."""
 
-import os
 import pickle
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -18,19 +14,15 @@ from numpy.typing import NDArray
 
 import gbrank
 import reference
-from battery import FACTS, NAMES, PLAIN, kind, possible
+from battery import ALL, FACTS, NAMES, PLAIN, battery, kind, possible
+from cases import loop
 from gbrank import (
     AP,
-    NDCG,
     LambdaRank,
     Queries,
     get_objective,
-    lightgbm_fobj,
     list_measures,
     list_objectives,
-    make_cubic,
-    read_letor,
-    xgboost_obj,
 )
 from gbrank.kernels import driver
 
@@ -38,16 +30,13 @@ Vector = NDArray[np.float64]
 Pair = tuple[Vector, Vector]
 
 
-battery = pytest.mark.parametrize("name", NAMES)
-
-
 # Their loss is a step function of the scores: the gradient is an estimate of its expectation's.
 ESTIMATES = [name for name in NAMES if kind(name) == "perturbed" and ":" in name]
 
 
-def where(condition: Any) -> Any:
-    """Run a test on the objectives whose name and facts meet a condition."""
-    return pytest.mark.parametrize("name", [name for name in PLAIN if condition(FACTS[kind(name)])])
+def where(condition: Any) -> list[str]:
+    """Return the names whose objective's facts meet a condition."""
+    return [name for name in PLAIN if condition(FACTS[kind(name)])]
 
 
 def bind(name: str, data: reference.Data, **weights: Any) -> Any:
@@ -83,8 +72,8 @@ def assert_usable(pair: Pair) -> None:
 
 def test_the_battery_is_complete() -> None:
     """Every objective takes part; what takes no measure says so in words."""
-    assert {kind(name) for name in NAMES} == set(FACTS)
-    assert {f"lambda:{item.name}@3" for item in list_measures() if item.truncated} <= set(NAMES)
+    assert {kind(name) for name in ALL} == set(FACTS)
+    assert {f"lambda:{item.name}@3" for item in list_measures() if item.truncated} <= set(ALL)
     for item in list_objectives():
         assert item.summary
         assert item.facts.formula
@@ -97,8 +86,8 @@ def test_the_battery_is_complete() -> None:
 # --- The gradient -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in PLAIN if name not in ESTIMATES])
-@pytest.mark.parametrize("sigma", [0.47, 2.9])
+@battery(name for name in PLAIN if name not in ESTIMATES)
+@loop("sigma", [0.47, 2.9])
 def test_gradient_is_the_slope_of_the_loss(name: str, sigma: float) -> None:
     """Central differences, a place of all queries at once; no two documents swap ranks."""
     data, step = reference.Data(11), 1e-5
@@ -113,8 +102,8 @@ def test_gradient_is_the_slope_of_the_loss(name: str, sigma: float) -> None:
         assert_allclose(slope[data.qid[rows]], gradient[rows], rtol=1e-4, atol=tolerance)
 
 
-@where(lambda facts: facts.shift_invariant)
-@pytest.mark.parametrize("tied", [False, True])
+@battery(where(lambda facts: facts.shift_invariant))
+@loop("tied", [False, True])
 def test_shifts_do_not_matter(name: str, tied: bool) -> None:
     """Gradients sum to zero over each query; a constant on all of its scores changes nothing."""
     data = reference.Data(12, tied=tied)
@@ -129,7 +118,7 @@ def test_shifts_do_not_matter(name: str, tied: bool) -> None:
     assert_close(bound.loss(shifted), bound.loss(data.scores))
 
 
-@where(lambda facts: "/σ" in facts.formula and "²/σ" not in facts.formula)
+@battery(where(lambda facts: "/σ" in facts.formula and "²/σ" not in facts.formula))
 def test_sigma_is_in_units_of_scores(name: str) -> None:
     """Scores and sigma four times as large: the same loss, a quarter of the slope."""
     data = reference.Data(13)
@@ -138,7 +127,7 @@ def test_sigma_is_in_units_of_scores(name: str) -> None:
     assert_close(bound.loss(4 * data.scores, 2.0), bound.loss(data.scores, 0.5))
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@battery(PLAIN)
 def test_sigma_plays_a_part_or_is_declared_not_to(name: str) -> None:
     """By the gradient."""
     data = reference.Data(13)
@@ -146,7 +135,7 @@ def test_sigma_plays_a_part_or_is_declared_not_to(name: str) -> None:
     assert (one == other).all() == (FACTS[kind(name)].sigma_unit == "none")
 
 
-@where(lambda facts: facts.convex and not facts.stochastic)  # draws go by rank
+@battery(where(lambda facts: facts.convex and not facts.stochastic))  # draws go by rank
 @given(query=reference.queries(8), seed=st.integers(0, 9))
 @settings(max_examples=30, deadline=None)
 def test_convex_losses(name: str, query: reference.Query, seed: int) -> None:
@@ -158,7 +147,7 @@ def test_convex_losses(name: str, query: reference.Query, seed: int) -> None:
     assert bound.loss((np.array(scores) + other) / 2) <= ends / 2 + 1e-12 * (1 + np.abs(ends))
 
 
-@battery
+@battery(NAMES)
 def test_only_stochastic_objectives_depend_on_the_round(name: str) -> None:
     """By their gradient."""
     data = reference.Data(14)
@@ -166,26 +155,24 @@ def test_only_stochastic_objectives_depend_on_the_round(name: str) -> None:
     assert (one != other).any() == FACTS[kind(name)].stochastic
 
 
-@pytest.mark.parametrize("normalized", [name for name in NAMES if "normalize" in name])
-def test_query_normalisation_by_formula(normalized: str) -> None:
+@battery(name for name in NAMES if "normalize" in name)
+def test_query_normalisation_by_formula(name: str) -> None:
     """log2(1 + S) / S times gradient and curvature, S the sum of |gradient| over the query."""
-    data, plain = reference.Data(15), normalized.replace("(normalize='query')", "")
+    data, plain = reference.Data(15), name.replace("(normalize='query')", "")
     gradient, curvature = bind(plain, data).gradients(data.scores)
     total = np.bincount(data.qid, np.abs(gradient))
     factor = np.divide(np.log2(1 + total), total, out=np.ones(len(total)), where=total > 0)
-    actual = bind(normalized, data).gradients(data.scores)
+    actual = bind(name, data).gradients(data.scores)
     assert_allclose(actual[0], gradient * factor[data.qid], rtol=1e-12)
     assert_allclose(actual[1], curvature * factor[data.qid], rtol=1e-12, atol=1e-300)
-    assert_array_equal(
-        bind(plain, data).loss(data.scores), bind(normalized, data).loss(data.scores)
-    )
+    assert_array_equal(bind(plain, data).loss(data.scores), bind(name, data).loss(data.scores))
 
 
 # --- Order, weights, threads ------------------------------------------------------------------
 
 
-@battery
-@pytest.mark.parametrize("tied", [False, True])
+@battery(NAMES)
+@loop("tied", [False, True])
 def test_order_of_rows_and_queries_changes_no_bit(name: str, tied: bool) -> None:
     """D8: rows of all queries shuffled together."""
     data = reference.Data(16, tied=tied)
@@ -198,7 +185,7 @@ def test_order_of_rows_and_queries_changes_no_bit(name: str, tied: bool) -> None
     assert_array_equal(losses, bound.loss(data.scores)[shuffled.queries.ids])
 
 
-@battery
+@battery(NAMES)
 def test_weights_multiply(name: str) -> None:
     """Document weights, query weights and both; losses take the query's."""
     data, rng = reference.Data(17), np.random.default_rng(0)
@@ -213,7 +200,7 @@ def test_weights_multiply(name: str) -> None:
     assert_allclose(bound.loss(data.scores), plain.loss(data.scores) * queries, rtol=1e-14)
 
 
-@battery
+@battery(NAMES)
 def test_threads_change_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One to seven threads."""
     monkeypatch.setattr(driver, "PAIRS_PER_THREAD", 1)
@@ -226,9 +213,9 @@ def test_threads_change_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> No
 # --- Hard cases -------------------------------------------------------------------------------
 
 
-@battery
-@pytest.mark.parametrize("spread", [0.0, 5e-324, 1e-300, 1.0, 1e300])
-@pytest.mark.parametrize("sigma", [1e-300, 1e-8, 1.0, 1e300])
+@battery(NAMES)
+@loop("spread", [0.0, 5e-324, 1e-300, 1.0, 1e300])
+@loop("sigma", [1e-300, 1e-8, 1.0, 1e300])
 def test_extreme_scores_and_sigmas(name: str, spread: float, sigma: float) -> None:
     """Nothing overflows: finite gradients, positive finite curvature."""
     data = reference.Data(19)
@@ -238,14 +225,17 @@ def test_extreme_scores_and_sigmas(name: str, spread: float, sigma: float) -> No
     assert_usable(bound.gradients(spread * np.sign(places), sigma))
 
 
-@battery
-@pytest.mark.parametrize(
-    ("labels", "scores"),
+@battery(NAMES)
+@loop(
+    "query",
     [([2], [0.5]), ([0], [0.5]), ([0, 0, 0], [3, 1, 1]), ([2, 2, 2], [3, 1, 1]), ([3, 3], [0, 0])],
-    ids=["single", "single irrelevant", "no relevant", "all equal", "all equal and tied"],
 )
-def test_queries_that_teach_nothing(name: str, labels: list[float], scores: list[float]) -> None:
-    """Beside a query that does teach: no gradient where there is no pair to be ranked."""
+def test_queries_that_teach_nothing(name: str, query: tuple[list[float], list[float]]) -> None:
+    """Beside a query that does teach: no gradient where there is no pair to be ranked.
+
+    One document, relevant or not; none relevant; all equally so, the scores apart or tied.
+    """
+    labels, scores = query
     other = [3.0, 0, 0, 0, 0, 0]
     bound = get_objective(name).bind([*labels, *other], Queries.from_sizes([len(labels), 6]))
     scores = [*scores, *np.arange(6) / 7]
@@ -264,7 +254,7 @@ def test_queries_that_teach_nothing(name: str, labels: list[float], scores: list
         assert_array_equal(gradient[: len(labels)], 0)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if kind(name) != "smooth"])
+@battery(name for name in NAMES if kind(name) != "smooth")
 def test_all_tied_scores_move(name: str) -> None:
     """Round 0: a relevant document rises, the others sink. (SmoothRank says that it cannot.)"""
     bound = get_objective(name).bind([0, 1, 0, 0, 1, 0], Queries.from_sizes([6]))
@@ -275,7 +265,7 @@ def test_all_tied_scores_move(name: str) -> None:
     assert len(set(gradient)) == len(set(gradient[[0, 1]])) or FACTS[kind(name)].stochastic
 
 
-@battery
+@battery(NAMES)
 def test_types_of_labels_and_scores(name: str) -> None:
     """Single precision, integers, lists and series are numbers like others."""
     data = reference.Data(20, tied=True)
@@ -287,7 +277,7 @@ def test_types_of_labels_and_scores(name: str) -> None:
             assert_same(bound.gradients(scores), expected)
 
 
-@battery
+@battery(NAMES)
 def test_objectives_are_values(name: str) -> None:
     """Pickled, printed and read back, they are equal and do the same."""
     objective, data = get_objective(name), reference.Data(21)
@@ -305,41 +295,8 @@ def test_objectives_are_values(name: str) -> None:
     assert objective != LambdaRank(AP(k=77))
 
 
-# --- The boosters' own objectives -------------------------------------------------------------
-
-
-def cubic() -> Any:
-    """Return training and test data."""
-    X, y, qid = make_cubic(120, n_documents=30, n_features=10, random_state=0)
-    return [(X[part], y[part], qid[part]) for part in (qid < 80, qid >= 80)]
-
-
-def mq2008() -> Any:
-    """Return training and test data of fold 1."""
-    folder = Path(os.environ["GBRANK_LETOR"], "mq2008")
-    parts = [read_letor(folder / f"S{part}.txt") for part in (1, 2, 3, 5)]
-    return [np.concatenate(column) for column in zip(*parts[:3], strict=True)], parts[3]
-
-
-needs_letor = pytest.mark.skipif(
-    "GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR does not name the folder of LETOR data"
-)
-on_data = pytest.mark.parametrize(
-    "load", [cubic, pytest.param(mq2008, marks=[pytest.mark.letor, needs_letor])]
-)
-
-
-def assert_same_model(ours: Vector, theirs: Vector, test: Any, atol: float) -> None:
-    """Scores agree to rounding, and so does NDCG@10."""
-    _, y, qid = test
-    assert theirs.std() > 0.3
-    assert_allclose(ours, theirs, rtol=0, atol=atol)
-    values = [NDCG(k=10)(y, scores, qid=qid) for scores in (ours, theirs)]
-    assert values[0] == pytest.approx(values[1], abs=1e-3)
-
-
-@pytest.mark.parametrize("preset", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("name", [name for name in PLAIN if kind(name) == "lambda"])
+@battery(name for name in PLAIN if kind(name) == "lambda")
+@loop("preset", ["lightgbm", "xgboost"])
 def test_presets_take_every_measure(preset: str, name: str) -> None:
     """An expected swap delta of zero that rounds to less is no negative curvature."""
     data = reference.Data(11)
@@ -347,38 +304,3 @@ def test_presets_take_every_measure(preset: str, name: str) -> None:
     bound = objective.bind(data.y, Queries.from_qid(data.qid))
     assert_usable(bound.gradients(data.scores, 0.7))
     assert_usable(bound.gradients(np.zeros(len(data.y)), 0.7))
-
-
-@on_data
-@pytest.mark.parametrize("truncation", [30, 1000])
-def test_lightgbm_is_reproduced(load: Any, truncation: int) -> None:
-    """Its "lambdarank", to the rounding of its single precision."""
-    (X, y, qid), test = load()
-    options = {"learning_rate": 0.05, "num_leaves": 15, "num_threads": 1, "verbose": -1,
-               "deterministic": True, "force_col_wise": True}  # fmt: skip
-    ours = LambdaRank(NDCG(), truncation=truncation, normalize="lightgbm", ties="order")
-    theirs = {"objective": "lambdarank", "lambdarank_truncation_level": truncation}
-    scores = []
-    for objective in ({"objective": lightgbm_fobj(ours, n_jobs=1)}, theirs):
-        data = lgb.Dataset(X, y, group=Queries.from_qid(qid).sizes)
-        scores.append(lgb.train({**options, **objective}, data, 50).predict(test[0]))
-    assert_same_model(*scores, test, atol=5e-5)
-
-
-@on_data
-@pytest.mark.parametrize("truncation", [32, 1000])
-def test_xgboost_is_reproduced(load: Any, truncation: int) -> None:
-    """Its "rank:ndcg", likewise."""
-    (X, y, qid), test = load()
-    options = {"eta": 0.05, "max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide",
-               "nthread": 1, "base_score": 0}  # fmt: skip
-    ours = LambdaRank(NDCG(), truncation=truncation, normalize="xgboost", ties="order")
-    theirs = {"objective": "rank:ndcg", "lambdarank_pair_method": "topk",
-              "lambdarank_num_pair_per_sample": truncation}  # fmt: skip
-    data = xgb.DMatrix(X, y, qid=qid, nthread=1)
-    boosters = [
-        xgb.train(options, data, 50, obj=xgboost_obj(ours, n_jobs=1)),
-        xgb.train({**options, **theirs}, data, 50),
-    ]
-    scores = [booster.predict(xgb.DMatrix(test[0], nthread=1)) for booster in boosters]
-    assert_same_model(*scores, test, atol=2e-6)

@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import gbrank
+from cases import loop
 from gbrank import AP, GBRanker, LambdaRank, geometric, lightgbm_fobj, make_cubic, xgboost_obj
 from gbrank.measures.measure_registry import MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
@@ -113,7 +114,7 @@ def test_the_walk_finds_what_there_is() -> None:
     assert section(gbrank.geometric, "Examples").startswith(">>>")
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda module: module.__name__)
+@loop("module", modules())
 def test_modules_are_documented(module: ModuleType) -> None:
     """A summary, and names that exist."""
     assert (module.__doc__ or "").strip()
@@ -121,7 +122,7 @@ def test_modules_are_documented(module: ModuleType) -> None:
         assert hasattr(module, name)
 
 
-@pytest.mark.parametrize("path", [*EXPORTED, *MEMBERS])
+@loop("path", [*EXPORTED, *MEMBERS])
 def test_every_public_name_has_a_summary(path: str) -> None:
     """One sentence on the first line, of its own docstring."""
     item = {**EXPORTED, **MEMBERS}[path]
@@ -131,7 +132,7 @@ def test_every_public_name_has_a_summary(path: str) -> None:
     assert "__init__" not in summary
 
 
-@pytest.mark.parametrize("name", TOP)
+@loop("name", TOP)
 def test_names_of_the_package_are_explained(name: str) -> None:
     """Every parameter, what comes back, and an example that runs."""
     item = TOP[name]
@@ -142,7 +143,7 @@ def test_names_of_the_package_are_explained(name: str) -> None:
         assert section(item, "Returns")
 
 
-@pytest.mark.parametrize("name", TOP_METHODS)
+@loop("name", TOP_METHODS)
 def test_methods_of_the_package_are_explained(name: str) -> None:
     """Every parameter, and what comes back."""
     item = TOP_METHODS[name]
