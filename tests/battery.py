@@ -7,11 +7,8 @@ truncated, normalised, with other discounts.
 
 import os
 from collections.abc import Callable, Iterable
-from functools import wraps
 
-import pytest
-
-from cases import Test, loop, without
+from cases import Test, groups
 from gbrank import get_objective, list_measures, list_objectives
 
 WORD = os.environ.get("GBRANK_BATTERY", "")
@@ -73,21 +70,10 @@ def battery(chosen: Iterable[str]) -> Callable[[Test], Test]:
 
     The first name of every objective on every measure is for all, the others are exhaustive.
     """
-    groups: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     quick: set[str] = set()
     for name in chosen:
         part = f"{kind(name)}, variants" if base(name) in quick else kind(name)
         quick.add(base(name))
-        groups.setdefault(part, []).append(name)
-    parts = [
-        pytest.param(part, marks=[pytest.mark.exhaustive] * ("variants" in part)) for part in groups
-    ]
-
-    def decorate(test: Test) -> Test:
-        @wraps(test, updated=())
-        def run(objective: str, **given: object) -> None:
-            loop("name", groups[objective])(test)(**given)
-
-        return pytest.mark.parametrize("objective", parts)(without(run, test, "name", "objective"))
-
-    return decorate
+        parts.setdefault(part, []).append(name)
+    return groups("name", parts, exhaustive=[part for part in parts if "variants" in part])

@@ -194,6 +194,12 @@ CASES: list[Case] = [
     ("BPref", {"threshold": 2.0}),
 ]
 
+
+def by_measure(cases: list[Case]) -> dict[str, list[Case]]:
+    """Return the cases of each measure."""
+    return {name: [case for case in cases if case[0] == name] for name, _ in cases}
+
+
 # Worked with pencil and paper: measure, parameters, labels in rank order, value.
 BY_HAND: list[tuple[str, dict[str, Any], Labels, float | None]] = [
     ("DCG", {"gain": "linear"}, [2, 0, 1], 2 + 1 / 2),

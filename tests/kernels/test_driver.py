@@ -22,6 +22,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import reference
+from cases import loop
 from gbrank import (
     AP,
     NDCG,
@@ -430,8 +431,8 @@ def derivatives(objective: Any, data: reference.Data, scores: Vector, sigma: flo
 
 
 @pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
-@pytest.mark.parametrize("sigma", [1e-300, 1e-30, 1.0, 1e12, 1e300])
-@pytest.mark.parametrize("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
+@loop("sigma", [1e-300, 1e-30, 1.0, 1e12, 1e300])
+@loop("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
 def test_positive_finite_single_precision(objective: str, sigma: float, spread: float) -> None:
     """Whatever sigma and the scores: boosters keep single precision."""
     data = reference.Data(8)
@@ -445,7 +446,7 @@ def test_positive_finite_single_precision(objective: str, sigma: float, spread: 
 
 
 @pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
-@pytest.mark.parametrize("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
+@loop("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
 def test_steps_that_boosters_cannot_take(objective: str, spread: float) -> None:
     """Gradients that single precision holds, but not the square of their sum, are refused."""
     data = reference.Data(8)

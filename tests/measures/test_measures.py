@@ -19,6 +19,7 @@ from sklearn.metrics import dcg_score, ndcg_score
 
 import gbrank
 import reference
+from cases import groups, loop
 from gbrank import measures
 from gbrank.measures.average_precision import AP
 from gbrank.measures.bpref import BPref
@@ -26,7 +27,7 @@ from gbrank.measures.discounted import DCG, NDCG, RBP, Precision, Recall
 from gbrank.measures.expected_reciprocal_rank import ERR
 from gbrank.measures.reciprocal_rank import RR
 
-IDS = [f"{name}-{number}" for number, (name, _) in enumerate(reference.CASES)]
+every_measure = groups("name, parameters", reference.by_measure(reference.CASES))
 TIES = ("average", "pessimistic", "optimistic", "order")
 NAMES = list(reference.VALUES)
 
@@ -54,7 +55,7 @@ def test_reference_ties_by_hand() -> None:
 # --- Enumeration and closed forms -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "parameters"), reference.CASES, ids=IDS)
+@every_measure
 @given(reference.queries(7), st.sampled_from(["skip", 0, 1]))
 @settings(max_examples=25, deadline=None)
 def test_all_orders_of_tied_documents(
@@ -70,7 +71,7 @@ def test_all_orders_of_tied_documents(
         assert_allclose(measure.per_query(*query), [expected], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize(("name", "parameters"), reference.CASES, ids=IDS)
+@every_measure
 def test_long_untied_lists(name: str, parameters: dict[str, Any]) -> None:
     """200 documents in 200 places: all tie rules agree with the plain formula."""
     rng = np.random.default_rng(1)
@@ -83,7 +84,7 @@ def test_long_untied_lists(name: str, parameters: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["AP", "RR", "ERR", "Precision", "Recall", "RBP", "BPref"])
-@pytest.mark.parametrize("k", [None, 4, 9])
+@loop("k", [None, 4, 9])
 def test_binary_block_of_twelve(name: str, k: int | None) -> None:
     """Five relevant documents among twelve tied ones, between documents that are not tied."""
     parameters = {} if name == "BPref" else {"k": k}
@@ -206,7 +207,7 @@ def test_xgboost() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("ties", TIES)
+@loop("ties", TIES)
 def test_mixed_rows_of_all_queries(name: str, ties: str) -> None:
     """Queries come in order of appearance; only ties="order" looks at the order of their rows."""
     data, rng = reference.Data(6, tied=True), np.random.default_rng(0)

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 import gbrank
 import reference
+from cases import groups, loop
 from gbrank import measures
-from reference import CASES, Query, queries
+from reference import CASES, Query, by_measure, queries
 
 SIGMAS = (0.5, 1.0, 2.0)
 TRUNCATIONS = (None, 1, 2, 3)
-IDS = [f"{name}-{number}" for number, (name, _) in enumerate(CASES)]
+every_measure = groups("name, parameters", by_measure(CASES))
 
 
 def bind(objective: Any, labels: list[float], sizes: list[int] | None = None) -> Any:
@@ -105,7 +106,7 @@ def test_reference_gradient_is_the_slope_of_the_loss(query: Query, sigma: float)
 # --- LambdaRank -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+@every_measure
 @given(queries(6), st.sampled_from(SIGMAS))
 @settings(max_examples=25, deadline=None)
 def test_expected_swaps(name: str, parameters: dict[str, Any], query: Query, sigma: float) -> None:
@@ -115,7 +116,7 @@ def test_expected_swaps(name: str, parameters: dict[str, Any], query: Query, sig
     check(gbrank.LambdaRank(measure), deltas, query, sigma)
 
 
-@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+@every_measure
 @given(queries(6), st.sampled_from(SIGMAS), st.sampled_from(TRUNCATIONS[1:]))
 @settings(max_examples=25, deadline=None)
 def test_expected_swaps_truncated(
@@ -131,7 +132,7 @@ def test_expected_swaps_truncated(
     check(gbrank.LambdaRank(measure, truncation=truncation), deltas, query, sigma)
 
 
-@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+@every_measure
 @given(queries(6), st.sampled_from(SIGMAS), st.sampled_from(TRUNCATIONS))
 @settings(max_examples=20, deadline=None)
 def test_row_order_swaps(
@@ -155,9 +156,9 @@ def test_all_tied_documents_move(name: str) -> None:
     check(objective, deltas, (labels, scores), 1.0)
 
 
-@pytest.mark.parametrize("truncation", TRUNCATIONS)
-@pytest.mark.parametrize("sizes", [(1, 4, 1), (1, 3, 2), (2, 3, 1), (2, 2, 2)])
-@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+@every_measure
+@loop("sizes", [(1, 4, 1), (1, 3, 2), (2, 3, 1), (2, 2, 2)])
+@loop("truncation", TRUNCATIONS)
 def test_blocks_across_the_cut(
     name: str, parameters: dict[str, Any], sizes: tuple[int, ...], truncation: int | None
 ) -> None:
@@ -174,8 +175,8 @@ def test_blocks_across_the_cut(
         check(objective, deltas, (labels, scores), 1.0)
 
 
-@pytest.mark.parametrize("truncation", [None, 4])
-@pytest.mark.parametrize(("name", "parameters"), CASES, ids=IDS)
+@every_measure
+@loop("truncation", [None, 4])
 def test_longer_lists(name: str, parameters: dict[str, Any], truncation: int | None) -> None:
     """Twenty documents, of which two, two and three tie: 24 orders."""
     rng = np.random.default_rng(3)
@@ -208,7 +209,7 @@ def test_ranknet_weighs_all_pairs_alike(query: Query, sigma: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["AP", "RR", "Precision", "Recall", "WTA", "RBP", "BPref"])
-@pytest.mark.parametrize("no_relevant", ["skip", 0, 1])
+@loop("no_relevant", ["skip", 0, 1])
 def test_no_relevant_document_no_gradient(name: str, no_relevant: Any) -> None:
     """Labels that differ below the threshold: the measure cannot change, whatever its value."""
     objective = gbrank.LambdaRank(getattr(measures, name)(no_relevant=no_relevant))

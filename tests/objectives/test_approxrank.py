@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cases import loop
 from gbrank import NDCG, ApproxRank, Precision, Queries, get_measure
 
 Vector = NDArray[np.float64]
@@ -103,7 +104,7 @@ def test_theorems_5_and_6(places: list[int], data: Any) -> None:
 
 
 @pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("sigma", [0.1, 1.0, 10.0])
+@loop("sigma", [0.1, 1.0, 10.0])
 def test_gradient(name: str, sigma: float) -> None:
     """Appendix B: central differences of the loss."""
     rng, step = np.random.default_rng(3), 1e-6
@@ -133,8 +134,8 @@ def cascade(x: Vector, scores: NDArray[Any], sigma: float, beta: float) -> compl
 
 
 @pytest.mark.parametrize("name", ["rr", "err"])
-@pytest.mark.parametrize("order", ["random", "best first", "worst first", "best in the middle"])
-@pytest.mark.parametrize("sigma", [0.003, 0.1])
+@loop("order", ["random", "best first", "worst first", "best in the middle"])
+@loop("sigma", [0.003, 0.1])
 def test_long_cascades(name: str, order: str, sigma: float) -> None:
     """What a user hardly reaches is left out; with it, loss and slopes (complex steps) agree."""
     rng, m = np.random.default_rng(4), 400

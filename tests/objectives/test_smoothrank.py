@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cases import loop
 from gbrank import NDCG, Queries, SmoothRank, get_measure
 
 Vector = NDArray[np.float64]
@@ -73,7 +74,7 @@ def test_large_sigma(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("sigma", [0.05, 0.5, 5.0])
+@loop("sigma", [0.05, 0.5, 5.0])
 def test_gradient(name: str, sigma: float) -> None:
     """Equation 10: central differences of the loss; and the sum over documents is zero."""
     rng, step = np.random.default_rng(3), 1e-6

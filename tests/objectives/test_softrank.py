@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from cases import loop
 from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective, mix
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure
@@ -66,8 +67,8 @@ def by_integration(measure: DiscountedMeasure, labels: Vector, s: Vector, sigma:
 
 
 @of_every_kind
-@pytest.mark.parametrize("spread", [0.0, 1.0, 30.0])
-@pytest.mark.parametrize("m", [1, 2, 25])
+@loop("spread", [0.0, 1.0, 30.0])
+@loop("m", [1, 2, 25])
 def test_value_is_the_integral(measure: Any, spread: float, m: int) -> None:
     """To 1e-10, whether scores tie, overlap or lie out of reach."""
     labels, s = query(m, spread)
@@ -122,7 +123,7 @@ def test_limits(measure: Measure) -> None:
 
 
 @of_every_kind
-@pytest.mark.parametrize("spread", [0.0, 1.0, 10.0])
+@loop("spread", [0.0, 1.0, 10.0])
 def test_gradient_is_the_slope(measure: Any, spread: float) -> None:
     """Central differences of the integral by the definition."""
     labels, s = query(8, spread, seed=3)

@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import reference
+from cases import loop
 from gbrank import NDCG, Queries, get_measure, get_objective
 from gbrank.objectives.tierank import TieRank
 
@@ -168,7 +169,7 @@ def test_example_of_the_paper(shift: float) -> None:
 
 
 @pytest.mark.parametrize("measure", ["ndcg", "ap", "ap@10", "rr", "err", "err@10"])
-@pytest.mark.parametrize("spread", [0.1, 1.0, 4.0, 60.0])
+@loop("spread", [0.1, 1.0, 4.0, 60.0])
 def test_slopes_of_long_lists(measure: str, spread: float) -> None:
     """400 documents: central differences of the loss, along random directions."""
     rng, step = np.random.default_rng(2), 1e-6
