@@ -362,6 +362,7 @@ def test_trec_order(model: str, tmp_path: Path, output: Output) -> None:
         f"0 qid:a {features} # first-word docid",
         f"0 qid:b {features}",
         f"0 qid:a {features} # the docid=Y7",
+        f"0 qid:a {features}",
     ]
     (tmp_path / "data.txt").write_text("\n".join(lines))
     text = output("predict", model, tmp_path / "data.txt", "--format", "trec")
@@ -370,6 +371,7 @@ def test_trec_order(model: str, tmp_path: Path, output: Output) -> None:
         ["b", "Q0", "b-2", "2"],
         ["a", "Q0", "first-word", "1"],
         ["a", "Q0", "Y7", "2"],
+        ["a", "Q0", "a-3", "3"],
     ]
     assert {line.split()[5] for line in text.splitlines()} == {"gbrank"}
 

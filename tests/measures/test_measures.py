@@ -258,6 +258,16 @@ def test_every_query_skipped() -> None:
     assert_array_equal(NDCG().per_query([0, 0], [1, 2]), [np.nan])
 
 
+def test_every_query_of_positive_weight_skipped() -> None:
+    """What a query of weight 0 is worth makes no mean either, unless the others count."""
+    labels, scores = [0, 0, 1, 0], [1, 2, 3, 4]
+    assert NDCG()(labels, scores, group=[2, 2], query_weight=[1, 2]) == pytest.approx(0.6309298)
+    with pytest.raises(ValueError, match="ndcg is undefined on every query"):
+        NDCG()(labels, scores, group=[2, 2], query_weight=[1, 0])
+    counted = NDCG(no_relevant=1)(labels, scores, group=[2, 2], query_weight=[1, 0])
+    assert counted == 1
+
+
 @pytest.mark.parametrize("convert", [list, np.float32, np.int8, lambda v: v.repeat(2)[::2]])
 def test_kinds_of_arrays(convert: Any) -> None:
     """Lists, small types and strided arrays are read alike and left alone."""
