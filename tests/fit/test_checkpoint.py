@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +110,11 @@ OWN_CASES = {
     ],
 }
 
+exhaustive = partial(pytest.param, marks=pytest.mark.exhaustive)
+
 
 @boosters
-@pytest.mark.parametrize("round", [1, 2, 5, 9])
+@pytest.mark.parametrize("round", [5, *(exhaustive(round) for round in (1, 2, 9))])
 @pytest.mark.parametrize("case", CASES)
 def test_resuming_gives_the_same_bits(booster: str, case: str, round: int, tmp_path: Path) -> None:
     """After the fit died in any round, whatever is drawn, scheduled or remembered."""
