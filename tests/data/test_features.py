@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
@@ -49,7 +49,6 @@ matrices = hnp.arrays(
 
 
 @given(matrices)
-@settings(deadline=None)
 def test_float_matrices_are_kept(matrix: NDArray[Any]) -> None:
     """Single precision stays single, NaN stays NaN, lists will do."""
     assert read(matrix).dtype == matrix.dtype
@@ -83,7 +82,6 @@ def test_sparse_matrices(make: Any, dtype: Any) -> None:
 @frames
 @given(matrix=hnp.arrays(np.float64, st.tuples(st.integers(1, 5), st.just(3)),
                          elements=st.one_of(st.just(NAN), st.integers(-9, 9))))  # fmt: skip
-@settings(deadline=None)
 def test_frames_are_their_columns(frame: Any, matrix: NDArray[Any]) -> None:
     """Names are learnt; a matrix of as many columns may follow."""
     schema = Schema.learn(frame(columns(matrix)))

@@ -1,3 +1,5 @@
+"""LETOR files: what is read, what is written, and faults, which are named by line."""
+
 import gzip
 import os
 import re

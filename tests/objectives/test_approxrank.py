@@ -48,7 +48,7 @@ def test_table_1() -> None:
 
 
 @given(untied, st.floats(0.2, 5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_theorem_3(places: list[int], alpha: float) -> None:
     """Soft ranks differ from ranks by less than (n − 1)/(exp(δ α) + 1)."""
     scores = np.array(places, dtype=float)
@@ -59,7 +59,7 @@ def test_theorem_3(places: list[int], alpha: float) -> None:
 
 
 @given(untied, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_ndcg_is_that_of_soft_ranks(places: list[int], data: Any) -> None:
     """Equation 21."""
     labels = data.draw(st.lists(st.integers(0, 4), min_size=len(places), max_size=len(places)))
@@ -73,7 +73,7 @@ def test_ndcg_is_that_of_soft_ranks(places: list[int], data: Any) -> None:
 
 
 @given(untied, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_ap_is_that_of_soft_ranks(places: list[int], data: Any) -> None:
     """Equation 22 with its β of 10."""
     labels = data.draw(st.lists(st.integers(0, 1), min_size=len(places), max_size=len(places)))
@@ -91,7 +91,7 @@ def test_ap_is_that_of_soft_ranks(places: list[int], data: Any) -> None:
 
 
 @given(untied, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_theorems_5_and_6(places: list[int], data: Any) -> None:
     """The measure is what is left where σ → 0 (and β → ∞): within the error of its ranks."""
     labels = data.draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places)))

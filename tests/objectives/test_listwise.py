@@ -54,7 +54,7 @@ def hessian_diagonal(bound: BoundObjective, scores: Vector, sigma: float) -> Vec
 
 
 @given(reference.queries(6), sigmas)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_regression(query: reference.Query, sigma: float) -> None:
     """Half the squared errors, whatever sigma is."""
     labels, scores = query
@@ -122,7 +122,7 @@ def test_listmle_is_a_likelihood(sigma: float) -> None:
 
 
 @given(reference.queries(7), sigmas)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_listmle_with_grades(query: reference.Query, sigma: float) -> None:
     """Above the lowest grade, each document is drawn from all that are not better."""
     labels, scores = query
@@ -159,7 +159,7 @@ def test_listmle_takes_any_labels(labels: list[float]) -> None:
 
 @pytest.mark.parametrize("name", ["listnet", "listmle", "xendcg"])
 @given(reference.queries(7), sigmas)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_curvature(name: str, query: reference.Query, sigma: float) -> None:
     """The diagonal of the Hessian, or |gradient|/σ where that is larger."""
     labels, scores = query

@@ -23,7 +23,7 @@ def bind(name: str, labels: reference.Labels) -> BoundObjective:
 
 @both
 @given(reference.queries(7), sigmas)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_by_formula(name: str, query: reference.Query, sigma: float) -> None:
     """Loss, gradient and number of active pairs; a pair at the kink counts half."""
     labels, scores = query
@@ -47,7 +47,7 @@ def test_by_formula(name: str, query: reference.Query, sigma: float) -> None:
 
 @both
 @given(reference.queries(8), sigmas, st.integers(0, 99))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_subgradients(name: str, query: reference.Query, sigma: float, seed: int) -> None:
     """The loss is above its tangent planes, kinks included."""
     labels, scores = query
@@ -59,7 +59,7 @@ def test_subgradients(name: str, query: reference.Query, sigma: float, seed: int
 
 
 @given(reference.queries(8), sigmas)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_hinge_bounds_the_wrong_pairs(query: reference.Query, sigma: float) -> None:
     """At any sigma; and well separated scores cost nothing."""
     labels, scores = query

@@ -41,7 +41,7 @@ def written_out(labels: Any, scores: Any, strength: float, sigma: float) -> floa
 
 
 @given(reference.queries(7), st.sampled_from([0.1, 10.0]), st.sampled_from([0.5, 2.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_loss(query: reference.Query, strength: float, sigma: float) -> None:
     """Against a general-purpose minimiser."""
     labels, scores = query

@@ -78,7 +78,7 @@ def slam(
 
 @measures
 @given(reference.queries(8), st.sampled_from([0.25, 1.0, 2.0]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_by_formula(measure: Any, query: reference.Query, margin: float) -> None:
     """Both forms; sigma plays no part in the exact one. The weights sum to at most 1."""
     labels, scores = query
@@ -96,7 +96,7 @@ def test_by_formula(measure: Any, query: reference.Query, margin: float) -> None
 @measures
 @pytest.mark.parametrize("smooth", [True, False])
 @given(reference.queries(7), st.sampled_from([0.01, 1.0, 10.0]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_bounds(measure: Any, smooth: bool, query: reference.Query, sigma: float) -> None:
     """1 − measure ≤ loss for the worst order of equal scores, at any sigma."""
     labels, scores = query
@@ -112,7 +112,7 @@ def test_bounds(measure: Any, smooth: bool, query: reference.Query, sigma: float
 @measures
 @pytest.mark.parametrize("smooth", [True, False])
 @given(reference.queries(8), st.integers(0, 99))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_convexity(measure: Any, smooth: bool, query: reference.Query, seed: int) -> None:
     """Above every tangent plane, kinks and ties included, and below every chord."""
     labels, scores = query
@@ -129,7 +129,7 @@ def test_convexity(measure: Any, smooth: bool, query: reference.Query, seed: int
 
 @measures
 @given(reference.queries(8))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_narrow_smoothing_is_exact(measure: Any, query: reference.Query) -> None:
     """0 ≤ smooth − exact ≤ σ log m; gradients agree away from kinks and ties."""
     labels, scores = query

@@ -36,7 +36,7 @@ def bind(labels: Any, **options: Any) -> Any:
 
 
 @given(reference.queries(9), st.sampled_from([0.2, 1.0, 30.0]), st.sampled_from([1.0, 2.0]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_formula(query: reference.Query, sigma: float, threshold: float) -> None:
     """Ties included; where there is nothing to rank, the loss is 0."""
     labels, scores = query
@@ -67,7 +67,7 @@ def test_gradient(tied: bool, sigma: float) -> None:
 
 
 @given(st.lists(st.integers(-12, 12), min_size=2, max_size=8, unique=True), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_limits(places: list[int], data: Any) -> None:
     """σ → 0 leaves AP, with an error of order exp(−gap/σ); σ → ∞ a constant."""
     labels = data.draw(st.lists(st.integers(0, 2), min_size=len(places), max_size=len(places)))
@@ -82,7 +82,7 @@ def test_limits(places: list[int], data: Any) -> None:
 
 
 @given(st.floats(0.1, 10), st.floats(0.1, 10))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_scale(scale: float, sigma: float) -> None:
     """Scores and sigma times a are the same objective (lemma 1; σ is in units of scores here)."""
     data = reference.Data(3)

@@ -29,7 +29,7 @@ def bind(measure: Any, labels: Any) -> Any:
 
 
 @given(untied, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_formulas(places: list[int], data: Any) -> None:
     """Equation 8 and section 4.2: NDCG, AP and RR of soft indicators."""
     labels = data.draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places)))
@@ -49,7 +49,7 @@ def test_formulas(places: list[int], data: Any) -> None:
 
 
 @given(untied, st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_small_sigma(places: list[int], data: Any) -> None:
     """Section 5.1: the measure is left, with an error of order exp(−μ/σ)."""
     labels = data.draw(st.lists(st.integers(0, 3), min_size=len(places), max_size=len(places)))
@@ -90,7 +90,7 @@ def test_gradient(name: str, sigma: float) -> None:
 
 
 @given(untied, st.floats(0.1, 10), st.floats(0.1, 10))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_lemma_1(places: list[int], scale: float, sigma: float) -> None:
     """Scores times a and sigma times a² are the same objective."""
     labels = [float(i % 3) for i in range(len(places))]

@@ -167,7 +167,7 @@ def test_long_lists_cut_at_a_rank(k: int, spread: float) -> None:
     st.lists(st.tuples(st.integers(0, 3), st.floats(-20, 20)), min_size=1, max_size=9),
     st.floats(0.01, 10),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_what_always_holds(documents: list[tuple[int, float]], sigma: float) -> None:
     """Better labels never sink below worse ones by the gradient; steps are at most σ."""
     labels, s = (np.array(column, dtype=float) for column in zip(*documents, strict=True))

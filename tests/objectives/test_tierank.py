@@ -84,7 +84,7 @@ documents = st.lists(st.tuples(st.integers(0, 3), some_scores), min_size=1, max_
 @given(documents, st.sampled_from([None, 1, 3]), st.sampled_from(["spline", "linear"]))
 @example([(1, 0.5), (0, 0.5), (2, -0.5), (0, 1.5)], None, "spline")  # all on integers
 @example([(1, 9.2), (0, 3.1), (2, -4.2), (0, 3.3)], 3, "spline")  # integers between skipped
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_ndcg_is_the_sum_over_all_roundings(
     query: list[tuple[int, float]], k: int | None, phi: str
 ) -> None:
@@ -115,7 +115,7 @@ def test_nine_documents_and_their_slopes() -> None:
 @given(documents, st.sampled_from([None, 1, 3]), st.sampled_from(["ap", "rr", "err"]))
 @example([(1, 0.0), (1, 0.1), (1, 0.2), (0, 0.3), (1, 1.2), (0, 1.1), (1, -0.7)], None, "ap")
 @example([(1, 0.4), (1, 0.45), (0, 0.3), (2, 1.2), (0, 1.1), (3, -0.7), (0, 0.5)], None, "err")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_other_measures_over_all_orders(
     query: list[tuple[int, float]], k: int | None, name: str
 ) -> None:

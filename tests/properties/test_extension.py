@@ -61,9 +61,7 @@ def first_label(labels: Any) -> float | None:
 
 
 @given(query=reference.queries(6))
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_toys_are_right(toys: ModuleType, query: reference.Query) -> None:
     """Value and swap deltas are those of enumeration, ties included."""
     labels, scores = query

@@ -137,7 +137,7 @@ def test_sigma_plays_a_part_or_is_declared_not_to(name: str) -> None:
 
 @battery(where(lambda facts: facts.convex and not facts.stochastic))  # draws go by rank
 @given(query=reference.queries(8), seed=st.integers(0, 9))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_convex_losses(name: str, query: reference.Query, seed: int) -> None:
     """The middle of a segment is at most the mean of its ends."""
     labels, scores = query
