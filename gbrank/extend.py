@@ -1,5 +1,7 @@
 """What a measure or an objective of one's own needs, and all that it needs.
 
+A function of one query becomes an objective by `custom_objective`.
+
 A measure is a subclass of `Measure` with the decorator `register_measure`, a relaxation one of
 `MeasureObjective`, another objective one of `KernelObjective`, with `register_objective`. They are
 then known wherever those of gbrank are: to the estimators, the hooks, the command line and the
@@ -22,6 +24,7 @@ from gbrank.kernels.program import Program
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure, Terms
 from gbrank.measures.measure_registry import register_measure
+from gbrank.objectives.from_string import custom_objective
 from gbrank.objectives.kernel_objective import KernelObjective, MeasureObjective
 from gbrank.objectives.objective import Facts, Objective
 from gbrank.objectives.objective_registry import register_objective
@@ -43,6 +46,7 @@ __all__ = [
     "Swaps",
     "Terms",
     "bound_steps",
+    "custom_objective",
     "inline",
     "register_measure",
     "register_objective",
