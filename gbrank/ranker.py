@@ -2,42 +2,30 @@
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters import TRAINERS, Settings, Trainer
-from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import Derivatives
-from gbrank.common.checks import (
-    check_choice,
-    check_jobs,
-    check_number,
-)
+from gbrank.common.checks import check_choice
 from gbrank.common.interrupts import interrupts_held
-from gbrank.data.checking import check_training, check_valid, split_rows
-from gbrank.data.rows import Rows
-from gbrank.data.sampling import query_keys, sampled_queries
 from gbrank.data.schema import Schema
-from gbrank.fit.calibration import Calibration, fit_calibration
-from gbrank.fit.checkpoints import Checkpoint, fingerprint, fit_fingerprints
-from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json, check_seed
+from gbrank.fit.calibration import Calibration
+from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json
 from gbrank.fit.loading import load_ranker, loadable
-from gbrank.fit.loop import Evaluation, train
+from gbrank.fit.plan import plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
-from gbrank.fit.start import START_NAMES, fit_start, from_start
+from gbrank.fit.start import START_NAMES
 from gbrank.fit.storage import read_model, signature_of, write_model
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective
-from gbrank.parallel.collective import gather, largest
 from gbrank.schedules import Sigma
 
 __all__ = ["GBRanker"]
@@ -247,10 +235,11 @@ class GBRanker(BaseRanker):
             Columns of categories, besides a data frame's categorical columns.
         checkpoint : path, optional
             A folder in which the fit writes, every `checkpoint_rounds`, what it needs to go on:
-            if it is killed, the same call goes on from there, to the same model bit for bit. The
-            checkpoint of another fit is refused, and so are the few parameters under which a
-            booster keeps a state of its own, such as ``boosting="dart"``. It stays when the fit
-            is done: delete it once the model is saved.
+            if it is killed, the same call goes on from there, to the same model bit for bit, also
+            where documents, queries or features are sampled. The checkpoint of another fit is
+            refused, and so are the few parameters under which a booster keeps a state of its own,
+            such as ``boosting="dart"``, or sampling by a booster's own objective. It stays when
+            the fit is done: delete it once the model is saved.
         checkpoint_rounds : int
             Rounds between two checkpoints. Each one writes all trees and, with LightGBM, 8 bytes
             for each document of training and validation; the data are hashed once. What `init`
@@ -268,92 +257,38 @@ class GBRanker(BaseRanker):
         OSError
             If a checkpoint cannot be written; the one before it is whole.
         """
-        settings = replace(self._settings(), resumable=checkpoint is not None)
-        measures = self._measures()
-        schema = Schema.union(gather(Schema.learn(X, categorical_feature)))
-        rows = check_training(
-            schema, X, y, qid, group, init_score=init_score,
-            sample_weight=sample_weight, query_weight=query_weight, position=position,
+        plan = plan_boosting(
+            self, X, y, qid=qid, group=group, sample_weight=sample_weight,
+            query_weight=query_weight, eval_set=eval_set, eval_qid=eval_qid, eval_group=eval_group,
+            eval_init_score=eval_init_score, init_score=init_score, position=position,
+            categorical_feature=categorical_feature, checkpoint=checkpoint,
+            checkpoint_rounds=checkpoint_rounds,
         )  # fmt: skip
-        if position is not None and settings.built_in is not None:
-            raise ValueError(
-                "position must be None with a booster's own objective, got objective="
-                f"{self.objective!r}: use one of gbrank, such as 'lambdarank'."
-            )
-        valid = check_valid(schema, eval_set, eval_qid, eval_group, eval_init_score)
-        if valid and init_score is not None and eval_init_score is None:
-            raise ValueError(
-                "eval_init_score must be given where init_score is: validation documents would be "
-                "judged by the trees alone."
-            )
-        saved = None
-        if checkpoint is not None:
-            saved = self._open_checkpoint(checkpoint, checkpoint_rounds)
-            saved.expect(fit_fingerprints(self.get_params(deep=False), schema, rows, valid))
-        tables = [X, *(table for table, _ in eval_set or [])]
-        if self.validation_fraction is not None and not valid:
-            parts = split_rows(rows, self.validation_fraction, settings.seed)
-            rows, *valid = [part for part, _ in parts]
-            tables = [_safe_indexing(X, chosen) for _, chosen in parts]
-        if self.early_stopping_rounds is not None and not valid:
-            raise ValueError(
-                "early_stopping_rounds needs validation data: pass eval_set=, or set "
-                "validation_fraction."
-            )
-        start = fit_start(self, settings.built_in is not None, tables, rows, valid)
-        if start is not None:
-            rows, *valid = [
-                from_start(start, table, part)
-                for table, part in zip(tables, [rows, *valid], strict=True)
-            ]
-        if saved is not None:
-            scores = [part.init_score for part in (rows, *valid)]
-            saved.expect({"init": fingerprint("init", scores)})
-        derivatives, sigmas = self._derivatives(rows, settings)
-        jobs = settings.n_jobs
-        on_train = Evaluation("train", rows, measures, jobs) if self.verbose else None
-        on_valid = [Evaluation(f"valid_{i}", item, measures, jobs) for i, item in enumerate(valid)]
-        state = None if saved is None else saved.state
-        trainer = TRAINERS[self.booster](rows, valid, schema, settings, state)
-        debiased = None
-        if rows.positions is not None:
-            trainer = debiased = DebiasedTrainer(
-                trainer, rows.positions, settings.learning_rate, state
-            )
-        history, keep = (None, None) if saved is None else saved.go_on(trainer, sigmas)
-        history = train(
-            trainer,
-            derivatives,
-            self.n_estimators,
-            on_train=on_train,
-            on_valid=on_valid,
-            patience=self.early_stopping_rounds,
-            progress=bool(self.verbose),
-            sigmas=sigmas,
-            history=history,
-            keep=keep,
-        )
-        self._model = trainer.finish(history.best_round)
-        if not self._model.importances().any():
+        trainer = plan.trainer()
+        with closing(trainer):
+            history = plan.run(trainer)
+            model = trainer.finish(history.best_round)
+            scores = plan.judged_scores(trainer, model)
+        bias = None
+        if isinstance(trainer, DebiasedTrainer):
+            bias = trainer.bias(history.best_round)
+        with interrupts_held():  # the booster's destructor would lose it
+            plan.in_round = None
+            del trainer  # calibration needs the memory of both
+        if not model.importances().any():
             warnings.warn(
-                f"no tree has a split, and all documents the same score: are {len(rows.labels)} "
-                f"documents too few for min_child_samples={self.min_child_samples}, features "
-                "without variation, or gradients too small (a narrow sigma)?",
+                "no tree has a split, and all documents the same score: are "
+                f"{len(plan.rows.labels)} documents too few for "
+                f"min_child_samples={self.min_child_samples}, features without variation, or "
+                "gradients too small (a narrow sigma)?",
                 stacklevel=2,
             )
-        self._schema = schema
+        self._model = model
         self._booster_kind = self.booster
-        self.init_ = start
-        self.best_iteration_ = history.best_round
-        self.best_score_ = history.best_value
-        self.evals_result_ = history.results
-        self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
-        self.position_bias_ = None if debiased is None else debiased.bias(history.best_round)
-        judged = self._judged_scores(trainer, rows, valid, jobs)
-        with interrupts_held():  # the booster's destructor would lose it
-            del trainer, derivatives  # calibration needs their memory
-        self.calibration_ = self._calibrate(judged, rows, valid)
-        self._publish()
+        self.init_ = plan.start
+        self.position_bias_ = bias
+        self.calibration_ = plan.calibration(scores)
+        self._publish_fit(plan.schema, history, plan.sigmas)
         return self
 
     def predict(self, X: Any, *, output: str = "score") -> Vector:
@@ -549,115 +484,3 @@ class GBRanker(BaseRanker):
         check_is_fitted(self)
         gains = self._model.importances()
         return gains / (gains.sum() or 1.0)
-
-    def _open_checkpoint(self, folder: str | os.PathLike[str], every: int) -> Checkpoint:
-        if not isinstance(self.random_state, int | np.integer):
-            raise ValueError(
-                "random_state must be an integer with a checkpoint, so that the same fit can be "
-                f"called again, got {self.random_state!r}."
-            )
-        return Checkpoint(folder, every)
-
-    def _settings(self) -> Settings:
-        check_choice(self.booster, "booster", TRAINERS)
-        check_choice(self.subsample_by, "subsample_by", ["document", "query"])
-        check_number(self.n_estimators, "n_estimators", 1, integer=True)
-        check_number(self.early_stopping_rounds, "early_stopping_rounds", 1, integer=True,
-                     optional=True)  # fmt: skip
-        subsample = check_number(self.subsample, "subsample", 0, 1, open_low=True)
-        fraction = check_number(self.validation_fraction, "validation_fraction", 0, 1,
-                                open_low=True, optional=True)  # fmt: skip
-        if fraction == 1:
-            raise ValueError("validation_fraction must be below 1, got 1.")
-        return Settings(
-            learning_rate=check_number(self.learning_rate, "learning_rate", 0, open_low=True),
-            num_leaves=check_number(self.num_leaves, "num_leaves", 2, integer=True),
-            max_depth=check_number(self.max_depth, "max_depth", 1, integer=True, optional=True),
-            min_child_samples=check_number(
-                self.min_child_samples, "min_child_samples", 0, integer=True
-            ),
-            subsample=subsample if self.subsample_by == "document" else 1.0,
-            colsample=check_number(self.colsample, "colsample", 0, 1, open_low=True),
-            reg_lambda=check_number(self.reg_lambda, "reg_lambda", 0),
-            seed=gather(check_seed(self.random_state))[0],
-            n_jobs=usable_threads(check_jobs(self.n_jobs)),
-            params=_named(self.booster_params),
-            built_in=self._built_in(),
-            early_stopping=self.early_stopping_rounds is not None,
-        )
-
-    def _built_in(self) -> str | None:
-        if not isinstance(self.objective, str):
-            return None
-        kind, colon, name = self.objective.partition(":")
-        if kind not in TRAINERS or not colon:
-            return None
-        if kind != self.booster:
-            raise ValueError(
-                f"objective {self.objective!r} needs booster={kind!r}, got {self.booster!r}."
-            )
-        if self.subsample_by == "query" and self.subsample < 1:
-            raise ValueError(
-                f"subsample_by must be 'document' with the booster's own {self.objective!r}, "
-                "got 'query'."
-            )
-        if self.sigma is not None:
-            raise ValueError(
-                f"sigma must be None with the booster's own {self.objective!r}, which has none, "
-                f"got {self.sigma!r}."
-            )
-        return name
-
-    def _derivatives(
-        self, rows: Rows, settings: Settings
-    ) -> tuple[Callable[[int], Derivatives | None], dict[int, float]]:
-        """Return what turns scores into derivatives in a round, and where sigmas are recorded."""
-        if settings.built_in is not None:
-            return (lambda round: None), {}
-        hook = GradientHook(
-            self.objective, self.sigma, rounds=self.n_estimators, n_jobs=settings.n_jobs
-        )
-        bound = hook.objective.bind(
-            rows.labels,
-            rows.queries,
-            sample_weight=rows.sample_weight,
-            query_weight=rows.query_weight,
-            n_jobs=settings.n_jobs,
-            rounds=self.n_estimators,
-        )
-        by_query = self.subsample_by == "query" and self.subsample < 1
-        keys = query_keys(rows.queries.ids) if by_query else None
-
-        def in_round(round: int) -> Derivatives:
-            def derivatives(scores: Vector) -> tuple[Vector, Vector]:
-                left_out = None
-                if keys is not None:
-                    chosen = sampled_queries(keys, self.subsample, settings.seed, round)
-                    left_out = ~chosen[rows.queries.index]
-                return hook.derivatives(bound, scores, round, left_out)
-
-            return derivatives
-
-        return in_round, hook.sigmas
-
-    def _judged_scores(
-        self, trainer: Trainer, rows: Rows, valid: Sequence[Rows], n_jobs: int
-    ) -> Vector:
-        judged = valid[0] if valid else rows
-        initial = 0.0 if judged.init_score is None else judged.init_score
-        if valid:
-            scores = self._model.predict(judged.X, self._schema, n_jobs) + initial
-        else:
-            scores = trainer.train_scores()
-        return scores if self.init_ is not None else scores - initial  # not part of the model
-
-    def _calibrate(self, scores: Vector, rows: Rows, valid: Sequence[Rows]) -> Calibration:
-        judged = valid[0] if valid else rows
-        top = largest(max(float(part.labels.max()) for part in (rows, *valid)))
-        return fit_calibration(scores, judged.labels, judged.weights, top)
-
-
-def _named(params: dict[str, Any] | None) -> dict[str, Any]:
-    if params is not None and not isinstance(params, Mapping):
-        raise TypeError(f"booster_params must be a dict, got {params!r}.")
-    return dict(params or {})

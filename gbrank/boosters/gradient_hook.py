@@ -13,8 +13,8 @@ from gbrank.data.spread import unit_width
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE, get_objective
 from gbrank.objectives.objective import BoundObjective, Objective
-from gbrank.parallel.collective import anywhere, total
-from gbrank.parallel.sums import mean_of_any_order
+from gbrank.parallel.collective import all_any, all_sum
+from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of
 
 __all__ = ["GradientHook", "PerObject", "caller"]
@@ -36,20 +36,7 @@ class PerObject(Generic[T]):
         self._made: dict[int, tuple[weakref.ref[Any], Parts, T]] = {}
 
     def get(self, owner: Any, parts: Parts, make: Callable[..., T]) -> T:
-        """Return ``make(*parts)`` for a data set that consists of these arrays.
-
-        Parameters
-        ----------
-        owner : object
-            The data set.
-        parts : tuple of ndarray or None
-            Its labels, groups, weights, ...
-        make : callable
-
-        Returns
-        -------
-        object
-        """
+        """Return ``make(*parts)`` for a data set that consists of these arrays."""
         place = id(owner)
         found = self._made.get(place)
         if found is not None and found[0]() is owner and _same(found[1], parts):
@@ -144,19 +131,6 @@ class GradientHook:
         Both are divided by the mean curvature, so that min_child_weight and
         min_sum_hessian_in_leaf count documents, as they do for squared loss. Newton steps stay
         the same.
-
-        Parameters
-        ----------
-        bound : BoundObjective
-        scores : ndarray, shape (n_documents,)
-        round : int or None
-            The round, or None if it is not known, which only a constant sigma and objective allow.
-        left_out : ndarray of bool, shape (n_documents,), optional
-            Documents that play no part in this round.
-
-        Returns
-        -------
-        gradient, curvature : ndarray, shape (n_documents,)
         """
         sigma = sigma_at(self.schedule, round or 0, self.rounds)
         if round is None and (
@@ -178,7 +152,7 @@ class GradientHook:
         if left_out is not None:
             gradient[left_out] = 0.0
             curvature[left_out] = 0.0
-        some = anywhere((np.abs(gradient) > SMALLEST_GRADIENT).any())
+        some = all_any((np.abs(gradient) > SMALLEST_GRADIENT).any())
         if not some:
             gradient[:] = 0.0
         if round == 0 and not some:
@@ -186,7 +160,7 @@ class GradientHook:
                 f"{where}: no document has a gradient, so there is nothing to learn. Do labels "
                 "differ within queries? Do they reach the measure's threshold?"
             )
-        if not anywhere((curvature > SMALLEST_CURVATURE).any()) and some:
+        if not all_any((curvature > SMALLEST_CURVATURE).any()) and some:
             raise ValueError(
                 f"{where}: the curvature must be positive for some document, got none. Return "
                 "ones for plain gradient steps."
@@ -195,7 +169,7 @@ class GradientHook:
             count = len(curvature) if left_out is None else int((~left_out).sum())
             rescale_to_unit_mean(gradient, curvature, count)
         with np.errstate(over="ignore"):
-            size = total(max(np.abs(gradient).sum(), curvature.sum()))
+            size = all_sum(max(np.abs(gradient).sum(), curvature.sum()))
         if not size <= LARGEST_SUM:
             wide = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
             raise ValueError(
@@ -207,21 +181,8 @@ class GradientHook:
 
 
 def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
-    """Divide both, in place, by the mean curvature of the `count` documents that take part.
-
-    Parameters
-    ----------
-    gradient, curvature : ndarray, shape (n_documents,)
-    count : int
-
-    Examples
-    --------
-    >>> g, h = np.array([1.0, -1.0]), np.array([0.25, 0.25])
-    >>> rescale_to_unit_mean(g, h, 2)
-    >>> g, h
-    (array([ 4., -4.]), array([1., 1.]))
-    """
-    mean = mean_of_any_order(curvature, count)
+    """Divide both, in place, by the mean curvature of the `count` documents that take part."""
+    mean = order_free_mean(curvature, count)
     gradient /= mean
     curvature /= mean
     # Boosters keep single precision.

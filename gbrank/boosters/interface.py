@@ -12,7 +12,7 @@ from gbrank.common.checks import unknown_name
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 
-__all__ = ["Derivatives", "Model", "Settings", "State", "Steps", "Trainer"]
+__all__ = ["Derivatives", "Model", "State", "Steps", "Trainer", "TreeSettings"]
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -22,7 +22,7 @@ State: TypeAlias = dict[str, bytes]
 
 
 @dataclass(frozen=True)
-class Settings:
+class TreeSettings:
     """Parameters of the trees, in gbrank's names.
 
     Parameters
@@ -31,7 +31,8 @@ class Settings:
 seed, n_jobs, params
         As for `GBRanker`; `subsample` is of documents, and `params` are the booster's own.
     built_in : str, optional
-        The booster's own objective to train, instead of given derivatives.
+        The booster's own objective to train, instead of given derivatives. Only then does the
+        booster itself sample documents.
     early_stopping : bool
         Whether the model may be cut at an earlier round.
     resumable : bool
@@ -64,12 +65,21 @@ class Model(Protocol):
         """Read a model from the booster's own format."""
         ...
 
+    @classmethod
+    def recognise(cls, model: Any) -> "Model | None":
+        """Return what this booster, or its fitted estimator, is a model of; None for others."""
+        ...
+
     def dump(self) -> bytes:
         """Return the model in the booster's own format."""
         ...
 
     def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
         """Return the score of each row."""
+        ...
+
+    def predict_native(self, X: Any) -> Vector:
+        """Return the untransformed score of each row of a table that the booster reads itself."""
         ...
 
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
@@ -112,47 +122,24 @@ class Trainer(Steps, Protocol):
         """Return the model of the first rounds."""
         ...
 
+    def close(self) -> None:
+        """Let go of the other workers of a distributed fit."""
+        ...
 
-TrainerFactory: TypeAlias = Callable[[Rows, list[Rows], Schema, Settings, State | None], Trainer]
+
+TrainerFactory: TypeAlias = Callable[
+    [Rows, list[Rows], Schema, TreeSettings, State | None], Trainer
+]
 
 
 def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single]:
-    """Return derivatives as boosters keep them, so that the others are gone while a tree grows.
-
-    Parameters
-    ----------
-    derivatives : tuple of ndarray
-        Gradient and curvature.
-
-    Returns
-    -------
-    tuple of ndarray of float32
-
-    Examples
-    --------
-    >>> single_precision((np.array([0.1]), np.array([1.0])))
-    (array([0.1], dtype=float32), array([1.], dtype=float32))
-    """
+    """Return derivatives as boosters keep them, so that the others are gone while a tree grows."""
     gradient, curvature = derivatives
     return gradient.astype(np.float32), curvature.astype(np.float32)
 
 
 def safe_names(schema: Schema) -> list[str] | None:
-    """Return the column names, or None if a booster's file format could not hold them.
-
-    Parameters
-    ----------
-    schema : Schema
-
-    Returns
-    -------
-    list of str or None
-
-    Examples
-    --------
-    >>> safe_names(Schema(1, ["a[0]"], [], {})) is None
-    True
-    """
+    """Return the column names, or None if a booster's file format could not hold them."""
     names = schema.names
     if names is None or len(set(names)) < len(names):
         return None
@@ -163,33 +150,7 @@ def safe_names(schema: Schema) -> list[str] | None:
 def own_params(
     params: dict[str, Any], aliases: dict[str, str], known: Iterable[str], taken: dict[str, str]
 ) -> dict[str, Any]:
-    """Return the user's booster parameters under the booster's main names.
-
-    Parameters
-    ----------
-    params : dict
-        What the user passed as `booster_params`.
-    aliases : dict of str to str
-        The booster's main name for each other name.
-    known : iterable of str
-        Main names that the booster knows.
-    taken : dict of str to str
-        Main names that gbrank sets, and the argument of `GBRanker` to use instead.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown, taken, or given twice.
-
-    Examples
-    --------
-    >>> own_params({"eta": 1}, {"eta": "rate"}, ["rate"], {})
-    {'rate': 1}
-    """
+    """Return the user's `booster_params` under the booster's main names, refusing those `taken`."""
     own: dict[str, Any] = {}
     for name, value in params.items():
         main = aliases.get(name, name)
@@ -204,24 +165,7 @@ def own_params(
 
 
 def refuse_cutting(kind: str, early_stopping: bool) -> None:
-    """Refuse early stopping where later rounds change earlier trees.
-
-    Parameters
-    ----------
-    kind : str
-        The kind of boosting.
-    early_stopping : bool
-        Whether the model is to be cut at the best round.
-
-    Raises
-    ------
-    ValueError
-        If the kind is "dart" and the model is to be cut.
-
-    Examples
-    --------
-    >>> refuse_cutting("gbdt", True)
-    """
+    """Refuse early stopping where later rounds change earlier trees."""
     if kind == "dart" and early_stopping:
         raise ValueError(
             "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
@@ -229,24 +173,8 @@ def refuse_cutting(kind: str, early_stopping: bool) -> None:
         )
 
 
-def refuse_resuming(settings: Settings, reasons: Iterable[str]) -> None:
-    """Refuse checkpoints where a booster has a state between rounds that it does not give away.
-
-    Parameters
-    ----------
-    settings : Settings
-    reasons : iterable of str
-        The parameters that are in the way, if any.
-
-    Raises
-    ------
-    ValueError
-        If there are any and training is to be resumable.
-
-    Examples
-    --------
-    >>> refuse_resuming(Settings(0.1, 31, None, 20, 1.0, 1.0, 0.0, 0, 1), ["boosting='dart'"])
-    """
+def refuse_resuming(settings: TreeSettings, reasons: Iterable[str]) -> None:
+    """Refuse checkpoints where a booster has a state between rounds that it does not give away."""
     found = sorted(reasons)
     if settings.resumable and found:
         raise ValueError(

@@ -24,28 +24,14 @@ LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class Leaf:
-    """What a tree adds to the score of the documents that end here.
-
-    Parameters
-    ----------
-    value : float
-    """
+    """What a tree adds to the score of the documents that end here."""
 
     value: float
 
 
 @dataclass(frozen=True)
 class Split(ABC):
-    """What splits of any kind have in common.
-
-    Parameters
-    ----------
-    feature : int
-        The column, from 0.
-    missing_left : bool
-        Whether missing values go left.
-    left, right : Leaf or Split
-    """
+    """What splits of any kind have in common."""
 
     feature: int
     missing_left: bool
@@ -60,14 +46,7 @@ class Split(ABC):
 
 @dataclass(frozen=True)
 class Threshold(Split):
-    """A split of numbers: left if x ≤ threshold, else right.
-
-    Parameters
-    ----------
-    feature, missing_left, left, right
-        As for `Split`.
-    threshold : float
-    """
+    """A split of numbers: left if x ≤ threshold, else right."""
 
     threshold: float
 
@@ -79,14 +58,7 @@ class Threshold(Split):
 
 @dataclass(frozen=True)
 class Membership(Split):
-    """A split of categories: left if the code is one of these, else right.
-
-    Parameters
-    ----------
-    feature, missing_left, left, right
-        As for `Split`.
-    categories : tuple of int
-    """
+    """A split of categories: left if the code is one of these, else right."""
 
     categories: tuple[int, ...]
 
@@ -100,22 +72,7 @@ Tree: TypeAlias = Leaf | Split
 
 
 def splits(tree: Tree) -> Iterator[Split]:
-    """Yield all splits of a tree.
-
-    Parameters
-    ----------
-    tree : Leaf or Split
-
-    Yields
-    ------
-    Split
-
-    Examples
-    --------
-    >>> stump = Threshold(4, False, Leaf(1.0), Leaf(2.0), threshold=0.5)
-    >>> [split.feature for split in splits(stump)]
-    [4]
-    """
+    """Yield all splits of a tree."""
     if isinstance(tree, Split):
         yield tree
         yield from splits(tree.left)
@@ -123,21 +80,7 @@ def splits(tree: Tree) -> Iterator[Split]:
 
 
 def with_missing_as_zero(tree: Tree) -> Tree:
-    """Return a tree that sends missing values where it sends zeros.
-
-    Parameters
-    ----------
-    tree : Leaf or Split
-
-    Returns
-    -------
-    Leaf or Split
-
-    Examples
-    --------
-    >>> with_missing_as_zero(Threshold(4, False, Leaf(1.0), Leaf(2.0), threshold=0.5)).missing_left
-    True
-    """
+    """Return a tree that sends missing values where it sends zeros."""
     if not isinstance(tree, Split):
         return tree
     left, right = (with_missing_as_zero(child) for child in (tree.left, tree.right))
@@ -148,20 +91,6 @@ def at_most(threshold: float) -> float:
     """Return the t for which x ≤ t says the same as x ≤ threshold of single-precision numbers x.
 
     Rounding to the nearest would send an x between the two to the other side.
-
-    Parameters
-    ----------
-    threshold : float
-
-    Returns
-    -------
-    float
-        One that single precision holds.
-
-    Examples
-    --------
-    >>> at_most(0.5), at_most(0.1) <= 0.1
-    (0.5, True)
     """
     clipped = min(max(threshold, -LARGEST), LARGEST)
     nearest = np.float32(clipped)
@@ -171,22 +100,7 @@ def at_most(threshold: float) -> float:
 
 
 def above(threshold: float) -> float:
-    """Return the t for which x < t says the same as x ≤ threshold of single-precision numbers x.
-
-    Parameters
-    ----------
-    threshold : float
-
-    Returns
-    -------
-    float
-        One that single precision holds.
-
-    Examples
-    --------
-    >>> above(0.5)
-    0.5000000596046448
-    """
+    """Return the t for which x < t says the same as x ≤ threshold of single-precision numbers x."""
     below = at_most(threshold)
     return (
         LARGEST if below == LARGEST else float(np.nextafter(np.float32(below), np.float32("inf")))

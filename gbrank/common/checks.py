@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.parallel.collective import anywhere
-
 __all__ = [
     "check_choice",
     "check_finite",
@@ -83,8 +81,6 @@ def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -
     if values.size and values.min() < 0:
         row = int(np.argmin(values))
         raise ValueError(f"{name} must be at least 0, got {values[row]} at index {row}.")
-    if not anywhere(values.any()):
-        raise ValueError(f"{name} must have a positive entry, got only zeros.")
     return values
 
 

@@ -11,22 +11,7 @@ __all__ = ["describe"]
 
 
 def describe(value: Any) -> Any:
-    """Return a value in types that are hashed alike in every process.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    object
-
-    Examples
-    --------
-    >>> from gbrank import NDCG
-    >>> describe(NDCG(k=10))[1:]
-    ['NDCG', {'ties': 'average', 'no_relevant': 'skip', 'k': 10, ...}]
-    """
+    """Return a value in types that are hashed alike in every process."""
     value = getattr(value, "py_func", value)  # a function that numba has compiled
     if isinstance(value, FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]

@@ -9,16 +9,7 @@ __all__ = ["changed_options", "evaluate", "format_options", "parse_options", "sp
 
 
 def changed_options(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass instance that differ from their defaults.
-
-    Parameters
-    ----------
-    value : dataclass instance
-
-    Returns
-    -------
-    dict of str to object
-    """
+    """Return the fields of a dataclass instance that differ from their defaults."""
     changed = {}
     for item in fields(value):
         default = item.default
@@ -34,19 +25,6 @@ def format_options(options: Mapping[str, Any]) -> str:
     """Return options as ``(name=value,...)``, or nothing if there are none.
 
     There are no spaces, which logs of metrics by name could not hold.
-
-    Parameters
-    ----------
-    options : mapping of str to object
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> format_options({"gain": "linear"})
-    "(gain='linear')"
     """
     if not options:
         return ""
@@ -57,31 +35,7 @@ def format_options(options: Mapping[str, Any]) -> str:
 def parse_options(
     text: str, whole: str, functions: Mapping[str, Callable[..., Any]] | None = None
 ) -> dict[str, Any]:
-    """Read ``name=value, ...``; bare words are strings.
-
-    Parameters
-    ----------
-    text : str
-        What stands between the parentheses.
-    whole : str
-        What the user wrote, for the message.
-    functions : mapping of str to callable, optional
-        What values may call.
-
-    Returns
-    -------
-    dict of str to object
-
-    Raises
-    ------
-    ValueError
-        If it is anything else.
-
-    Examples
-    --------
-    >>> parse_options("gain=linear, k=3", "ndcg(gain=linear, k=3)")
-    {'gain': 'linear', 'k': 3}
-    """
+    """Read ``name=value, ...``; bare words are strings."""
     try:
         call = ast.parse(f"f({text})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
@@ -103,29 +57,7 @@ def parse_options(
 
 
 def evaluate(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
-    """Read a literal, or a call of one of the given functions on such values.
-
-    Parameters
-    ----------
-    text : str
-    functions : mapping of str to callable
-
-    Returns
-    -------
-    object
-
-    Raises
-    ------
-    KeyError
-        If another function is called.
-    SyntaxError, TypeError, ValueError
-        If it is anything else.
-
-    Examples
-    --------
-    >>> evaluate("f([1, f(2)])", {"f": lambda x: ("f", x)})
-    ('f', [1, ('f', 2)])
-    """
+    """Read a literal, or a call of one of the given functions on such values."""
     return _value(ast.parse(text.strip(), mode="eval").body, functions, words=False)
 
 
@@ -147,23 +79,7 @@ def _value(node: ast.expr, functions: Mapping[str, Callable[..., Any]], words: b
 
 
 def split_outside(text: str, sign: str) -> list[str]:
-    """Split a text at a character, but not inside parentheses.
-
-    Parameters
-    ----------
-    text : str
-    sign : str
-        One character.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> split_outside("f(1+(2))+g", "+")
-    ['f(1+(2))', 'g']
-    """
+    """Split a text at a character, but not inside parentheses."""
     parts = [""]
     depth = 0
     for character in text:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.checks import check_finite, check_labels, check_vector, check_weights
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
-from gbrank.data.sampling import query_keys, sampled_queries
+from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema
 
 __all__ = ["check_rows", "check_training", "check_valid", "each_query", "split_rows"]
@@ -25,26 +25,7 @@ def check_rows(
     init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None, position: ArrayLike | None = None,
 ) -> Rows:  # fmt: skip
-    """Check one set of data.
-
-    Parameters
-    ----------
-    schema : Schema
-        How the columns of X are read.
-    X, y, qid, group, init_score, sample_weight, query_weight, position
-        As for `GBRanker.fit`.
-    where : str
-        What the messages begin with.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
-    """
+    """Check one set of data."""
     try:
         matrix = schema.transform(X)
         n_documents = int(matrix.shape[0])
@@ -86,26 +67,7 @@ def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:
 def check_training(
     schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, **others: ArrayLike | None
 ) -> Rows:
-    """Check the data to train on.
-
-    Parameters
-    ----------
-    schema : Schema
-        How the columns of X are read.
-    X, y, qid, group
-        As for `GBRanker.fit`.
-    **others
-        Initial scores, weights and positions, as for `check_rows`.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
-    """
+    """Check the data to train on."""
     if y is None:
         raise ValueError(
             "y must hold one label per row: fit requires y to be passed, but the target y is None."
@@ -125,24 +87,7 @@ def check_training(
 def check_valid(
     schema: Schema, eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any = None
 ) -> list[Rows]:
-    """Check validation sets.
-
-    Parameters
-    ----------
-    schema : Schema
-        How the columns of X are read.
-    eval_set, eval_qid, eval_group, eval_init_score
-        As for `GBRanker.fit`.
-
-    Returns
-    -------
-    list of Rows
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
-    """
+    """Check validation sets."""
     lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
     if eval_set is None:
         for name, values in lists.items():
@@ -170,16 +115,7 @@ def check_valid(
 
 
 def each_query(rows: Rows) -> Iterator[Rows]:
-    """Yield the rows of one query after the other.
-
-    Parameters
-    ----------
-    rows : Rows
-
-    Yields
-    ------
-    Rows
-    """
+    """Yield the rows of one query after the other."""
     queries = rows.queries
     for query, (first, last) in enumerate(pairwise(queries.offsets)):
         own = queries.order[first:last]
@@ -190,26 +126,8 @@ def each_query(rows: Rows) -> Iterator[Rows]:
 
 
 def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
-    """Set some queries aside, chosen by a random number of their id.
-
-    Parameters
-    ----------
-    rows : Rows
-    fraction : float in ]0, 1[
-        Share of the queries to set aside.
-    seed : int
-
-    Returns
-    -------
-    rest, held_out : (Rows, ndarray of int)
-        Each with the positions that its documents had.
-
-    Raises
-    ------
-    ValueError
-        If no query would be left.
-    """
-    held_out = sampled_queries(query_keys(rows.queries.ids), fraction, seed, 0)
+    """Set some queries aside, chosen by a random number of their id."""
+    held_out = sampled(query_keys(rows.queries.ids), fraction, seed, 0)
     if held_out.all():
         raise ValueError(
             f"validation_fraction must leave queries to train on: {fraction} of "

@@ -53,21 +53,7 @@ class Rows:
         return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))
 
     def take(self, chosen: NDArray[np.int64], queries: Queries, kept: Any = slice(None)) -> "Rows":
-        """Return some of the rows.
-
-        Parameters
-        ----------
-        chosen : ndarray of int64
-            Which rows, in which order.
-        queries : Queries
-            Which of these belong to which query.
-        kept : index of queries
-            Which queries these are, of those that there were.
-
-        Returns
-        -------
-        Rows
-        """
+        """Return some of the rows."""
 
         def of(values: Vector | None, index: Any) -> Vector | None:
             return None if values is None else values[index]

@@ -6,32 +6,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.parallel.collective import total
+from gbrank.data.queries import Queries
+from gbrank.parallel.collective import all_sum
 
-__all__ = ["document_noise", "query_keys", "query_noise", "row_keys", "sampled_queries"]
+__all__ = [
+    "document_keys",
+    "document_noise",
+    "query_keys",
+    "query_noise",
+    "row_keys",
+    "sampled",
+    "split_mix",
+]
 
 Keys = NDArray[np.uint64]
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+def split_mix(noise: Any, i: Any) -> Any:
+    """Return the i-th 64-bit output of SplitMix64 started at `noise`, i from 0.
+
+    Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators". `noise` is an array
+    here; kernels compile the same lines for numbers.
+    """
+    state = np.uint64(noise) + (np.uint64(i) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
 
 
 def query_keys(ids: NDArray[Any]) -> Keys:
-    """Return one number per query that depends on its id only.
-
-    Parameters
-    ----------
-    ids : ndarray, shape (n_queries,)
-        Query ids.
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_queries,)
-
-    Examples
-    --------
-    >>> query_keys(np.array([3, 4])).tolist() == query_keys(np.array([4, 3])).tolist()[::-1]
-    True
-    """
+    """Return one number per query that depends on its id only."""
     if ids.dtype.kind in "iub":
         return ids.astype(np.int64).view(np.uint64)
     digests = (
@@ -40,127 +44,52 @@ def query_keys(ids: NDArray[Any]) -> Keys:
     return np.fromiter((int.from_bytes(d, "little") for d in digests), np.uint64, len(ids))
 
 
+def document_keys(queries: Queries) -> Keys:
+    """Return one number per document that depends on its query's id and its place there."""
+    place = np.empty(queries.n_documents, dtype=np.uint64)
+    first = np.repeat(queries.offsets[:-1], queries.sizes)
+    place[queries.order] = np.arange(queries.n_documents) - first
+    keys: Keys = split_mix(query_keys(queries.ids)[queries.index], place)
+    return keys
+
+
 def row_keys(X: NDArray[Any]) -> Keys:
-    """Return one number per row that depends on the row's numbers only, in single precision.
-
-    Parameters
-    ----------
-    X : ndarray, shape (n_rows, n_columns)
-
-    Returns
-    -------
-    ndarray of uint64, shape (n_rows,)
-
-    Examples
-    --------
-    >>> len(set(row_keys(np.array([[0.0, 1.0], [1.0, 0.0], [-0.0, 1.0]])).tolist()))
-    2
-    """
+    """Return one number per row that depends on the row's numbers only, in single precision."""
     with np.errstate(over="ignore"):
         numbers = X.astype(np.float32)
     numbers += 0.0  # −0 becomes 0
-    columns = _mix(np.arange(X.shape[1], dtype=np.uint64))
-    return _mix(_mix(numbers.view(np.uint32) + columns).sum(axis=1))
+    columns = split_mix(np.arange(X.shape[1], dtype=np.uint64), 0)
+    keys: Keys = split_mix(split_mix(numbers.view(np.uint32) + columns, 0).sum(axis=1), 0)
+    return keys
 
 
 def query_noise(keys: Keys, seed: int, round: int) -> Keys:
-    """Return a hash of (seed, round, key) for each key.
-
-    Parameters
-    ----------
-    keys : ndarray of uint64
-    seed, round : int
-
-    Returns
-    -------
-    ndarray of uint64
-
-    Examples
-    --------
-    >>> int(query_noise(np.array([1], dtype=np.uint64), seed=0, round=0)[0])
-    4764156602392020899
-    """
+    """Return a hash of (seed, round, key) for each key."""
     start = np.array([seed & (2**64 - 1)], dtype=np.uint64)
-    return _mix(_mix(_mix(start) + np.uint64(round)) + keys)
+    noise: Keys = split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
+    return noise
 
 
 def document_noise(noise: Keys, positions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return one uniform number in ]0, 1[ per document: `gbrank.kernels.noise.uniform`.
-
-    Parameters
-    ----------
-    noise : ndarray of uint64, shape (n,)
-        The noise of each document's query.
-    positions : ndarray of int64, shape (n,)
-        The document's position in its query.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-
-    Examples
-    --------
-    >>> noise = query_noise(np.array([1, 1], dtype=np.uint64), seed=0, round=0)
-    >>> document_noise(noise, np.array([0, 1])).round(4)
-    array([0.3853, 0.9614])
-    """
-    bits = _mix(noise + positions.astype(np.uint64) * GOLDEN) >> np.uint64(12)
-    return (bits.astype(np.float64) + 0.5) * 2.0**-52
+    """Return the uniform number in ]0, 1[ of each document, as `gbrank.kernels.noise.uniform`."""
+    bits = split_mix(noise, positions) >> np.uint64(12)
+    uniform: NDArray[np.float64] = (bits.astype(np.float64) + 0.5) * 2.0**-52
+    return uniform
 
 
-def _mix(state: Keys) -> Keys:
-    """Scramble 64 bits (the finaliser of SplitMix64, Steele, Lea & Flood 2014)."""
-    state = state + GOLDEN
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
-
-
-def sampled_queries(keys: Keys, fraction: float, seed: int, round: int) -> NDArray[np.bool_]:
-    """Return which queries take part in a round: the `fraction` of smallest random number.
-
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (n_queries,)
-    fraction : float in ]0, 1]
-    seed, round : int
-
-    Returns
-    -------
-    ndarray of bool, shape (n_queries,)
-
-    Examples
-    --------
-    >>> int(sampled_queries(np.arange(10, dtype=np.uint64), 0.5, seed=1, round=0).sum())
-    5
-    """
+def sampled(keys: Keys, fraction: float, seed: int, round: int) -> NDArray[np.bool_]:
+    """Return which keys take part in a round: of all workers', the `fraction` of smallest draw."""
     draws = query_noise(keys, seed, round)
-    count = max(1, round_half_up(fraction * total(len(keys))))
+    count = max(1, round_half_up(fraction * all_sum(len(keys))))
     return draws <= nth_smallest(draws, count)
 
 
 def nth_smallest(draws: Keys, n: int) -> np.uint64:
-    """Return the n-th smallest number, of those of all workers in a distributed fit.
-
-    Parameters
-    ----------
-    draws : ndarray of uint64
-    n : int
-        From 1.
-
-    Returns
-    -------
-    uint64
-
-    Examples
-    --------
-    >>> int(nth_smallest(np.array([7, 1000, 3], dtype=np.uint64), 2))
-    7
-    """
+    """Return the n-th smallest number of those of all workers, n from 1."""
     found = 0
     for shift in range(56, -1, -8):  # byte by byte, so that workers tell each other counts only
         byte = (draws >> np.uint64(shift)).astype(np.uint8)
-        below = np.cumsum(total(np.bincount(byte, minlength=256)))
+        below = np.cumsum(all_sum(np.bincount(byte, minlength=256)))
         value = int(np.searchsorted(below, n))
         n -= int(below[value - 1]) if value else 0
         draws = draws[byte == value]
@@ -169,19 +98,5 @@ def nth_smallest(draws: Keys, n: int) -> np.uint64:
 
 
 def round_half_up(value: float) -> int:
-    """Return the nearest integer, halves going up.
-
-    Parameters
-    ----------
-    value : float
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> round_half_up(2.5)
-    3
-    """
+    """Return the nearest integer, halves going up."""
     return int(np.floor(value + 0.5))

@@ -40,28 +40,7 @@ class Schema:
 
     @classmethod
     def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> "Schema":
-        """Learn the columns from training data.
-
-        Parameters
-        ----------
-        X : ndarray, sparse matrix or data frame, shape (n_documents, n_features)
-        categorical_feature : sequence of int or str, optional
-            Columns of categories, by position or name, besides a frame's categorical columns.
-
-        Returns
-        -------
-        Schema
-
-        Raises
-        ------
-        ValueError
-            If a column has no numbers and is not categorical, or a name is unknown.
-
-        Examples
-        --------
-        >>> Schema.learn(np.zeros((3, 2)), categorical_feature=[1]).categorical
-        [1]
-        """
+        """Learn the columns from training data."""
         if isinstance(categorical_feature, str):
             raise TypeError(
                 "categorical_feature must be a list of columns, got the single text "
@@ -87,27 +66,7 @@ class Schema:
 
     @classmethod
     def union(cls, schemas: Sequence["Schema"]) -> "Schema":
-        """Return the schema of all rows from those of the workers, each of which has some.
-
-        Parameters
-        ----------
-        schemas : sequence of Schema
-
-        Returns
-        -------
-        Schema
-
-        Raises
-        ------
-        ValueError
-            If they do not have the same columns.
-
-        Examples
-        --------
-        >>> parts = [Schema(1, ["town"], [0], {0: [town]}) for town in ("York", "Bath")]
-        >>> Schema.union(parts).categories
-        {0: ['Bath', 'York']}
-        """
+        """Return the schema of all rows from those of the workers, each of which has some."""
         first = schemas[0]
         for other in schemas:
             same = replace(other, categories={}) == replace(first, categories={})
@@ -122,26 +81,7 @@ class Schema:
         return replace(first, categories=categories)
 
     def transform(self, X: Any) -> Features:
-        """Return X as a float array, or as a CSR matrix if it is sparse.
-
-        Parameters
-        ----------
-        X : ndarray, sparse matrix or data frame, shape (n_documents, n_features)
-
-        Returns
-        -------
-        ndarray or csr_matrix
-
-        Raises
-        ------
-        ValueError
-            If the columns differ from those of `fit`, or a number is infinite.
-
-        Examples
-        --------
-        >>> Schema.learn(np.zeros((3, 2))).transform([[1, 2]])
-        array([[1., 2.]])
-        """
+        """Return X as a float array, or as a CSR matrix if it is sparse."""
         frame = _as_frame(X)
         if frame is None:
             if self.categories:

@@ -13,6 +13,7 @@ from gbrank.common.checks import check_choice
 from gbrank.common.extras import needed
 from gbrank.distributed.shards import Part, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
+from gbrank.fit.plan import tree_settings
 from gbrank.fit.start import is_fitted
 from gbrank.objectives.from_string import get_objective
 from gbrank.ranker import GBRanker
@@ -113,7 +114,7 @@ class DaskGBRanker(GBRanker):
             "X": X, "y": y, "qid": qid, "init_score": init_score,
             "sample_weight": sample_weight, "query_weight": query_weight,
         }  # fmt: skip
-        settings = self._settings()
+        settings = tree_settings(self)
         ranker = self.to_local().set_params(
             objective=self.objective if settings.built_in else get_objective(self.objective),
             eval_metric=self._measures(),
@@ -125,7 +126,6 @@ class DaskGBRanker(GBRanker):
             client,
             partial(_fit, ranker, categorical_feature),
             distribute(client, sets, self.validation_fraction, settings.seed),
-            lightgbm="lightgbm" in (self.booster, getattr(ranker.init, "booster", None)),
         )
         self.__dict__.update(_fitted(fitted))
         return self

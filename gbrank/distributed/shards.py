@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.utils import _safe_indexing
 
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import query_keys, sampled_queries
+from gbrank.data.sampling import query_keys, sampled
 
 __all__ = ["Part", "distribute", "is_dask"]
 
@@ -21,14 +21,7 @@ Owners = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows with all that belongs to them, as the user gave it.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame
-    y, qid, init_score, sample_weight, query_weight : ndarray, shape (n_documents,)
-        None where the user gave none; `query_weight` is that of the row's query.
-    """
+    """Some rows with all that belongs to them, as the user gave it."""
 
     X: Any
     y: Any
@@ -56,21 +49,7 @@ class Part:
 
 
 def is_dask(collection: Any) -> bool:
-    """Say whether something is a Dask array, data frame or series.
-
-    Parameters
-    ----------
-    collection : object
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_dask([1, 2])
-    False
-    """
+    """Say whether something is a Dask array, data frame or series."""
     return hasattr(collection, "__dask_graph__") and hasattr(collection, "to_delayed")
 
 
@@ -80,31 +59,7 @@ def distribute(
     validation_fraction: float | None = None,
     seed: int = 0,
 ) -> dict[str, tuple[Any, ...]]:
-    """Bring rows to all workers of a cluster, so that no query is split.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    sets : mapping of str to mapping of str to Dask array, data frame or series
-        Sets of rows, by what messages about them begin with: collections by the name of a field
-        of `Part`; those that are None are left out.
-    validation_fraction : float in ]0, 1[, optional
-        The share of the queries of a single set that will be set aside for validation; each
-        worker gets some of them, and some of the others.
-    seed : int
-        What this depends on.
-
-    Returns
-    -------
-    dict of str to tuple of Future
-        For the address of each worker, its `Part` of each set.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If something is no Dask collection, collections do not have the same partitions, or there
-        are fewer queries than workers.
-    """
+    """Bring rows to all workers of a cluster, so that no query is split."""
     addresses = sorted(client.nthreads())
     if not addresses:
         raise RuntimeError("the Dask cluster must have a worker, got none.")
@@ -117,7 +72,7 @@ def distribute(
     if validation_fraction is not None and len(sets) == 1:
         [(where, own)] = keys.items()
         ids = np.unique(np.concatenate(own))
-        held_out = sampled_queries(ids, validation_fraction, seed, 0)
+        held_out = sampled(ids, validation_fraction, seed, 0)
         sides = [deal(own, len(addresses), where, ids[side]) for side in (~held_out, held_out)]
         owners = {where: [np.maximum(*both) for both in zip(*sides, strict=True)]}
     training = next(iter(sets))
@@ -219,32 +174,6 @@ def deal(
     Partitions stay together, in their order, and so does most of what is in them: of a query
     that lies in several, the rows go to one of them, drawn by its key. Where a shard would have no
     query, all queries are dealt out one by one.
-
-    Parameters
-    ----------
-    keys : sequence of ndarray of uint64
-        The queries of each partition.
-    n_shards : int
-    where : str
-        What messages begin with.
-    among : ndarray of uint64, optional
-        The queries to deal out; all by default.
-
-    Returns
-    -------
-    list of ndarray of int
-        The shard of each query of each partition; −1 for those that are not dealt out.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer queries than shards.
-
-    Examples
-    --------
-    >>> keys = [np.array([1, 2], dtype=np.uint64), np.array([2, 3], dtype=np.uint64)]
-    >>> [owners.tolist() for owners in deal(keys, 2, "")]
-    [[0, 0], [0, 1]]
     """
     every = np.concatenate(keys)
     sizes = [len(some) for some in keys]

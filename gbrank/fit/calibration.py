@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from gbrank.parallel.collective import largest, total
+from gbrank.parallel.collective import all_max, all_sum
 
 __all__ = ["Calibration", "fit_calibration"]
 
@@ -62,36 +62,15 @@ def fit_calibration(
 
     Platt's smoothing of the targets, by which no document is quite certain, keeps them finite
     whatever the labels are. Where higher scores do not go with higher labels, the slope is 0.
-
-    Parameters
-    ----------
-    scores, labels : ndarray, shape (n_documents,)
-    weights : ndarray, shape (n_documents,), optional
-    largest_label : float
-        At least the largest of the labels.
-
-    Returns
-    -------
-    Calibration
-
-    References
-    ----------
-    J. Platt. Probabilistic outputs for support vector machines and comparisons to regularized
-    likelihood methods. Advances in Large Margin Classifiers, 1999.
-
-    Examples
-    --------
-    >>> fit_calibration(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0]), None, 1.0)
-    Calibration(slope=0.9315..., intercept=-1.0986..., largest_label=1.0)
     """
     w = np.ones(len(scores)) if weights is None else weights / _mean(weights)
     t = labels / (largest_label or 1.0)
-    ones, zeros = total(np.array([(w * t).sum(), (w * (1 - t)).sum()]))
+    ones, zeros = all_sum(np.array([(w * t).sum(), (w * (1 - t)).sum()]))
     t = t * (ones + 1) / (ones + 2) + (1 - t) / (zeros + 2)
     a, b = 0.0, float(logit(_mean(w * t) / _mean(w)))
     centre = _mean(scores)
     scale = np.sqrt(_mean((scores - centre) ** 2))
-    if largest(scores.max()) > -largest(-scores.min()) and scale > 0:
+    if all_max(scores.max()) > -all_max(-scores.min()) and scale > 0:
         z = (scores - centre) / scale
         if _mean(w * (t - expit(b)) * z) > 0:
             a, b = _minimum(z, t, w, np.array([a, b]))
@@ -101,7 +80,7 @@ def fit_calibration(
 
 
 def _mean(values: Vector) -> float:
-    return float(total(values.sum()) / total(len(values)))
+    return float(all_sum(values.sum()) / all_sum(len(values)))
 
 
 def _minimum(z: Vector, t: Vector, w: Vector, start: Vector) -> Vector:

@@ -30,7 +30,7 @@ from gbrank.data.schema import Features, Schema
 from gbrank.fit.loop import History
 from gbrank.fit.storage import replace_file
 
-__all__ = ["Checkpoint", "fingerprint", "fit_fingerprints"]
+__all__ = ["Checkpoint", "argument_hash", "fit_hashes"]
 
 FILE = "checkpoint.gbrank"
 FORMAT = 1
@@ -39,33 +39,7 @@ FREE = ("init", "n_jobs")
 
 
 class Checkpoint:
-    """The checkpoint of one fit.
-
-    Parameters
-    ----------
-    folder : path
-        Where it is; made if it does not exist.
-    every : int
-        Rounds between two writings.
-
-    Attributes
-    ----------
-    state : dict of str to bytes or None
-        The booster's state when it was written; None if there is nothing to go on from.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written.
-    ValueError
-        If the file in it is damaged, or from another gbrank.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     print(Checkpoint(folder, 10).state)
-    None
-    """
+    """The checkpoint of one fit."""
 
     def __init__(self, folder: str | os.PathLike[str], every: int) -> None:
         if not isinstance(folder, str | os.PathLike):
@@ -82,18 +56,7 @@ class Checkpoint:
             self._read()
 
     def expect(self, fingerprints: Mapping[str, str]) -> None:
-        """Refuse to go on from the checkpoint of another fit.
-
-        Parameters
-        ----------
-        fingerprints : mapping of str to str
-            By argument.
-
-        Raises
-        ------
-        ValueError
-            If one of them is another in the checkpoint.
-        """
+        """Refuse to go on from the checkpoint of another fit."""
         self._fingerprints |= fingerprints
         if self.state is None:
             return
@@ -105,22 +68,10 @@ class Checkpoint:
                 "delete the file."
             )
 
-    def go_on(
+    def resume(
         self, trainer: Trainer, sigmas: dict[int, float]
     ) -> tuple[History, Callable[[History, bool], None]]:
-        """Return what `gbrank.fit.loop.train` takes to go on, and to have the fit written.
-
-        Parameters
-        ----------
-        trainer : Trainer
-        sigmas : dict of int to float
-            The sigma of each round; those of the rounds done are filled in.
-
-        Returns
-        -------
-        history : History
-        keep : callable
-        """
+        """Return what `gbrank.fit.loop.train` takes to go on, and to have the fit written."""
         sigmas.update(self._sigmas)
 
         def keep(history: History, now: bool) -> None:
@@ -193,31 +144,12 @@ def _check_writable(folder: Path) -> None:
         ) from None
 
 
-def fit_fingerprints(
+def fit_hashes(
     params: Mapping[str, Any], schema: Schema, rows: Rows, valid: Sequence[Rows]
 ) -> dict[str, str]:
     """Return a hash of everything that the model depends on, by argument.
 
     Of a user's function the code counts, but not what it calls or reads from its module.
-
-    Parameters
-    ----------
-    params : mapping of str to object
-        The ranker's parameters.
-    schema : Schema
-    rows : Rows
-        The training data.
-    valid : sequence of Rows
-        The validation sets.
-
-    Returns
-    -------
-    dict of str to str
-
-    Raises
-    ------
-    ValueError
-        If a parameter cannot be pickled, which is how it is hashed.
     """
     booster = params["booster"]
     parts = {
@@ -239,32 +171,11 @@ def fit_fingerprints(
         parts[f"eval_set[{i}]"] = [_arrays(part.X), part.labels]
         parts[f"eval_qid[{i}]"] = _queries(part.queries)
         parts[f"eval_init_score[{i}]"] = part.init_score
-    return {name: fingerprint(name, value) for name, value in parts.items()}
+    return {name: argument_hash(name, value) for name, value in parts.items()}
 
 
-def fingerprint(name: str, value: Any) -> str:
-    """Return a hash of a value.
-
-    Parameters
-    ----------
-    name : str
-        The argument.
-    value : object
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        If it cannot be pickled.
-
-    Examples
-    --------
-    >>> fingerprint("sigma", 1.0) == fingerprint("sigma", 2.0)
-    False
-    """
+def argument_hash(name: str, value: Any) -> str:
+    """Return a hash of a value."""
     try:
         return str(joblib.hash(describe(value)))
     except (pickle.PicklingError, TypeError, AttributeError) as error:

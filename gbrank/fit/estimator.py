@@ -159,7 +159,17 @@ class BaseRanker(ABC, BaseEstimator):
             "_xfail_checks": self.expected_failed_checks,
         }
 
+    def _publish_fit(self, schema: Schema, history: Any, sigmas: dict[int, float]) -> None:
+        """Publish what a fit of several rounds has come to."""
+        self._schema = schema
+        self.best_iteration_ = history.best_round
+        self.best_score_ = history.best_value
+        self.evals_result_ = history.results
+        self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
+        self._publish()
+
     def _publish(self) -> None:
+        """Publish what scikit-learn wants to know of the columns."""
         self.n_features_in_ = self._schema.n_features
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if self._schema.names is not None:
@@ -167,21 +177,7 @@ class BaseRanker(ABC, BaseEstimator):
 
 
 def check_seed(random_state: int | np.random.RandomState | None) -> int:
-    """Return the seed that a random state stands for; an integer stands for itself.
-
-    Parameters
-    ----------
-    random_state : int, RandomState or None
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> check_seed(7)
-    7
-    """
+    """Return the seed that a random state stands for; an integer stands for itself."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return int(check_number(random_state, "random_state", 0, 2**31 - 1, integer=True))
     try:
@@ -193,21 +189,7 @@ def check_seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as JSON holds it: objectives, measures and schedules as their strings.
-
-    Parameters
-    ----------
-    value : object
-
-    Returns
-    -------
-    object
-
-    Examples
-    --------
-    >>> as_json({"k": np.int64(3), "measure": get_measure("ndcg@10")})
-    {'k': 3, 'measure': 'ndcg@10'}
-    """
+    """Return a value as JSON holds it: objectives, measures and schedules as their strings."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.random.RandomState):

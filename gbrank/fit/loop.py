@@ -24,16 +24,7 @@ class FitInterrupted(UserWarning):
 
 
 class Evaluation:
-    """Measures bound to one set of rows.
-
-    Parameters
-    ----------
-    name : str
-        Name of the set in `evals_result_`.
-    rows : Rows
-    measures : list of Measure
-    n_jobs : int
-    """
+    """Measures bound to one set of rows."""
 
     def __init__(self, name: str, rows: Rows, measures: list[Measure], n_jobs: int) -> None:
         self.name = name
@@ -88,36 +79,7 @@ def train(
     history: History | None = None,
     keep: Callable[[History, bool], None] | None = None,
 ) -> History:
-    """Boost until the last round, until validation stops improving, or until Ctrl-C.
-
-    Parameters
-    ----------
-    trainer : Steps
-    derivatives : callable
-        From the round, the function that turns scores into derivatives (None for a booster's
-        own objective).
-    rounds : int
-        Largest number of rounds.
-    on_train : Evaluation, optional
-        What to measure on the training rows.
-    on_valid : list of Evaluation
-        What to measure on each validation set. The first measure on the first set decides.
-    patience : int, optional
-        How many rounds without a better value to go on for.
-    progress : bool
-        Whether to show a bar.
-    sigmas : dict of int to float
-        The sigma used in each round, filled by `derivatives`.
-    history : History, optional
-        What happened in an interrupted fit, which is to go on.
-    keep : callable, optional
-        What is called before the first round and after each, with the history and whether it
-        must not be missed: it is the first or the last.
-
-    Returns
-    -------
-    History
-    """
+    """Boost until the last round, until validation stops improving, or until Ctrl-C."""
     history = history or History()
     if not on_valid:
         patience = None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gbrank.boosters import Model, Trainer
 from gbrank.boosters.interface import Derivatives, State
-from gbrank.parallel.sums import sums_of_any_order
+from gbrank.parallel.sums import order_free_sums
 
 __all__ = ["DebiasedTrainer"]
 
@@ -81,7 +81,7 @@ class DebiasedTrainer:
         self._trainer.step(biased)
 
     def _sums(self, values: Vector) -> Vector:
-        return sums_of_any_order(values, self._index, len(self._positions))
+        return order_free_sums(values, self._index, len(self._positions))
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, without biases."""
@@ -98,6 +98,10 @@ class DebiasedTrainer:
     def finish(self, rounds: int) -> Model:
         """Return the trees of the first rounds."""
         return self._trainer.finish(rounds)
+
+    def close(self) -> None:
+        """Let go of the other workers of a distributed fit."""
+        self._trainer.close()
 
     def bias(self, rounds: int) -> dict[int, float]:
         """Return the bias of each position after so many rounds, above that of the first."""

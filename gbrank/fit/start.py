@@ -27,29 +27,7 @@ SHARE_OF_ROUNDS = 0.1
 def fit_start(
     ranker: Any, built_in: bool, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows]
 ) -> Any:
-    """Return the fitted model that a ranker's `init` stands for, or None.
-
-    Parameters
-    ----------
-    ranker : GBRanker
-    built_in : bool
-        Whether the objective is the booster's own.
-    tables : sequence of array-like, sparse matrix or data frame
-        The features of the training rows and of each validation set.
-    rows : Rows
-        The training rows.
-    valid : sequence of Rows
-        The validation sets.
-
-    Returns
-    -------
-    estimator or None
-
-    Raises
-    ------
-    ValueError
-        If there are initial scores besides `init`, or `init` is neither fitted nor a ranker.
-    """
+    """Return the fitted model that a ranker's `init` stands for, or None."""
     init = as_pretrained(ranker.init)
     if not (init is None or isinstance(init, BaseEstimator) or init in START_NAMES):
         raise ValueError(
@@ -81,16 +59,7 @@ def _regression(ranker: Any) -> Any:
 
 
 def is_fitted(estimator: Any) -> bool:
-    """Say whether an estimator is fitted.
-
-    Parameters
-    ----------
-    estimator : estimator
-
-    Returns
-    -------
-    bool
-    """
+    """Say whether an estimator is fitted."""
     try:
         check_is_fitted(estimator)
     except NotFittedError:
@@ -129,18 +98,6 @@ def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows
 
 
 def from_start(start: Any, table: Any, rows: Rows) -> Rows:
-    """Return rows with the start's scores as their initial scores.
-
-    Parameters
-    ----------
-    start : estimator
-    table : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        Their features, as the user gave them.
-    rows : Rows
-
-    Returns
-    -------
-    Rows
-    """
+    """Return rows with the start's scores as their initial scores."""
     scores = check_vector(start.predict(table), "init's predictions", len(rows.labels))
     return replace(rows, init_score=np.array(check_finite(scores, "init's predictions")))

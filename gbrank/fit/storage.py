@@ -33,19 +33,6 @@ def write_model(folder: str | os.PathLike[str], model: Model, description: dict[
 
     Each file is written under another name and then renamed, the description last, so that a
     folder never holds half a model that can be read.
-
-    Parameters
-    ----------
-    folder : path
-        Made if it does not exist.
-    model : Model
-    description : dict
-        JSON-ready.
-
-    Raises
-    ------
-    TypeError
-        If the description cannot be written as JSON.
     """
     content = model.dump()
     file = f"model{model.suffix}"
@@ -64,20 +51,7 @@ def write_model(folder: str | os.PathLike[str], model: Model, description: dict[
 
 
 def write_description(folder: str | os.PathLike[str], description: dict[str, Any]) -> None:
-    """Write a ranker that has no booster into a folder.
-
-    Parameters
-    ----------
-    folder : path
-        Made if it does not exist.
-    description : dict
-        JSON-ready.
-
-    Raises
-    ------
-    TypeError
-        If the description cannot be written as JSON.
-    """
+    """Write a ranker that has no booster into a folder."""
     text = _as_text(description)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -95,32 +69,12 @@ def _digest(description: dict[str, Any]) -> str:
 
 
 def is_leftover(name: str) -> bool:
-    """Say whether a file's name is one that a process has, while it writes, until it is killed.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_leftover(".gbrank.json.1234"), is_leftover("gbrank.json")
-    (True, False)
-    """
+    """Say whether a file's name is one that a process has, while it writes, until it is killed."""
     return re.fullmatch(r"\..+\.\d+", name) is not None
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file under another name, then rename it: nobody ever reads half of it.
-
-    Parameters
-    ----------
-    path : Path
-    content : bytes
-    """
+    """Write a file under another name, then rename it: nobody ever reads half of it."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(temporary, "wb") as file:
@@ -133,26 +87,7 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def read_model(folder: str | os.PathLike[str], estimator: str) -> tuple[Model, dict[str, Any]]:
-    """Read what `write_model` wrote.
-
-    Parameters
-    ----------
-    folder : path
-    estimator : str
-        The class that is asked for.
-
-    Returns
-    -------
-    model : Model
-    description : dict
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no model there.
-    ValueError
-        If a file is cut short, damaged, or from a newer gbrank, or the model is of another class.
-    """
+    """Read what `write_model` wrote."""
     description = read_description(folder, estimator)
     path = Path(folder) / DESCRIPTION
     _check_kinds(
@@ -181,26 +116,7 @@ def read_model(folder: str | os.PathLike[str], estimator: str) -> tuple[Model, d
 
 
 def read_description(folder: str | os.PathLike[str], estimator: str) -> dict[str, Any]:
-    """Read what `write_description` wrote, or the description of what `write_model` wrote.
-
-    Parameters
-    ----------
-    folder : path
-    estimator : str
-        The class that is asked for.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no model there.
-    ValueError
-        If the file is cut short, damaged, or from a newer gbrank, or the model is of another
-        class.
-    """
+    """Read what `write_description` wrote, or the description of what `write_model` wrote."""
     path = Path(folder) / DESCRIPTION
     description = _read(path)
     found = description["estimator"]
@@ -210,42 +126,12 @@ def read_description(folder: str | os.PathLike[str], estimator: str) -> dict[str
 
 
 def estimator_of(folder: str | os.PathLike[str]) -> str:
-    """Return the name of the class whose model a folder holds.
-
-    Parameters
-    ----------
-    folder : path
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no model there.
-    ValueError
-        If the description is cut short, damaged, or from a newer gbrank.
-    """
+    """Return the name of the class whose model a folder holds."""
     return str(_read(Path(folder) / DESCRIPTION)["estimator"])
 
 
 def signature_of(folder: str | os.PathLike[str]) -> str:
-    """Return the checksum of the description that a folder holds.
-
-    Parameters
-    ----------
-    folder : path
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no model there.
-    """
+    """Return the checksum of the description that a folder holds."""
     return hashlib.sha256((Path(folder) / DESCRIPTION).read_bytes()).hexdigest()
 
 

@@ -105,26 +105,7 @@ class LinearModel(BaseRanker):
 
 
 def learn_numbers(X: Any) -> Schema:
-    """Learn the columns from training data, refusing categories.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-
-    Returns
-    -------
-    Schema
-
-    Raises
-    ------
-    ValueError
-        If a column holds categories.
-
-    Examples
-    --------
-    >>> learn_numbers([[1.0, 2.0]]).n_features
-    2
-    """
+    """Learn the columns from training data, refusing categories."""
     schema = Schema.learn(X)
     if schema.categorical:
         names = schema.names or range(schema.n_features)
@@ -137,23 +118,7 @@ def learn_numbers(X: Any) -> Schema:
 
 
 def whole_rows(rows: Rows, where: str = "") -> Rows:
-    """Return rows whose features are float64, refusing missing values.
-
-    Parameters
-    ----------
-    rows : Rows
-    where : str
-        What the message begins with.
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    ValueError
-        If a feature is NaN.
-    """
+    """Return rows whose features are float64, refusing missing values."""
     return replace(rows, X=_whole(rows.X, where))
 
 

@@ -14,11 +14,11 @@ from gbrank.common.checks import (
     check_number,
     check_vector,
 )
-from gbrank.data.checking import check_training, check_valid
 from gbrank.data.rows import Rows
 from gbrank.fit.estimator import WEIGHTS, check_seed
 from gbrank.fit.loading import loadable
-from gbrank.fit.loop import Evaluation, train
+from gbrank.fit.loop import train
+from gbrank.fit.plan import check_data, evaluations
 from gbrank.kernels.driver import usable_threads
 from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
 from gbrank.linear.solvers import (
@@ -46,20 +46,8 @@ STEPS = {"cg": 13, "sgd": 200}
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Checked parameters.
-
-    Parameters
-    ----------
-    objective : Objective
-    cg : bool
-        Whether there is a loss to be minimised by conjugate gradient.
-    n_steps : int
-    schedule : callable
-        Sigma by step.
-    seed : int
-    n_jobs : int
-    """
+class LinearSettings:
+    """Checked parameters."""
 
     objective: Objective
     cg: bool
@@ -259,36 +247,25 @@ class LinearRanker(LinearModel):
             If an argument is not usable; the message names it. Nothing has been trained then.
         """
         settings = self._settings()
-        measures = self._measures()
+        self._measures()
         schema = learn_numbers(X)
-        rows = check_training(
-            schema, X, y, qid, group, sample_weight=sample_weight, query_weight=query_weight
-        )
+        rows, valid = check_data(
+            schema, X, y, qid=qid, group=group, sample_weight=sample_weight,
+            query_weight=query_weight, eval_set=eval_set, eval_qid=eval_qid, eval_group=eval_group,
+        )  # fmt: skip
         rows = whole_rows(rows)
-        valid = [
-            whole_rows(part, f"eval_set[{i}]: ")
-            for i, part in enumerate(check_valid(schema, eval_set, eval_qid, eval_group))
-        ]
+        valid = [whole_rows(part, f"eval_set[{i}]: ") for i, part in enumerate(valid)]
         patience = self.early_stopping_rounds
         if patience is not None and not valid:
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         if patience is None and valid and self.solver == "sgd":
             patience = settings.n_steps  # never stops, and keeps the best
-        jobs = settings.n_jobs
-        on_train = Evaluation("train", rows, measures, jobs)
-        on_valid = [Evaluation(f"valid_{i}", part, measures, jobs) for i, part in enumerate(valid)]
+        on_train, on_valid = evaluations(self, rows, valid, settings.n_jobs, training=True)
         if settings.cg:
             _refuse_weights_within_queries(rows)
         start = self._start(settings.objective, rows)
-        descent = Descent(
-            self._move(settings, rows, start),
-            rows,
-            valid,
-            start,
-            settings.schedule,
-            settings.objective.facts.sigma_unit,
-            settings.n_steps,
-        )
+        move, unit = self._move(settings, rows, start), settings.objective.facts.sigma_unit
+        descent = Descent(move, rows, valid, start, settings.schedule, unit, settings.n_steps)
         history = train(
             descent,
             lambda round: None,
@@ -299,17 +276,12 @@ class LinearRanker(LinearModel):
             progress=bool(self.verbose),
             sigmas=descent.sigmas,
         )
-        self._schema = schema
         self.init_coef_ = start
         self.coef_ = descent.coefs[history.best_round]
-        self.best_iteration_ = history.best_round
-        self.best_score_ = history.best_value
-        self.evals_result_ = history.results
-        self.sigmas_ = np.array([*descent.sigmas.values()])
-        self._publish()
+        self._publish_fit(schema, history, descent.sigmas)
         return self
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> LinearSettings:
         objective = get_objective(self.objective)
         check_choice(self.solver, "solver", STEPS)
         check_number(self.reg_lambda, "reg_lambda", 0)
@@ -333,7 +305,7 @@ class LinearRanker(LinearModel):
         sigma = SIGMA.get(self.solver, objective.facts.sigma) if self.sigma is None else self.sigma
         schedule = as_schedule(sigma)
         check_schedule(schedule, n_steps, sigma_at)
-        return Settings(
+        return LinearSettings(
             objective=objective,
             cg=self.solver == "cg" and not closed,
             n_steps=n_steps,
@@ -364,7 +336,7 @@ class LinearRanker(LinearModel):
             )
         return start
 
-    def _move(self, settings: Settings, rows: Rows, start: Vector) -> Move:
+    def _move(self, settings: LinearSettings, rows: Rows, start: Vector) -> Move:
         """Return what a step does."""
         objective = settings.objective
         if settings.cg:

@@ -31,29 +31,8 @@ Move: TypeAlias = Callable[[Vector, float, int], Vector]
 
 
 def regression_on_gains(rows: Rows, gains: Vector, ridge: float, balanced: bool) -> Vector:
-    """Return argmin Σ_i v_i (w·x_i − G_i)² / Σ_i v_i + ridge ‖w‖².
-
-    Parameters
-    ----------
-    rows : Rows
-        Documents; v is the product of their and their queries' weights.
-    gains : ndarray, shape (n_documents,)
-        What each document is worth.
-    ridge : float
-        Strength of the penalty, above 0.
-    balanced : bool
-        Whether documents that are worth something get the same total weight as those that are
-        not.
-
-    Returns
-    -------
-    ndarray, shape (n_features,)
-
-    References
-    ----------
-    Chapelle & Wu 2010, sections 4.4.1 and 7.
-    """
-    weights = _document_weights(rows)
+    """Return argmin Σ_i v_i (w·x_i − G_i)² / Σ_i v_i + ridge ‖w‖²."""
+    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     relevant = gains > 0
     total, share = weights.sum(), weights[relevant].sum()
     if balanced and 0 < share < total:
@@ -63,27 +42,8 @@ def regression_on_gains(rows: Rows, gains: Vector, ridge: float, balanced: bool)
     return coef
 
 
-def _document_weights(rows: Rows) -> Vector:
-    weights = np.ones(len(rows.labels)) if rows.sample_weight is None else rows.sample_weight
-    return weights if rows.query_weight is None else weights * rows.query_weight[rows.queries.index]
-
-
 class LinearLoss:
-    """The mean over queries of the loss of scores X·w, plus λ ‖w − w0‖².
-
-    Parameters
-    ----------
-    objective : Objective
-        A loss with its derivative.
-    rows : Rows
-        Training data. A query weighs the mean of its documents' weights.
-    start : ndarray, shape (n_features,)
-        w0.
-    reg_lambda : float
-        λ.
-    n_jobs : int
-        Threads.
-    """
+    """The mean over queries of the loss of scores X·w, plus λ ‖w − w0‖²."""
 
     def __init__(
         self, objective: Objective, rows: Rows, start: Vector, reg_lambda: float, n_jobs: int
@@ -96,22 +56,7 @@ class LinearLoss:
         self._lambda = reg_lambda
 
     def __call__(self, coef: Vector, sigma: float, round: int) -> tuple[float, Vector]:
-        """Return the loss, and its derivative by each weight.
-
-        Parameters
-        ----------
-        coef : ndarray, shape (n_features,)
-            w.
-        sigma : float
-            Width of the smoothing.
-        round : int
-            What the draws of a stochastic objective depend on.
-
-        Returns
-        -------
-        loss : float
-        gradient : ndarray, shape (n_features,)
-        """
+        """Return the loss, and its derivative by each weight."""
         scores, away = self._X @ coef, coef - self._start
         loss = self._bound.loss(scores, sigma, round).sum() / self._total
         slope = self._X.T @ self._bound.gradients(scores, sigma, round)[0] / self._total
@@ -120,38 +65,14 @@ class LinearLoss:
 
 @dataclass(frozen=True, eq=False)
 class ConjugateGradient:
-    """Minimises a loss at one sigma (Polak-Ribière).
-
-    Parameters
-    ----------
-    loss : LinearLoss
-    max_iter : int
-        Largest number of iterations.
-    tol : float
-        Stop where no derivative is larger.
-
-    References
-    ----------
-    Chapelle & Wu 2010, algorithm 1, line 3.
-    """
+    """Minimises a loss at one sigma (Polak-Ribière)."""
 
     loss: LinearLoss
     max_iter: int
     tol: float
 
     def __call__(self, coef: Vector, sigma: float, round: int) -> Vector:
-        """Return the weights at the minimum that is reached from some weights.
-
-        Parameters
-        ----------
-        coef : ndarray, shape (n_features,)
-        sigma : float
-        round : int
-
-        Returns
-        -------
-        ndarray, shape (n_features,)
-        """
+        """Return the weights at the minimum that is reached from some weights."""
         options = {"maxiter": self.max_iter, "gtol": self.tol}
         found = minimize(self.loss, coef, (sigma, round), "CG", jac=True, options=options)
         best: Vector = found.x
@@ -159,28 +80,7 @@ class ConjugateGradient:
 
 
 class StochasticGradient:
-    """Goes once through the queries, shuffled, with a gradient step at each.
-
-    Parameters
-    ----------
-    objective : Objective
-    rows : Rows
-        Training data.
-    start : ndarray, shape (n_features,)
-        w0.
-    reg_lambda : float
-        λ: a step also follows λ ‖w − w0‖².
-    learning_rate : float
-        Length of a step.
-    seed : int
-        What the shuffling depends on, besides round and query.
-    rounds : int
-        How many rounds there will be.
-
-    References
-    ----------
-    Qin, Liu & Li 2010, algorithm 1, lines 7 to 12.
-    """
+    """Goes once through the queries, shuffled, with a gradient step at each."""
 
     def __init__(
         self, objective: Objective, rows: Rows, start: Vector, reg_lambda: float,
@@ -190,7 +90,7 @@ class StochasticGradient:
             (
                 part.X,
                 objective.bind(part.labels, part.queries, n_jobs=1, rounds=rounds),
-                _document_weights(part),
+                1.0 if part.weights is None else part.weights,
             )
             for part in each_query(rows)
         ]
@@ -201,18 +101,7 @@ class StochasticGradient:
         self._seed = seed
 
     def __call__(self, coef: Vector, sigma: float, round: int) -> Vector:
-        """Return the weights after all queries.
-
-        Parameters
-        ----------
-        coef : ndarray, shape (n_features,)
-        sigma : float
-        round : int
-
-        Returns
-        -------
-        ndarray, shape (n_features,)
-        """
+        """Return the weights after all queries."""
         for query in np.argsort(query_noise(self._keys, self._seed, round)):
             X, bound, weights = self._parts[query]
             gradient, _ = bound.gradients(X @ coef, sigma, round)
@@ -222,32 +111,7 @@ class StochasticGradient:
 
 
 class Descent:
-    """Weights that move on step by step, each with its sigma.
-
-    Parameters
-    ----------
-    move : callable
-        From weights, sigma and the step's number to better weights.
-    rows : Rows
-        Training data.
-    valid : list of Rows
-        Validation sets.
-    start : ndarray, shape (n_features,)
-        The first weights.
-    schedule : callable
-        Sigma by step.
-    sigma_unit : str
-        What the objective measures sigma in.
-    n_steps : int
-        How many steps there will be.
-
-    Attributes
-    ----------
-    coefs : list of ndarray
-        The weights before the first step, and after each.
-    sigmas : dict of int to float
-        The sigma used in each step.
-    """
+    """Weights that move on step by step, each with its sigma."""
 
     def __init__(
         self, move: Move, rows: Rows, valid: list[Rows], start: Vector,

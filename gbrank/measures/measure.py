@@ -23,7 +23,7 @@ from gbrank.kernels.contract import MeasureFunctions, Swaps
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.measure_value import measure_value
 from gbrank.kernels.program import Program
-from gbrank.parallel.collective import largest, total
+from gbrank.parallel.collective import all_any, all_max, all_sum
 
 __all__ = ["BoundMeasure", "Measure", "Terms", "relevance"]
 
@@ -365,21 +365,25 @@ class BoundMeasure:
         """
         values = self.per_query(scores)
         weights = np.ones(len(values)) if weights is None else weights
+        if not all_any((weights > 0).any()):
+            raise ValueError(
+                "sample_weight and query_weight must have a positive entry, got only zeros."
+            )
         counted = ~np.isnan(values) & (weights > 0)
         # Rounding must not depend on the order of queries, nor leave the range of the values.
         values, weights = values[counted], weights[counted]
-        top, high, low = largest(
+        top, high, low = all_max(
             np.array([np.max(side, initial=-np.inf) for side in (weights, values, -values)])
         )
         if top == -np.inf:
-            label = largest(float(self.largest_label))
+            label = all_max(float(self.largest_label))
             raise ValueError(
                 f"{self.measure} is undefined on every query: none has what it needs, such as a "
                 f"relevant document (the largest label is {label}). Set threshold= "
                 "to the smallest relevant label, or no_relevant=0 or 1 to count such queries."
             )
         weights = weights / top
-        value, weight = total(np.array([math.fsum(values * weights), math.fsum(weights)]))
+        value, weight = all_sum(np.array([math.fsum(values * weights), math.fsum(weights)]))
         return float(np.clip(value / weight, -low, high))
 
 

@@ -10,8 +10,8 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.objective import Evaluator, Facts, Objective
-from gbrank.parallel.collective import anywhere
-from gbrank.parallel.sums import mean_of_any_order
+from gbrank.parallel.collective import all_any
+from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, share_at, unit_of
 
 __all__ = ["Mixture", "Summand"]
@@ -156,12 +156,12 @@ class MixtureRunner:
     ) -> tuple[Vector, Vector]:
         """Return the mixed gradient and curvature of each document, times its weight."""
         gradient, curvature = np.zeros((2, len(scores)))
-        weight = mean_of_any_order(weights, len(weights)) if weights.size else 1.0
+        weight = order_free_mean(weights, len(weights)) if weights.size else 1.0
         for share, runner in self._parts(round):
             g, h = runner.gradients(scores, sigma, round, weights)
-            if not anywhere((h > SMALLEST_CURVATURE).any()):
+            if not all_any((h > SMALLEST_CURVATURE).any()):
                 continue
-            scale = min(share * weight / mean_of_any_order(h, len(h)), LARGEST_SCALE)
+            scale = min(share * weight / order_free_mean(h, len(h)), LARGEST_SCALE)
             gradient += scale * g
             curvature += scale * h
         return gradient, np.maximum(curvature, SMALLEST_CURVATURE)

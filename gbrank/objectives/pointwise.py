@@ -12,8 +12,8 @@ from gbrank.kernels.program import Program
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
-from gbrank.parallel.collective import largest, total
-from gbrank.parallel.sums import mean_of_any_order
+from gbrank.parallel.collective import all_max, all_sum
+from gbrank.parallel.sums import order_free_mean
 
 __all__ = ["Pointwise"]
 
@@ -60,10 +60,10 @@ class Pointwise(KernelObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic regression with an intercept."""
-        targets = labels / (largest(float(labels.max())) or 1.0)
+        targets = labels / (all_max(float(labels.max())) or 1.0)
         # No target at all, or nothing but the largest, is taken for half a document less.
-        half = 0.5 / total(len(labels))
-        mean = float(np.clip(mean_of_any_order(targets, len(targets)), half, 1 - half))
+        half = 0.5 / all_sum(len(labels))
+        mean = float(np.clip(order_free_mean(targets, len(targets)), half, 1 - half))
         return Program(
             kernel=logistic_with_intercept,
             labels=targets,

@@ -2,47 +2,52 @@
 
 Every worker runs the same fit on its own queries. Where a number depends on all of them, such as
 a mean curvature or a measure, it comes from here, so that all workers use the same one. All of
-them must ask for it, in the same order.
+them must ask for it, in the same order: so checks of arguments never do.
+
+Before they tell each other anything, workers say whether one of them has failed: then all of them
+end with its error.
 """
 
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
 __all__ = [
+    "BoosterError",
     "Workers",
-    "anywhere",
-    "gather",
+    "all_any",
+    "all_gather",
+    "all_max",
+    "all_sum",
     "joined",
-    "largest",
     "n_workers",
-    "total",
+    "own_host",
 ]
 
 T = TypeVar("T")
 
 
-class Workers(Protocol):
-    """The workers of a fit, as one of them sees them.
+class BoosterError(ValueError):
+    """What a booster, or its connection to other workers, could not do."""
 
-    Attributes
-    ----------
-    size : int
-        How many there are.
-    """
+
+class Workers(Protocol):
+    """The workers of a fit, as one of them sees them: how many, and its own machine's address."""
 
     size: int
+    host: str
 
-    def total(self, values: Any) -> Any:
+    def all_sum(self, values: Any) -> Any:
         """Return the sum of each number over all workers."""
         ...
 
-    def largest(self, values: Any) -> Any:
+    def all_max(self, values: Any) -> Any:
         """Return the largest of each number over all workers."""
         ...
 
-    def gather(self, value: Any) -> list[Any]:
+    def all_gather(self, value: Any) -> list[Any]:
         """Return the values of all workers, by rank."""
         ...
 
@@ -50,111 +55,87 @@ class Workers(Protocol):
 _current: ContextVar[Workers | None] = ContextVar("workers", default=None)
 
 
+class _Failed(Exception):
+    """What takes an error that all workers know of out of their fits."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
 @contextmanager
 def joined(workers: Workers) -> Iterator[None]:
-    """Make a thread one of several workers.
-
-    Parameters
-    ----------
-    workers : Workers
-    """
+    """Make a thread one of several workers, which all end with the error of any."""
     before = _current.set(workers)
     try:
         yield
+        _exchange_errors(workers, None)
+    except _Failed as failed:
+        raise failed.error from None
+    except BoosterError:  # the others may be waiting inside the booster: they hear nothing
+        raise
+    except Exception as error:
+        try:
+            _exchange_errors(workers, error)
+        except _Failed as failed:
+            raise failed.error from error
     finally:
         _current.reset(before)
 
 
+def _exchange_errors(workers: Workers, error: Exception | None) -> None:
+    """Raise the error of the first worker that has one, on all of them."""
+    if workers.all_max(int(error is not None)):
+        errors = workers.all_gather(None if error is None else _portable(error))
+        raise _Failed(next(other for other in errors if other is not None))
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that other processes can read."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever the class of a user's error does
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _others() -> Workers | None:
+    """Return the workers to ask, none of which has failed, or None."""
+    workers = _current.get()
+    if workers is not None:
+        _exchange_errors(workers, None)
+    return workers
+
+
 def n_workers() -> int:
-    """Return how many workers there are.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> n_workers()
-    1
-    """
+    """Return how many workers there are."""
     workers = _current.get()
     return 1 if workers is None else workers.size
 
 
-def total(values: T) -> T:
-    """Return the sum of each number over all workers; whole numbers exactly.
-
-    Parameters
-    ----------
-    values : ndarray or number
-
-    Returns
-    -------
-    ndarray or number
-
-    Examples
-    --------
-    >>> total(3)
-    3
-    """
+def own_host() -> str:
+    """Return the address of this worker's machine."""
     workers = _current.get()
-    return values if workers is None else workers.total(values)
+    return "localhost" if workers is None else workers.host
 
 
-def largest(values: T) -> T:
-    """Return the largest of each number over all workers.
-
-    Parameters
-    ----------
-    values : ndarray or number
-
-    Returns
-    -------
-    ndarray or number
-
-    Examples
-    --------
-    >>> largest(0.5)
-    0.5
-    """
-    workers = _current.get()
-    return values if workers is None else workers.largest(values)
+def all_sum(values: T) -> T:
+    """Return the sum of each number over all workers; whole numbers exactly."""
+    workers = _others()
+    return values if workers is None else workers.all_sum(values)
 
 
-def anywhere(holds: Any) -> bool:
-    """Say whether something holds on any worker.
-
-    Parameters
-    ----------
-    holds : bool
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> anywhere(False)
-    False
-    """
-    return bool(largest(int(holds)))
+def all_max(values: T) -> T:
+    """Return the largest of each number over all workers."""
+    workers = _others()
+    return values if workers is None else workers.all_max(values)
 
 
-def gather(value: T) -> list[T]:
-    """Return the values of all workers.
+def all_any(holds: Any) -> bool:
+    """Say whether something holds on any worker."""
+    return bool(all_max(int(holds)))
 
-    Parameters
-    ----------
-    value : object
 
-    Returns
-    -------
-    list
-
-    Examples
-    --------
-    >>> gather("mine")
-    ['mine']
-    """
-    workers = _current.get()
-    return [value] if workers is None else workers.gather(value)
+def all_gather(value: T) -> list[T]:
+    """Return the values of all workers, by rank."""
+    workers = _others()
+    return [value] if workers is None else workers.all_gather(value)

@@ -17,6 +17,7 @@ from sklearn.model_selection import GroupKFold
 from gbrank import (
     AP,
     NDCG,
+    Queries,
     constant,
     geometric,
     get_measure,
@@ -26,6 +27,7 @@ from gbrank import (
     xgboost_feval,
     xgboost_obj,
 )
+from gbrank.boosters.gradient_hook import GradientHook
 
 Vector = NDArray[np.float64]
 
@@ -389,3 +391,18 @@ def test_xgboost_early_stopping() -> None:
     assert booster.best_iteration == int(np.argmax(curve)) < 59
     scores = booster.predict(other, iteration_range=(0, booster.best_iteration + 1))
     assert max(curve) == pytest.approx(AP()(Y, scores, qid=QID), abs=1e-5)
+
+
+def test_documents_that_are_left_out_count_for_nothing() -> None:
+    """The mean curvature of 1 is that of the others, so that leaves count documents."""
+    hook = GradientHook("lambdarank")
+    queries = Queries.from_sizes(SIZES)
+    bound = hook.objective.bind(Y, queries, n_jobs=1)
+    left_out = QID % 4 != 0
+    gradient, curvature = hook.derivatives(bound, SCORES, 0, left_out)
+    assert curvature[~left_out].mean() == pytest.approx(1, rel=1e-9)
+    assert not gradient[left_out].any()
+    assert curvature[left_out].max() < 1e-37
+    kept = np.flatnonzero(~left_out)
+    alone = hook.objective.bind(Y[kept], Queries.from_qid(QID[kept]), n_jobs=1)
+    assert_array_equal(gradient[kept], hook.derivatives(alone, SCORES[kept], 0)[0])

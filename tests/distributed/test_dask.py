@@ -25,7 +25,7 @@ from gbrank import (
     make_cubic,
     read_folds,
 )
-from gbrank.data.sampling import query_keys, sampled_queries
+from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, workers
 from gbrank.distributed.shards import deal, distribute
 
@@ -96,7 +96,7 @@ def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[s
         query_weight=dask(per_query[QID]), **evaluated(dask) if validate else {},
     )  # fmt: skip
     if not validate:
-        held_out = sampled_queries(query_keys(np.arange(60)), 0.3, 3, 0)
+        held_out = sampled(query_keys(np.arange(60)), 0.3, 3, 0)
         trained = X[~held_out[QID]]
         same = np.isclose(found.predict(trained), local.predict(trained), rtol=1e-6, atol=1e-6)
         assert same.mean() > 0.99  # splits of equal gain

@@ -20,7 +20,7 @@ from gbrank import (
     make_clicks,
     make_cubic,
 )
-from gbrank.parallel.sums import sums_of_any_order
+from gbrank.parallel.sums import order_free_sums
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
 CLICKS = make_clicks(Y, QID, n_sessions=3, n_positions=6, random_state=0)
@@ -225,12 +225,12 @@ def test_the_order_of_rows_plays_no_part() -> None:
 def test_sums(pairs: list[tuple[float, int]], random: Any) -> None:
     """Exact to rounding, and the same bits in any order."""
     values, groups = (np.array(column) for column in zip(*pairs, strict=True))
-    sums = sums_of_any_order(values.astype(float), groups, 5)
+    sums = order_free_sums(values.astype(float), groups, 5)
     exact = [math.fsum(values[groups == group]) for group in range(5)]
     assert_allclose(sums, exact, atol=1e-10 * (1 + np.abs(values).max()))
     random.shuffle(pairs)
     values, groups = (np.array(column) for column in zip(*pairs, strict=True))
-    assert_array_equal(sums_of_any_order(values.astype(float), groups, 5), sums)
+    assert_array_equal(order_free_sums(values.astype(float), groups, 5), sums)
 
 
 def test_biases_of_the_best_round() -> None:
@@ -243,7 +243,7 @@ def test_biases_of_the_best_round() -> None:
     assert ranker.best_score_ == pytest.approx(ranker.score(X, Y, qid=QID))
 
 
-def test_sets_that_are_split_off_and_sampled_queries() -> None:
+def test_sets_that_are_split_off_and_sampled() -> None:
     """Positions go with their rows."""
     ranker = fit(make(validation_fraction=0.3, subsample=0.5, subsample_by="query"))
     assert list(ranker.position_bias_) == [1, 2, 3, 4, 5, 6]

@@ -11,36 +11,38 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import NDCG, Queries, make_cubic
-from gbrank.boosters.gradient_hook import GradientHook
+from gbrank import NDCG, GBRanker, Queries, make_cubic
+from gbrank.boosters.gradient_hook import LARGEST_SUM, GradientHook
 from gbrank.data.sampling import nth_smallest
 from gbrank.data.schema import Schema
 from gbrank.data.spread import spread_within_queries
 from gbrank.fit.calibration import fit_calibration
-from gbrank.parallel.collective import anywhere, gather, joined, largest, n_workers, total
-from gbrank.parallel.sums import mean_of_any_order
+from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum, joined, n_workers
+from gbrank.parallel.sums import order_free_mean
 
 X, Y, QID = make_cubic(30, n_documents=12, n_features=5, random_state=0)
+# Two workers of unlike shares; queries are whole.
+OWNER = (QID % 3 == 0).astype(int)
 
 
 class Thread:
     """A worker that is a thread."""
 
     def __init__(self, rank: int, board: list[Any], barrier: threading.Barrier) -> None:
-        self.rank, self.size = rank, len(board)
+        self.rank, self.size, self.host = rank, len(board), "localhost"
         self._board, self._barrier = board, barrier
 
-    def gather(self, value: Any) -> list[Any]:
+    def all_gather(self, value: Any) -> list[Any]:
         self._board[self.rank] = value
         self._barrier.wait(60)
         values = list(self._board)
         self._barrier.wait(60)
         return values
 
-    def total(self, values: Any) -> Any:
+    def all_sum(self, values: Any) -> Any:
         return sum(self.gather(values))
 
-    def largest(self, values: Any) -> Any:
+    def all_max(self, values: Any) -> Any:
         return np.max(self.gather(values), axis=0)
 
 
@@ -50,8 +52,11 @@ def on_workers(task: Callable[[int], Any], n: int) -> list[Any]:
     barrier = threading.Barrier(n)
 
     def work(rank: int) -> None:
-        with joined(Thread(rank, board, barrier)):
-            results[rank] = task(rank)
+        try:
+            with joined(Thread(rank, board, barrier)):
+                results[rank] = task(rank)
+        except Exception as error:
+            results[rank] = error
 
     threads = [threading.Thread(target=Context().run, args=(work, rank)) for rank in range(n)]
     for thread in threads:
@@ -61,17 +66,117 @@ def on_workers(task: Callable[[int], Any], n: int) -> list[Any]:
     return results
 
 
+def data_of(rank: int) -> dict[str, Any]:
+    """Return the data of one of two workers."""
+    rows = rank == OWNER
+    return {"X": X[rows], "y": Y[rows], "qid": QID[rows]}
+
+
 def test_alone() -> None:
-    assert (n_workers(), total(3), largest(2.5), gather("a")) == (1, 3, 2.5, ["a"])
-    assert anywhere(True)
-    assert not anywhere(False)
+    assert (n_workers(), all_sum(3), all_max(2.5), all_gather("a")) == (1, 3, 2.5, ["a"])
+    assert all_any(True)
+    assert not all_any(False)
 
 
 def test_together() -> None:
     assert on_workers(lambda rank: n_workers(), 3) == [3, 3, 3]
-    assert on_workers(lambda rank: gather(rank), 3) == [[0, 1, 2]] * 3
-    assert on_workers(lambda rank: anywhere(rank == 1), 2) == [True, True]
+    assert on_workers(lambda rank: all_gather(rank), 3) == [[0, 1, 2]] * 3
+    assert on_workers(lambda rank: all_any(rank == 1), 2) == [True, True]
 
+
+# --- Errors -----------------------------------------------------------------------------------
+
+
+class Unpicklable(Exception):
+    """An error that no other process can read."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(first + second)
+
+
+def fails(rank: int, error: Exception) -> int:
+    """Fail on the second worker."""
+    if rank == 1:
+        raise error
+    return rank
+
+
+@pytest.mark.parametrize("ask", [all_sum, all_max, all_gather, all_any])
+def test_an_error_ends_the_others_with_the_same_error(ask: Any) -> None:
+    """Whatever they are asking for, of whatever shape."""
+    error = ZeroDivisionError("on the second")
+    assert on_workers(lambda rank: ask(fails(rank, error)), 3) == [error] * 3
+
+
+def test_an_error_after_the_last_question() -> None:
+    """Nobody ends well then; and an error that all have is the first one's."""
+    late = ValueError("late")
+    assert on_workers(lambda rank: fails(all_sum(rank) * 0 + rank, late), 2) == [late] * 2
+    errors = [ValueError("0"), KeyError("1")]
+
+    def both_fail(rank: int) -> None:
+        raise errors[rank]
+
+    assert on_workers(both_fail, 2) == [errors[0]] * 2
+
+
+def test_an_error_that_others_cannot_read() -> None:
+    """They get its text."""
+    error = Unpicklable("in ", "pieces")
+    found = on_workers(lambda rank: all_sum(fails(rank, error)), 2)
+    assert [str(other) for other in found] == ["Unpicklable: in pieces"] * 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"y": -1 * np.ones(120)}, "labels must be at least 0"),
+        ({"eval_set": [(X, Y)]}, "eval_set needs eval_qid"),
+        ({"X": X[:120, :4]}, "same columns in all partitions"),
+    ],
+)
+def test_a_fit_of_which_one_worker_has_bad_data(changed: dict[str, Any], message: str) -> None:
+    """All of them end with what is wrong there."""
+
+    def fit(rank: int) -> Any:
+        data = data_of(rank) | (changed if rank == 1 else {})
+        return GBRanker(booster="xgboost", n_estimators=2, n_jobs=1).fit(**data)
+
+    found = on_workers(fit, 2)
+    assert all(isinstance(error, ValueError) and message in str(error) for error in found)
+
+
+def test_a_fit_that_fails_in_a_later_round_on_one_worker() -> None:
+    """As a user's function may."""
+
+    def fit(rank: int) -> Any:
+        def broken(scores: Any, labels: Any, sigma: float) -> Any:
+            if rank == 1 and scores.any():
+                raise ZeroDivisionError("in the second round")
+            return 0.0, scores - labels, np.ones(len(labels))
+
+        return GBRanker(broken, booster="xgboost", n_estimators=3, n_jobs=1).fit(**data_of(rank))
+
+    assert [str(error) for error in on_workers(fit, 2)] == ["in the second round"] * 2
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "query_weight"])
+def test_weights_of_which_all_are_zero(name: str) -> None:
+    """On all workers that is an error, and on one of them none."""
+
+    def fit(rank: int, zero: list[bool]) -> Any:
+        data = data_of(rank)
+        size = len(data["y"]) if name == "sample_weight" else len(np.unique(data["qid"]))
+        weights = np.zeros(size) if zero[rank] else np.ones(size)
+        ranker = GBRanker("listnet", booster="xgboost", n_estimators=2, n_jobs=1)
+        return ranker.fit(**data, **{name: weights}).best_iteration_
+
+    assert on_workers(lambda rank: fit(rank, [True, False]), 2) == [2, 2]
+    for error in on_workers(lambda rank: fit(rank, [True, True]), 2):
+        assert str(error) == f"{name} must have a positive entry, got only zeros."
+
+
+# --- Numbers ----------------------------------------------------------------------------------
 
 values = st.lists(st.floats(0, 1e300), min_size=2, max_size=30)
 
@@ -81,8 +186,8 @@ values = st.lists(st.floats(0, 1e300), min_size=2, max_size=30)
 def test_means_to_the_last_bit(numbers: list[float]) -> None:
     everything = np.array(numbers)
     parts = [everything[:1], everything[1:]]
-    expected = mean_of_any_order(everything, len(everything))
-    found = on_workers(lambda rank: mean_of_any_order(parts[rank], len(parts[rank])), 2)
+    expected = order_free_mean(everything, len(everything))
+    found = on_workers(lambda rank: order_free_mean(parts[rank], len(parts[rank])), 2)
     assert found == [expected, expected]
 
 
@@ -97,8 +202,6 @@ def test_the_nth_smallest(numbers: list[int], data: st.DataObject) -> None:
     assert found == [sorted(numbers)[n - 1]] * 2
 
 
-# Two workers of unlike shares; queries are whole.
-OWNER = (QID % 3 == 0).astype(int)
 SCORES = np.random.default_rng(1).normal(size=len(Y)) * 3
 
 
@@ -143,6 +246,24 @@ def test_a_worker_without_a_gradient_is_no_error() -> None:
     assert [bool(gradient.any()) for gradient, _ in on_workers(derivatives, 2)] == [True, False]
 
 
+def test_gradients_that_are_too_large_together() -> None:
+    """Each worker's own would do for the booster; their sum is refused, by all of them."""
+
+    def large(scores: Any, labels: Any, sigma: float) -> Any:
+        size = 0.6 * LARGEST_SUM / len(labels)
+        return 0.0, np.full(len(labels), size), np.ones(len(labels))
+
+    def derivatives(rank: int) -> Any:
+        hook = GradientHook(large)
+        bound = hook.objective.bind([1, 0], Queries.from_sizes([2]), n_jobs=1)
+        return hook.derivatives(bound, np.zeros(2), 0)
+
+    (alone,) = on_workers(derivatives, 1)
+    assert len(alone) == 2
+    for error in on_workers(derivatives, 2):
+        assert "gradients must sum to" in str(error)
+
+
 def test_measures() -> None:
     weights = np.random.default_rng(3).uniform(0, 5, 30)
 
@@ -178,6 +299,19 @@ def test_calibration() -> None:
 
     expected = fit(np.arange(len(Y)))
     assert_allclose(on_workers(lambda rank: fit(rank == OWNER), 2), [expected] * 2, rtol=1e-6)
+
+
+def test_calibration_where_each_worker_has_ties() -> None:
+    """Scores that differ between workers only."""
+    scores, labels = np.repeat([0.0, 1.0], 4), np.array([0, 0, 0, 1, 0, 1, 1, 1.0])
+
+    def fit(rows: Any) -> Any:
+        found = fit_calibration(scores[rows], labels[rows], None, 1.0)
+        return found.slope, found.intercept
+
+    expected = fit(np.arange(8))
+    assert expected[0] > 0.5
+    assert_allclose(on_workers(lambda rank: fit(scores == rank), 2), [expected] * 2, rtol=1e-6)
 
 
 def test_schemas() -> None:

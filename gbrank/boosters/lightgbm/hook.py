@@ -110,18 +110,6 @@ class LightGBMEvaluation:
 
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
         weight, group)`` by `LGBMRanker`.
-
-        Parameters
-        ----------
-        first, second : array-like and Dataset, or array-like and array-like
-        weight : array-like, shape (n_documents,), optional
-            Document weights; a query weighs their mean.
-        group : array-like, shape (n_queries,), optional
-            Sizes of consecutive queries.
-
-        Returns
-        -------
-        list of (str, float, bool)
         """
         scores, owner, parts = _arguments(first, second, weight, group)
         bound, weights = self._bound.get(owner, parts, self._bind)

@@ -10,22 +10,7 @@ __all__ = ["lightgbm_trees"]
 
 
 def lightgbm_trees(booster: lgb.Booster) -> list[Tree]:
-    """Return the trees of a booster.
-
-    Parameters
-    ----------
-    booster : lightgbm.Booster
-
-    Returns
-    -------
-    list of Leaf or Split
-
-    Raises
-    ------
-    ValueError
-        If a leaf is a linear function, or a split sends zeros elsewhere than the numbers on both
-        sides of them.
-    """
+    """Return the trees of a booster."""
     return [_tree(item["tree_structure"]) for item in booster.dump_model()["tree_info"]]
 
 

@@ -73,18 +73,7 @@ class XGBoostEvaluation:
         self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
 
     def __call__(self, scores: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
-        """Return (name, value) for each measure.
-
-        Parameters
-        ----------
-        scores : ndarray, shape (n_documents,)
-        data : DMatrix
-            With labels and qid or group.
-
-        Returns
-        -------
-        list of (str, float)
-        """
+        """Return (name, value) for each measure."""
         bound, weights = self._bound.get(data, _parts(data), self._bind)
         return [(str(item.measure), item.mean(scores, weights)) for item in bound]
 

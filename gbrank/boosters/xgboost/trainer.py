@@ -1,32 +1,30 @@
-"""Training, prediction and storage with XGBoost."""
+"""Training with XGBoost."""
 
 import json
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import xgboost as xgb
 from numpy.typing import NDArray
 
 from gbrank.boosters.bins import binned_rows
 from gbrank.boosters.interface import (
     Derivatives,
-    Matrix,
-    Settings,
     State,
+    TreeSettings,
     own_params,
     refuse_cutting,
     refuse_resuming,
-    safe_names,
     single_precision,
 )
-from gbrank.boosters.tree import Tree
-from gbrank.boosters.xgboost.trees import xgboost_trees
+from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost.matrices import as_dense, as_matrix, initial_scores, matrix_options
+from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.data.rows import Rows
-from gbrank.data.schema import Features, Schema
-from gbrank.parallel.collective import largest
+from gbrank.data.schema import Schema
+from gbrank.parallel.collective import BoosterError, all_max
 
-__all__ = ["XGBoostModel", "XGBoostTrainer"]
+__all__ = ["XGBoostTrainer"]
 
 Vector = NDArray[np.float64]
 
@@ -46,8 +44,8 @@ TAKEN = {
     "seed_per_iteration": "the argument random_state",
     "nthread": "the argument n_jobs",
 }
-# What is drawn at random, besides by subsample and colsample.
-SAMPLING = ("colsample_bylevel", "colsample_bynode")
+# What draws features, besides colsample.
+DRAWING = ("colsample_bylevel", "colsample_bynode")
 # XGBoost's own default.
 MAX_BIN = 256
 # Parameters in units of the gradient, or of its square.
@@ -56,8 +54,6 @@ OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
 SMALL = 1.0
 # By 2 to this power at most: the learning rate and the leaves must be numbers in single precision.
 LARGEST_POWER = 100
-# How far initial scores may be rounded, in their standard deviations.
-COARSEST = 1e-3
 # What may need more of the data than its bins.
 UNBINNED = {"process_type", "updater"}
 # What keeps a state between rounds.
@@ -74,53 +70,6 @@ ALIASES = {
 }
 
 
-class XGBoostModel:
-    """A trained XGBoost booster."""
-
-    suffix = ".json"
-
-    def __init__(self, native: xgb.Booster) -> None:
-        self.native = native
-
-    @classmethod
-    def load(cls, content: bytes) -> "XGBoostModel":
-        """Read a model from XGBoost's JSON format."""
-        booster = xgb.Booster()
-        try:
-            booster.load_model(bytearray(content))
-        except xgb.core.XGBoostError as error:
-            raise ValueError(f"not an XGBoost model: {error}") from None
-        return cls(booster)
-
-    def dump(self) -> bytes:
-        """Return the model in XGBoost's JSON format."""
-        return bytes(self.native.save_raw("json"))
-
-    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
-        """Return the score of each row."""
-        data = _matrix(X, schema, n_jobs)
-        scores = self.native.predict(data, output_margin=True, validate_features=False)
-        return np.asarray(scores, dtype=np.float64)
-
-    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
-        """Return what each feature adds to each row's score, and the mean score last."""
-        data = _matrix(X, schema, n_jobs)
-        shares = self.native.predict(data, pred_contribs=True, validate_features=False)
-        return np.asarray(shares, dtype=np.float64)
-
-    def importances(self) -> Vector:
-        """Return each feature's total gain."""
-        names = self.native.feature_names
-        total = np.zeros(self.native.num_features())
-        for name, gain in self.native.get_score(importance_type="total_gain").items():
-            total[names.index(name) if names else int(name[1:])] = gain
-        return total
-
-    def trees(self) -> list[Tree]:
-        """Return the trees, whose sum is the score."""
-        return xgboost_trees(self.native)
-
-
 class XGBoostTrainer:
     """An XGBoost booster in training."""
 
@@ -129,7 +78,7 @@ class XGBoostTrainer:
         train: Rows,
         valid: list[Rows],
         schema: Schema,
-        settings: Settings,
+        settings: TreeSettings,
         state: State | None = None,
     ) -> None:
         if settings.params.get("booster") == "gblinear":
@@ -152,7 +101,7 @@ class XGBoostTrainer:
             self._train.set_info(label=train.labels, group=train.queries.sizes)
             if train.query_weight is not None:
                 self._train.set_info(weight=train.query_weight)
-        self._valid = [_matrix(rows.X, schema, settings.n_jobs, rows) for rows in valid]
+        self._valid = [as_matrix(rows.X, schema, settings.n_jobs, rows) for rows in valid]
         # As a parameter of the booster it would be the whole process's, for good.
         self._verbosity = settings.params.get("verbosity", 0)
         params = _params(settings)
@@ -172,7 +121,10 @@ class XGBoostTrainer:
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
-        with xgb.config_context(verbosity=self._verbosity):
+        with (
+            xgb.config_context(verbosity=self._verbosity),
+            translated("XGBoost could not grow a tree", BoosterError),
+        ):
             if self._keyed:
                 # What draws features has a state of its own, which loading makes anew.
                 self._booster.load_config(self._booster.save_config())
@@ -206,6 +158,9 @@ class XGBoostTrainer:
         """Return the model of the first rounds."""
         return XGBoostModel(self._booster[:rounds])
 
+    def close(self) -> None:
+        """Do nothing: who connected the workers disconnects them."""
+
     def _scale(self, derivatives: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
         """Multiply tiny gradients by a power of two, and divide the learning rate by it.
 
@@ -213,7 +168,7 @@ class XGBoostTrainer:
         squared: it would grow stumps where sigma is narrow.
         """
         gradient, curvature = derivatives
-        size = float(largest(np.abs(gradient).max()))
+        size = float(all_max(np.abs(gradient).max()))
         power = 0
         if 0 < size < SMALL and not self._fixed_scale:
             power = min(-int(np.frexp(size)[1]), LARGEST_POWER)
@@ -226,18 +181,17 @@ class XGBoostTrainer:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
 
 
-def _samples(settings: Settings) -> bool:
-    own = any(name in settings.params for name in SAMPLING)
-    return settings.subsample < 1 or settings.colsample < 1 or own
+def _draws_features(settings: TreeSettings) -> bool:
+    return settings.colsample < 1 or any(name in settings.params for name in DRAWING)
 
 
-def _keyed(settings: Settings) -> bool:
+def _keyed(settings: TreeSettings) -> bool:
     """Say whether what a round draws is to depend on the seed and the round only."""
     dart = settings.params.get("booster") == "dart"
-    return _samples(settings) and settings.built_in is None and not dart
+    return _draws_features(settings) and settings.built_in is None and not dart
 
 
-def _stateful(settings: Settings) -> list[str]:
+def _stateful(settings: TreeSettings) -> list[str]:
     """Return what keeps training from going on to the same model."""
     own = settings.params
     found = [name for name in STATEFUL if name in own]
@@ -245,18 +199,18 @@ def _stateful(settings: Settings) -> list[str]:
         found.append("booster='dart'")
     if own.get("tree_method") == "approx":
         found.append("tree_method='approx'")
-    if settings.built_in is not None and _samples(settings):
+    if settings.built_in is not None and (settings.subsample < 1 or _draws_features(settings)):
         found.append("sampling by the booster's own objective")
     return found
 
 
-def _params(settings: Settings) -> dict[str, Any]:
+def _params(settings: TreeSettings) -> dict[str, Any]:
     # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does. The
     # built-in objectives have curvatures of another scale, and keep XGBoost's default.
     if settings.built_in is None:
         objective: dict[str, Any] = {"min_child_weight": settings.min_child_samples}
     else:
-        objective = {"objective": settings.built_in}
+        objective = {"objective": settings.built_in, "subsample": settings.subsample}
     return {
         **objective,
         "base_score": 0.0,
@@ -265,7 +219,6 @@ def _params(settings: Settings) -> dict[str, Any]:
         "grow_policy": "lossguide",
         "max_leaves": settings.num_leaves,
         "max_depth": settings.max_depth or 0,
-        "subsample": settings.subsample,
         "colsample_bytree": settings.colsample,
         "lambda": settings.reg_lambda,
         "seed": settings.seed,
@@ -283,67 +236,20 @@ def _names(config: Any) -> set[str]:
     return set(config).union(*map(_names, config.values()))
 
 
-def _training_matrix(rows: Rows, schema: Schema, settings: Settings) -> xgb.DMatrix:
+def _training_matrix(rows: Rows, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
     """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
     own = settings.params
     binned = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
     if settings.built_in is not None or not binned:
-        return _matrix(rows.X, schema, settings.n_jobs, rows)
-    X = _dense(rows.X)
+        return as_matrix(rows.X, schema, settings.n_jobs, rows)
+    X = as_dense(rows.X)
     chosen = binned_rows(X)
     sample = X[chosen]
     if len(chosen) < len(X):
         # Where a number is beyond the last bin, a new row goes another way than it did in training.
         sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
-    options = _options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
-    try:
-        return xgb.QuantileDMatrix(
-            X, base_margin=_margin(rows), ref=xgb.QuantileDMatrix(sample, **options), **options
-        )
-    except xgb.core.XGBoostError as error:
-        raise _refused(error) from None
-
-
-def _matrix(X: Features, schema: Schema, n_jobs: int, rows: Rows | None = None) -> xgb.DMatrix:
-    margin = None if rows is None else _margin(rows)
-    try:
-        return xgb.DMatrix(_dense(X), base_margin=margin, **_options(schema, n_jobs))
-    except xgb.core.XGBoostError as error:
-        raise _refused(error) from None
-
-
-def _refused(error: Exception) -> ValueError:
-    reason = str(error).partition("Check failed: ")[2] or str(error)
-    return ValueError(f"X must be what XGBoost can hold: {reason.splitlines()[0]}")
-
-
-def _margin(rows: Rows) -> Vector | None:
-    """Return the initial scores, if XGBoost can tell them apart."""
-    scores = rows.init_score
-    if scores is None:
-        return None
-    step = np.spacing(np.float32(np.abs(scores).max()))
-    if step > COARSEST * max(1.0, scores.std()):
-        raise ValueError(
-            "init_score must be nearer 0 with XGBoost, whose single precision has numbers "
-            f"{step:.3g} apart there, got {scores[np.abs(scores).argmax()]}: subtract their mean."
-        )
-    return scores
-
-
-def _dense(X: Features) -> Matrix:
-    # XGBoost takes the absent entries of a sparse matrix as missing; here they are zeros, so that
-    # sparse and dense data give the same model.
-    return X.toarray() if sp.issparse(X) else X
-
-
-def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
-    types = ["q"] * schema.n_features
-    for position in schema.categorical:
-        types[position] = "c"
-    return {
-        "feature_names": safe_names(schema),
-        "feature_types": types,
-        "enable_categorical": bool(schema.categorical),
-        "nthread": n_jobs,
-    }
+    options = matrix_options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
+    margin = initial_scores(rows)
+    with translated("X must be what XGBoost can hold", BoosterError):
+        bins = xgb.QuantileDMatrix(sample, **options)
+        return xgb.QuantileDMatrix(X, base_margin=margin, ref=bins, **options)

@@ -12,16 +12,7 @@ __all__ = ["xgboost_trees"]
 
 
 def xgboost_trees(booster: xgb.Booster) -> list[Tree]:
-    """Return the trees of a booster whose base score is 0, as it is in gbrank.
-
-    Parameters
-    ----------
-    booster : xgboost.Booster
-
-    Returns
-    -------
-    list of Leaf or Split
-    """
+    """Return the trees of a booster whose base score is 0, as it is in gbrank."""
     gradient_booster = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]
     if gradient_booster["name"] == "dart":
         weights = gradient_booster["weight_drop"]

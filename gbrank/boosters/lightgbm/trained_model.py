@@ -1,0 +1,94 @@
+"""Trained models of LightGBM."""
+
+import re
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import scipy.sparse as sp
+from lightgbm.basic import LightGBMError
+from numpy.typing import NDArray
+
+from gbrank.boosters.interface import Matrix
+from gbrank.boosters.lightgbm.errors import translated
+from gbrank.boosters.lightgbm.trees import lightgbm_trees
+from gbrank.boosters.tree import Tree
+from gbrank.data.schema import Features, Schema
+
+__all__ = ["LightGBMModel", "joined_trees"]
+
+Vector = NDArray[np.float64]
+
+
+class LightGBMModel:
+    """A trained LightGBM booster."""
+
+    suffix = ".txt"
+
+    def __init__(self, native: lgb.Booster) -> None:
+        self.native = native
+
+    @classmethod
+    def load(cls, content: bytes) -> "LightGBMModel":
+        """Read a model from LightGBM's text format."""
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"not a LightGBM model: {error}") from None
+        with translated("not a LightGBM model"):
+            return cls(lgb.Booster(model_str=text))
+
+    @classmethod
+    def recognise(cls, model: Any) -> "LightGBMModel | None":
+        """Return the model that a booster or a fitted LGBMModel is, or None."""
+        if isinstance(model, lgb.LGBMModel) and model.__sklearn_is_fitted__():
+            model = model.booster_
+        return cls(model) if isinstance(model, lgb.Booster) else None
+
+    def dump(self) -> bytes:
+        """Return the model in LightGBM's text format."""
+        return bytes(self.native.model_to_string().encode())
+
+    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
+        """Return the score of each row."""
+        scores = self.native.predict(X, raw_score=True, num_threads=n_jobs, validate_features=False)
+        return np.asarray(scores, dtype=np.float64)
+
+    def predict_native(self, X: Any) -> Vector:
+        """Return the untransformed score of each row of a table that LightGBM reads itself."""
+        by_name = hasattr(X, "columns")
+        try:
+            scores = self.native.predict(X, raw_score=True, validate_features=by_name)
+        except (LightGBMError, ValueError) as error:
+            raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
+        return np.asarray(scores, dtype=np.float64)
+
+    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+        """Return what each feature adds to each row's score, and the mean score last."""
+        shares: Any = self.native.predict(
+            X, pred_contrib=True, num_threads=n_jobs, validate_features=False
+        )
+        return np.asarray(shares.toarray() if sp.issparse(shares) else shares, dtype=np.float64)
+
+    def importances(self) -> Vector:
+        """Return each feature's total gain."""
+        return np.asarray(self.native.feature_importance("gain"), dtype=np.float64)
+
+    def trees(self) -> list[Tree]:
+        """Return the trees, whose sum is the score."""
+        return lightgbm_trees(self.native)
+
+
+def joined_trees(first: str, second: str, leave_out: int) -> str:
+    """Return the text of a model with the trees of two, but for the first ones of the second."""
+    head, trees, _ = _parts(first)
+    _, more, tail = _parts(second)
+    # Without the sizes of trees, LightGBM reads one after the other.
+    return re.sub(r"\ntree_sizes=.*", "", head) + "".join([*trees, *more[leave_out:], tail])
+
+
+def _parts(text: str) -> tuple[str, list[str], str]:
+    """Split a model's text into what stands before the trees, the trees, and what follows."""
+    end = text.index("\nend of trees\n")
+    head, *trees = re.split(r"(?=\nTree=\d+\n)", text[:end])
+    return head, trees, text[end:]

@@ -1,0 +1,65 @@
+"""How the workers of a distributed fit meet and talk: XGBoost's collective."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from xgboost import collective
+from xgboost.collective import CommunicatorContext, Op
+from xgboost.tracker import RabitTracker
+
+from gbrank.boosters.xgboost.errors import translated
+from gbrank.parallel.collective import BoosterError, joined
+
+__all__ = ["MeetingPoint", "RabitWorkers", "meeting"]
+
+LOST = "the other workers of the fit are lost"
+
+
+class MeetingPoint(RabitTracker):
+    """Where workers find each other; it runs on one of their machines."""
+
+    def __init__(self, n_workers: int, host: str) -> None:
+        super().__init__(n_workers=n_workers, host_ip=host, sortby="task")
+        self.start()
+
+
+@contextmanager
+def meeting(arguments: dict[str, Any], rank: int, host: str) -> Iterator[None]:
+    """Make this thread the worker of a rank, once all of them are there."""
+    with (
+        xgb.config_context(verbosity=0),
+        CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08}"),
+        joined(RabitWorkers(host)),
+    ):
+        yield
+
+
+class RabitWorkers:
+    """The workers of a fit, as one of them sees them: how many, and its own machine's address."""
+
+    def __init__(self, host: str) -> None:
+        self.size: int = collective.get_world_size()
+        self.host = host
+
+    def all_sum(self, values: Any) -> Any:
+        """Return the sum of each number over all workers."""
+        return _reduced(values, Op.SUM)
+
+    def all_max(self, values: Any) -> Any:
+        """Return the largest of each number over all workers."""
+        return _reduced(values, Op.MAX)
+
+    def all_gather(self, value: Any) -> list[Any]:
+        """Return the values of all workers, by rank."""
+        with translated(LOST, BoosterError):
+            return [collective.broadcast((value,), rank)[0] for rank in range(self.size)]
+
+
+def _reduced(values: Any, operation: Op) -> Any:
+    array = np.asarray(values)
+    with translated(LOST, BoosterError):
+        result = collective.allreduce(array, operation).reshape(array.shape)
+    return result if array.ndim else result[()]

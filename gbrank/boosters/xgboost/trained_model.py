@@ -1,0 +1,88 @@
+"""Trained models of XGBoost."""
+
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import NDArray
+
+from gbrank.boosters.interface import Matrix
+from gbrank.boosters.tree import Tree
+from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost.matrices import as_matrix
+from gbrank.boosters.xgboost.trees import xgboost_trees
+from gbrank.data.schema import Features, Schema
+
+__all__ = ["XGBoostModel"]
+
+Vector = NDArray[np.float64]
+
+
+class XGBoostModel:
+    """A trained XGBoost booster."""
+
+    suffix = ".json"
+
+    def __init__(self, native: xgb.Booster) -> None:
+        self.native = native
+
+    @classmethod
+    def load(cls, content: bytes) -> "XGBoostModel":
+        """Read a model from XGBoost's JSON format."""
+        booster = xgb.Booster()
+        with translated("not an XGBoost model"):
+            booster.load_model(bytearray(content))
+        return cls(booster)
+
+    @classmethod
+    def recognise(cls, model: Any) -> "XGBoostModel | None":
+        """Return the model that a booster or a fitted XGBModel is, or None."""
+        if isinstance(model, xgb.XGBModel) and model.__sklearn_is_fitted__():
+            if not np.isnan(model.missing):
+                return None  # it reads X in a way that its booster does not know of
+            model = model.get_booster()
+            best = model.attr("best_iteration")
+            model = model if best is None else model[: int(best) + 1]
+        return cls(model) if isinstance(model, xgb.Booster) else None
+
+    def dump(self) -> bytes:
+        """Return the model in XGBoost's JSON format."""
+        return bytes(self.native.save_raw("json"))
+
+    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
+        """Return the score of each row."""
+        data = as_matrix(X, schema, n_jobs)
+        scores = self.native.predict(data, output_margin=True, validate_features=False)
+        return np.asarray(scores, dtype=np.float64)
+
+    def predict_native(self, X: Any) -> Vector:
+        """Return the untransformed score of each row of a table that XGBoost reads itself."""
+        try:
+            expected = self.native.num_features()
+            if X.shape[1] != expected:  # XGBoost takes columns that lack as missing values
+                raise ValueError(f"it has {X.shape[1]} columns, expected {expected}.")
+            data = xgb.DMatrix(X, enable_categorical=True)
+            scores = self.native.predict(
+                data, output_margin=True, validate_features=data.feature_names is not None
+            )
+        except ValueError as error:  # XGBoost's own is one
+            raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
+        return np.asarray(scores, dtype=np.float64)
+
+    def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
+        """Return what each feature adds to each row's score, and the mean score last."""
+        data = as_matrix(X, schema, n_jobs)
+        shares = self.native.predict(data, pred_contribs=True, validate_features=False)
+        return np.asarray(shares, dtype=np.float64)
+
+    def importances(self) -> Vector:
+        """Return each feature's total gain."""
+        names = self.native.feature_names
+        total = np.zeros(self.native.num_features())
+        for name, gain in self.native.get_score(importance_type="total_gain").items():
+            total[names.index(name) if names else int(name[1:])] = gain
+        return total
+
+    def trees(self) -> list[Tree]:
+        """Return the trees, whose sum is the score."""
+        return xgboost_trees(self.native)

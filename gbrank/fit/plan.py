@@ -1,0 +1,278 @@
+"""The plan of a fit: what is to be trained, on what, from where; all of it checked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
+from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.interface import Derivatives
+from gbrank.common.checks import check_choice, check_jobs, check_number
+from gbrank.data.checking import check_training, check_valid, split_rows
+from gbrank.data.rows import Rows
+from gbrank.data.sampling import document_keys, query_keys, sampled
+from gbrank.data.schema import Schema
+from gbrank.fit.calibration import Calibration, fit_calibration
+from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
+from gbrank.fit.estimator import check_seed
+from gbrank.fit.loop import Evaluation, History, train
+from gbrank.fit.position_bias import DebiasedTrainer
+from gbrank.fit.start import fit_start, from_start
+from gbrank.kernels.driver import usable_threads
+from gbrank.parallel.collective import all_any, all_gather, all_max
+
+__all__ = ["BoostingPlan", "check_data", "evaluations", "plan_boosting", "tree_settings"]
+
+Vector = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+InRound: TypeAlias = Callable[[int], Derivatives | None]
+
+
+def check_data(
+    schema: Schema, X: Any, y: Any, *, qid: Any, group: Any, eval_set: Any, eval_qid: Any,
+    eval_group: Any, eval_init_score: Any = None, **others: Any,
+) -> tuple[Rows, list[Rows]]:  # fmt: skip
+    """Check the data of a fit, of all workers: the training rows, and each validation set."""
+    rows = check_training(schema, X, y, qid, group, **others)
+    for name, weights in (
+        ("sample_weight", rows.sample_weight),
+        ("query_weight", rows.query_weight),
+    ):
+        if weights is not None and not all_any(weights.any()):
+            raise ValueError(f"{name} must have a positive entry, got only zeros.")
+    return rows, check_valid(schema, eval_set, eval_qid, eval_group, eval_init_score)
+
+
+def evaluations(
+    ranker: Any, rows: Rows, valid: Sequence[Rows], n_jobs: int, *, training: bool
+) -> tuple[Evaluation | None, list[Evaluation]]:
+    """Bind a ranker's measures to the training rows, if asked to, and to each validation set."""
+    measures = ranker._measures()
+    on_train = Evaluation("train", rows, measures, n_jobs) if training else None
+    return on_train, [
+        Evaluation(f"valid_{i}", part, measures, n_jobs) for i, part in enumerate(valid)
+    ]
+
+
+@dataclass(eq=False)
+class BoostingPlan:
+    """What `GBRanker.fit` is to do: `trainer`, then `run`, then what it publishes."""
+
+    ranker: Any
+    settings: TreeSettings
+    schema: Schema
+    rows: Rows
+    valid: list[Rows]
+    start: Any
+    saved: Checkpoint | None
+    in_round: InRound | None = None
+    sigmas: dict[int, float] = field(default_factory=dict)
+    on_train: Evaluation | None = None
+    on_valid: list[Evaluation] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.in_round, self.sigmas = _derivatives(self.ranker, self.rows, self.settings)
+        self.on_train, self.on_valid = evaluations(
+            self.ranker, self.rows, self.valid, self.settings.n_jobs,
+            training=bool(self.ranker.verbose),
+        )  # fmt: skip
+
+    def trainer(self) -> Trainer:
+        """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
+        state = None if self.saved is None else self.saved.state
+        make = TRAINERS[self.ranker.booster]
+        trainer = make(self.rows, self.valid, self.schema, self.settings, state)
+        if self.rows.positions is None:
+            return trainer
+        return DebiasedTrainer(trainer, self.rows.positions, self.settings.learning_rate, state)
+
+    def run(self, trainer: Trainer) -> History:
+        """Boost until the end."""
+        history, keep = None, None
+        if self.saved is not None:
+            history, keep = self.saved.resume(trainer, self.sigmas)
+        assert self.in_round is not None
+        return train(
+            trainer,
+            self.in_round,
+            self.ranker.n_estimators,
+            on_train=self.on_train,
+            on_valid=self.on_valid,
+            patience=self.ranker.early_stopping_rounds,
+            progress=bool(self.ranker.verbose),
+            sigmas=self.sigmas,
+            history=history,
+            keep=keep,
+        )
+
+    def judged_scores(self, trainer: Trainer, model: Model) -> Vector:
+        """Return the model's scores of the rows by which it is calibrated."""
+        judged = self.valid[0] if self.valid else self.rows
+        initial = 0.0 if judged.init_score is None else judged.init_score
+        if self.valid:
+            scores = model.predict(judged.X, self.schema, self.settings.n_jobs) + initial
+        else:
+            scores = trainer.train_scores()
+        return scores if self.start is not None else scores - initial  # not part of the model
+
+    def calibration(self, scores: Vector) -> Calibration:
+        """Return the probabilities that `judged_scores` stand for."""
+        judged = self.valid[0] if self.valid else self.rows
+        top = all_max(max(float(part.labels.max()) for part in (self.rows, *self.valid)))
+        return fit_calibration(scores, judged.labels, judged.weights, top)
+
+
+def plan_boosting(
+    ranker: Any, X: Any, y: Any, *, eval_set: Any, eval_init_score: Any, init_score: Any,
+    position: Any, categorical_feature: Any, checkpoint: Any, checkpoint_rounds: int,
+    **others: Any,
+) -> BoostingPlan:  # fmt: skip
+    """Return the plan of a fit of a GBRanker, for the arguments of `fit`."""
+    settings = tree_settings(ranker, resumable=checkpoint is not None)
+    ranker._measures()
+    schema = Schema.union(all_gather(Schema.learn(X, categorical_feature)))
+    rows, valid = check_data(
+        schema, X, y, eval_set=eval_set, eval_init_score=eval_init_score, init_score=init_score,
+        position=position, **others,
+    )  # fmt: skip
+    if position is not None and settings.built_in is not None:
+        raise ValueError(
+            "position must be None with a booster's own objective, got objective="
+            f"{ranker.objective!r}: use one of gbrank, such as 'lambdarank'."
+        )
+    if valid and init_score is not None and eval_init_score is None:
+        raise ValueError(
+            "eval_init_score must be given where init_score is: validation documents would be "
+            "judged by the trees alone."
+        )
+    saved = None
+    if checkpoint is not None:
+        saved = _opened(ranker, checkpoint, checkpoint_rounds)
+        saved.expect(fit_hashes(ranker.get_params(deep=False), schema, rows, valid))
+    tables = [X, *(table for table, _ in eval_set or [])]
+    if ranker.validation_fraction is not None and not valid:
+        parts = split_rows(rows, ranker.validation_fraction, settings.seed)
+        rows, *valid = [part for part, _ in parts]
+        tables = [_safe_indexing(X, chosen) for _, chosen in parts]
+    if ranker.early_stopping_rounds is not None and not valid:
+        raise ValueError(
+            "early_stopping_rounds needs validation data: pass eval_set=, or set "
+            "validation_fraction."
+        )
+    start = fit_start(ranker, settings.built_in is not None, tables, rows, valid)
+    if start is not None:
+        rows, *valid = [
+            from_start(start, table, part)
+            for table, part in zip(tables, [rows, *valid], strict=True)
+        ]
+    if saved is not None:
+        scores = [part.init_score for part in (rows, *valid)]
+        saved.expect({"init": argument_hash("init", scores)})
+    return BoostingPlan(ranker, settings, schema, rows, valid, start, saved)
+
+
+def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
+    """Check the parameters of a GBRanker, and return what they say of its trees."""
+    check_choice(ranker.booster, "booster", TRAINERS)
+    check_choice(ranker.subsample_by, "subsample_by", ["document", "query"])
+    check_number(ranker.n_estimators, "n_estimators", 1, integer=True)
+    check_number(ranker.early_stopping_rounds, "early_stopping_rounds", 1, integer=True,
+                 optional=True)  # fmt: skip
+    subsample = check_number(ranker.subsample, "subsample", 0, 1, open_low=True)
+    fraction = check_number(ranker.validation_fraction, "validation_fraction", 0, 1,
+                            open_low=True, optional=True)  # fmt: skip
+    if fraction == 1:
+        raise ValueError("validation_fraction must be below 1, got 1.")
+    params = ranker.booster_params
+    if params is not None and not isinstance(params, Mapping):
+        raise TypeError(f"booster_params must be a dict, got {params!r}.")
+    return TreeSettings(
+        learning_rate=check_number(ranker.learning_rate, "learning_rate", 0, open_low=True),
+        num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),
+        max_depth=check_number(ranker.max_depth, "max_depth", 1, integer=True, optional=True),
+        min_child_samples=check_number(
+            ranker.min_child_samples, "min_child_samples", 0, integer=True
+        ),
+        subsample=subsample if ranker.subsample_by == "document" else 1.0,
+        colsample=check_number(ranker.colsample, "colsample", 0, 1, open_low=True),
+        reg_lambda=check_number(ranker.reg_lambda, "reg_lambda", 0),
+        seed=all_gather(check_seed(ranker.random_state))[0],
+        n_jobs=usable_threads(check_jobs(ranker.n_jobs)),
+        params=dict(params or {}),
+        built_in=_built_in(ranker),
+        early_stopping=ranker.early_stopping_rounds is not None,
+        resumable=resumable,
+    )
+
+
+def _built_in(ranker: Any) -> str | None:
+    """Return the booster's own objective that a ranker asks for, or None."""
+    if not isinstance(ranker.objective, str):
+        return None
+    kind, colon, name = ranker.objective.partition(":")
+    if kind not in TRAINERS or not colon:
+        return None
+    if kind != ranker.booster:
+        raise ValueError(
+            f"objective {ranker.objective!r} needs booster={kind!r}, got {ranker.booster!r}."
+        )
+    if ranker.subsample_by == "query" and ranker.subsample < 1:
+        raise ValueError(
+            f"subsample_by must be 'document' with the booster's own {ranker.objective!r}, "
+            "got 'query'."
+        )
+    if ranker.sigma is not None:
+        raise ValueError(
+            f"sigma must be None with the booster's own {ranker.objective!r}, which has none, "
+            f"got {ranker.sigma!r}."
+        )
+    return name
+
+
+def _opened(ranker: Any, folder: Any, every: int) -> Checkpoint:
+    if not isinstance(ranker.random_state, int | np.integer):
+        raise ValueError(
+            "random_state must be an integer with a checkpoint, so that the same fit can be "
+            f"called again, got {ranker.random_state!r}."
+        )
+    return Checkpoint(folder, every)
+
+
+def _derivatives(
+    ranker: Any, rows: Rows, settings: TreeSettings
+) -> tuple[InRound, dict[int, float]]:
+    """Return what turns scores into derivatives in a round, and where sigmas are recorded."""
+    if settings.built_in is not None:
+        return (lambda round: None), {}
+    rounds, n_jobs = ranker.n_estimators, settings.n_jobs
+    hook = GradientHook(ranker.objective, ranker.sigma, rounds=rounds, n_jobs=n_jobs)
+    bound = hook.objective.bind(
+        rows.labels,
+        rows.queries,
+        sample_weight=rows.sample_weight,
+        query_weight=rows.query_weight,
+        n_jobs=n_jobs,
+        rounds=rounds,
+    )
+    left_out = _sampling(ranker, rows, settings.seed)
+
+    def in_round(round: int) -> Derivatives:
+        return lambda scores: hook.derivatives(bound, scores, round, left_out(round))
+
+    return in_round, hook.sigmas
+
+
+def _sampling(ranker: Any, rows: Rows, seed: int) -> Callable[[int], Mask | None]:
+    """Return what says which documents a round leaves out."""
+    share, queries = ranker.subsample, rows.queries
+    if share == 1:
+        return lambda round: None
+    if ranker.subsample_by == "document":
+        documents = document_keys(queries)
+        return lambda round: ~sampled(documents, share, seed, round)
+    keys = query_keys(queries.ids)
+    return lambda round: ~sampled(keys, share, seed, round)[queries.index]
