@@ -1,7 +1,6 @@
 """GBRanker, the scikit-learn estimator."""
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_choice
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.warnings import warn_user
 from gbrank.data.schema import Schema
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json
@@ -276,12 +276,11 @@ class GBRanker(BaseRanker):
             plan.in_round = None
             del trainer  # calibration needs the memory of both
         if not model.importances().any():
-            warnings.warn(
+            warn_user(
                 "no tree has a split, and all documents the same score: are "
                 f"{len(plan.rows.labels)} documents too few for "
                 f"min_child_samples={self.min_child_samples}, features without variation, or "
-                "gradients too small (a narrow sigma)?",
-                stacklevel=2,
+                "gradients too small (a narrow sigma)?"
             )
         self._model = model
         self._booster_kind = self.booster

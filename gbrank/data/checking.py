@@ -1,6 +1,5 @@
 """Checked data: features, labels, queries, initial scores and weights that belong together."""
 
-import warnings
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import check_finite, check_labels, check_vector, check_weights
+from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
@@ -76,10 +76,9 @@ def check_training(
     if len(rows.labels) == 1:
         raise ValueError("X must hold at least two documents to rank, got 1 sample.")
     if qid is None and group is None:
-        warnings.warn(
+        warn_user(
             f"fit got neither qid= (one query id per row) nor group= (query sizes), so that all "
-            f"{len(rows.labels)} rows are one query.",
-            stacklevel=3,
+            f"{len(rows.labels)} rows are one query."
         )
     return rows
 

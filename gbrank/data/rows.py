@@ -9,9 +9,19 @@ from numpy.typing import NDArray
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "document_weights"]
 
 Vector = NDArray[np.float64]
+
+
+def document_weights(
+    queries: Queries, sample_weight: Vector | None, query_weight: Vector | None
+) -> Vector | None:
+    """Return the weight of each document, its query's included; None if there are none."""
+    if query_weight is None:
+        return sample_weight
+    spread = query_weight[queries.index]
+    return spread if sample_weight is None else spread * sample_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +51,7 @@ class Rows:
     @property
     def weights(self) -> Vector | None:
         """The weight of each document, its query's included; None if there are none."""
-        if self.query_weight is None:
-            return self.sample_weight
-        spread = self.query_weight[self.queries.index]
-        return spread if self.sample_weight is None else spread * self.sample_weight
+        return document_weights(self.queries, self.sample_weight, self.query_weight)
 
     def grouped(self) -> "Rows":
         """Return the rows query by query, as the boosters' own objectives need them."""

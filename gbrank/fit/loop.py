@@ -2,7 +2,6 @@
 
 import math
 import threading
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from gbrank.boosters.interface import Derivatives, Steps
+from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
@@ -111,10 +111,9 @@ def train(
         if history.done == 0:
             raise
         kept = history.best_round if on_valid else history.done
-        warnings.warn(
+        warn_user(
             f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
             FitInterrupted,
-            stacklevel=3,
         )
     finally:
         bar.close()

@@ -16,6 +16,7 @@ from gbrank.common.checks import (
 )
 from gbrank.common.grammar import changed_options, format_options, split_outside
 from gbrank.data.queries import Queries
+from gbrank.data.rows import document_weights
 from gbrank.kernels.compiled import Vector
 
 __all__ = ["BoundObjective", "Evaluator", "Facts", "Objective"]
@@ -223,10 +224,8 @@ class BoundObjective:
         self.queries = queries
         self._runner = runner
         self._query_weight = query_weight
-        self._weights = np.empty(0) if sample_weight is None else sample_weight
-        if query_weight is not None:
-            spread = query_weight[queries.index]
-            self._weights = spread if sample_weight is None else spread * sample_weight
+        weights = document_weights(queries, sample_weight, query_weight)
+        self._weights = np.empty(0) if weights is None else weights
 
     def loss(self, scores: ArrayLike, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query.

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -217,13 +218,16 @@ def test_what_a_round_draws_is_its_own(tmp_path: Path) -> None:
 
 
 def test_every_round_draws_anew() -> None:
-    """Features and documents are others in each round; LightGBM draws features only."""
+    """Features and documents are others in each round, and the seeds leave no trace."""
     ranker = make(colsample=0.34, subsample=0.5, n_estimators=30, num_leaves=4)
     text = fit(ranker)._model.dump().decode()
     trees = [line for line in text.splitlines() if line.startswith("split_feature=")]
     drawn = {frozenset(line.partition("=")[2].split()) for line in trees}
     assert len(drawn) > 8  # of 15 pairs and 6 single features
-    assert "[bagging_fraction: 1]" in text
+    alone = fit(make(colsample=0.34, subsample=0.5, n_estimators=1))._model.dump().decode()
+    seeds = re.compile(r"^\[(?:bagging_fraction|\w+_seed): .*\]$", re.MULTILINE)
+    assert seeds.findall(text) == seeds.findall(alone)
+    assert "[bagging_fraction: 1]" in text  # gbrank leaves documents out by itself
 
 
 # --- killed at any moment -----------------------------------------------------------------------
@@ -379,6 +383,8 @@ def test_equal_parameters_may_be_other_objects(tmp_path: Path) -> None:
         ({"booster_params": {"use_quantized_grad": True}}, "use_quantized_grad"),
         ({"objective": "lightgbm:rank_xendcg"}, "rank_xendcg"),
         ({"objective": "lightgbm:lambdarank", "subsample": 0.5}, "sampling"),
+        ({"objective": "lightgbm:lambdarank", "booster_params": {"linear_tree": True}},
+         "linear_tree and the booster's own objective"),
         ({"booster": "xgboost", "booster_params": {"booster": "dart"}}, "booster='dart'"),
         ({"booster": "xgboost", "objective": "xgboost:rank:ndcg", "colsample": 0.5}, "sampling"),
         ({"booster": "xgboost", "objective": "xgboost:rank:ndcg",

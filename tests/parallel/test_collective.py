@@ -40,10 +40,10 @@ class Thread:
         return values
 
     def all_sum(self, values: Any) -> Any:
-        return sum(self.gather(values))
+        return sum(self.all_gather(values))
 
     def all_max(self, values: Any) -> Any:
-        return np.max(self.gather(values), axis=0)
+        return np.max(self.all_gather(values), axis=0)
 
 
 def on_workers(task: Callable[[int], Any], n: int) -> list[Any]:
@@ -168,7 +168,9 @@ def test_weights_of_which_all_are_zero(name: str) -> None:
         data = data_of(rank)
         size = len(data["y"]) if name == "sample_weight" else len(np.unique(data["qid"]))
         weights = np.zeros(size) if zero[rank] else np.ones(size)
-        ranker = GBRanker("listnet", booster="xgboost", n_estimators=2, n_jobs=1)
+        ranker = GBRanker(
+            "listnet", booster="xgboost", n_estimators=2, min_child_samples=1, n_jobs=1
+        )
         return ranker.fit(**data, **{name: weights}).best_iteration_
 
     assert on_workers(lambda rank: fit(rank, [True, False]), 2) == [2, 2]

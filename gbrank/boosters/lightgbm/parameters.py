@@ -180,6 +180,8 @@ def stateful(params: dict[str, Any], settings: TreeSettings) -> list[str]:
     if settings.built_in is not None:
         if draws_features(params) or "bagging_fraction" in params:
             found.append("sampling by the booster's own objective")
+        if "linear_tree" in params:
+            found.append("linear_tree and the booster's own objective")
         if "xendcg" in settings.built_in:
             found.append("its rank_xendcg")
     return found

@@ -64,6 +64,7 @@ class LightGBMTrainer:
         self._seeds: dict[str, int] = {}  # of what each round draws anew
         if draws_features(params) and settings.built_in is None and not in_the_way:
             self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
+        self._given = {name: params[name] for name in ("seed", *SEEDS) if name in params}
         self._earlier: str | None = None  # the model that training goes on from
         self._trees = [0]  # after each round: one that finds no split adds none
         if state is not None:
@@ -74,7 +75,7 @@ class LightGBMTrainer:
                 for i, rows in enumerate([train, *valid])
             ]
         self._before = self._trees[-1]
-        self._stumps = 0  # how many trees of the booster stand for nothing
+        self._stumps = 0  # how many trees of this booster are not part of the model
         self._order = None
         if settings.built_in is not None and not train.queries.contiguous:
             self._order = train.queries.order
@@ -90,6 +91,12 @@ class LightGBMTrainer:
         _refuse_constant(data, schema.n_features)
         for i, rows in enumerate(valid):
             self._booster.add_valid(_dataset(rows, schema, settings, data), f"valid_{i}")
+        if state is not None and settings.built_in is None:
+            # LightGBM's first tree is not as the others: it is kept even without a split, and
+            # has no linear functions in its leaves. So it is one without gradients.
+            nothing = np.zeros(len(train.labels)), np.ones(len(train.labels))
+            self._booster.update(fobj=lambda *_: nothing)
+            self._stumps = 1
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
@@ -101,11 +108,8 @@ class LightGBMTrainer:
                 self._reseed(len(self._trees) - 1)
                 return single_precision(derivatives(scores))
 
-        none_yet = self._booster.current_iteration() == 0
         with translated("LightGBM could not grow a tree", BoosterError):
-            empty = self._booster.update(fobj=fobj)
-        if empty and none_yet and self._earlier is not None:
-            self._stumps = 1  # LightGBM keeps its first tree even without a split
+            self._booster.update(fobj=fobj)
         grown = self._booster.current_iteration() - self._stumps
         self._trees.append(self._before + grown)
 
@@ -132,6 +136,8 @@ class LightGBMTrainer:
 
     def finish(self, rounds: int) -> LightGBMModel:
         """Return the model of the first rounds."""
+        if self._seeds:
+            self._booster.reset_parameter(self._given)  # for the parameters in the model's text
         whole = lgb.Booster(model_str=self._text())
         text = whole.model_to_string(num_iteration=self._trees[rounds])
         return LightGBMModel.load(text.encode())

@@ -1,0 +1,14 @@
+"""Warnings that name the user's line."""
+
+import sys
+import warnings
+
+__all__ = ["warn_user"]
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called gbrank, however deep inside we are."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gbrank."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)
