@@ -45,8 +45,8 @@ class GBRanker(BaseRanker):
     objective : str, Objective or callable
         What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), a
         function of one query (see `custom_objective`), or a booster's own objective, such as
-        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default is TieRank on NDCG@10, mixed with
-        ListMLE and the pointwise term: it ranks well on data of several kinds (docs/defaults.md).
+        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default is LambdaRank under noise, mixed
+        with RankNet: docs/defaults.md says why.
     booster : {"lightgbm", "xgboost"}
         What grows the trees.
     n_estimators : int

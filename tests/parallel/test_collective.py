@@ -294,6 +294,15 @@ def test_spread() -> None:
     assert on_workers(lambda rank: spread(rank == OWNER), 2) == [expected] * 2
 
 
+def test_spread_where_one_worker_has_ties_only() -> None:
+    """It takes part in the sums all the same, in the units of all."""
+    scores, queries = np.array([0.0, 0.0, -8.0, 8.0]), Queries.from_sizes([2])
+    found = on_workers(
+        lambda rank: spread_within_queries(scores[2 * rank : 2 * rank + 2], queries), 2
+    )
+    assert found == [spread_within_queries(scores, Queries.from_sizes([2, 2]))] * 2 == [32**0.5] * 2
+
+
 def test_calibration() -> None:
     def fit(rows: Any) -> Any:
         found = fit_calibration(SCORES[rows] + Y[rows], Y[rows], None, 4.0)

@@ -1,0 +1,56 @@
+"""Which documents and queries a round takes: by hashes, not by where rows stand."""
+
+from typing import Any
+
+import numpy as np
+from numpy.testing import assert_array_equal
+
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import (
+    document_keys,
+    document_noise,
+    query_keys,
+    query_noise,
+    round_half_up,
+    sampled,
+)
+from gbrank.kernels.noise import uniform
+
+QID = np.repeat(["a", "b", "c", "d"], [5, 1, 30, 14])
+
+
+def taken(qid: Any, round: int = 0, share: float = 0.3) -> Any:
+    """Return which documents take part in a round."""
+    return sampled(document_keys(Queries.from_qid(qid)), share, seed=7, round=round)
+
+
+def test_the_share_is_exact() -> None:
+    """Rounded, and at least one."""
+    assert [taken(QID, share=share).sum() for share in (0.001, 0.3, 0.31, 1.0)] == [1, 15, 16, 50]
+    assert round_half_up(2.5) == 3
+
+
+def test_documents_are_drawn_by_their_place_in_the_query() -> None:
+    """Other rounds draw others; the order of queries, and rows amid them, play no part."""
+    assert (taken(QID) != taken(QID, round=1)).any()
+    order = np.argsort(np.random.default_rng(0).random(len(QID)))
+    place = np.concatenate([np.arange(n) for n in (5, 1, 30, 14)])
+    # Queries in any order, and interleaved, but each with its documents in their order.
+    order = order[np.argsort(place[order], kind="stable")]
+    assert_array_equal(taken(QID[order]), taken(QID)[order])
+
+
+def test_queries_are_drawn_by_their_id() -> None:
+    """Not by their number; the hash is the one of earlier versions."""
+    keys = query_keys(np.array(["x", "y", "z"]))
+    assert_array_equal(query_noise(keys[::-1], 3, 2), query_noise(keys, 3, 2)[::-1])
+    (known,) = query_noise(np.array([1], dtype=np.uint64), seed=0, round=0)
+    assert int(known) == 4764156602392020899
+
+
+def test_arrays_and_kernels_draw_the_same_numbers() -> None:
+    """One formula serves both."""
+    noise = query_noise(np.arange(9, dtype=np.uint64), 1, 2)
+    drawn = document_noise(noise, np.arange(9))
+    assert_array_equal(drawn, [uniform(seed, i) for i, seed in enumerate(noise)])
+    assert ((drawn > 0) & (drawn < 1)).all()
