@@ -1,7 +1,7 @@
 """Every objective on every measure: the names that several tests run through.
 
 Most tests take every objective on every measure; the exhaustive ones also their variants: cut,
-truncated, normalised, with other discounts.
+truncated, with other discounts.
 `GBRANK_BATTERY=word` leaves only the names that contain the word, such as those of a plug-in.
 """
 
@@ -24,11 +24,11 @@ def possible(name: str) -> bool:
 
 
 def names() -> list[str]:
-    """Return every objective on every measure, plain, cut, normalised and truncated."""
+    """Return every objective on every measure, plain, cut and truncated."""
     found = []
     for item in list_objectives():
         if item.facts.takes_objective or not item.facts.takes_measure:
-            found += [item.name, f"{item.name}(normalize='query')"]
+            found.append(item.name)
         if not item.facts.takes_measure:
             continue
         flat = ("precision", "recall")  # of the whole list, the same for every ranking
@@ -38,9 +38,8 @@ def names() -> list[str]:
                 f"{item.name}:{measure.name}{k}" for k in cuts if k or measure.name not in flat
             ]
         found += [
-            f"{item.name}(normalize='query'):ndcg@3",
             f"{item.name}:ndcg(discount=linear)",
-            f"{item.name}:ndcg@4(discount=mix(log2,linear,0.5))",
+            f"{item.name}:ndcg@4(discount=geometric_discount(0.6))",
         ]
     found += [
         name.replace("lambda:", "lambda(truncation=4):") for name in found if "lambda:" in name
@@ -61,7 +60,6 @@ def base(name: str) -> str:
 
 ALL = names()
 NAMES = [name for name in ALL if WORD in name]
-PLAIN = [name for name in NAMES if "normalize" not in name]
 FACTS = {item.name: item.facts for item in list_objectives()}
 
 

@@ -19,6 +19,7 @@ from sklearn.linear_model import Ridge
 
 import gbrank
 from gbrank import GBRanker, LinearRanker, make_cubic
+from gbrank.schedules import constant, join, linear
 
 # Arguments, and the code that goes wrong; X, y and qid are good.
 SECTIONS: dict[str, list[tuple[str, str]]] = {
@@ -186,7 +187,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("share", "Mixture(RankNet(), ListNet(), share=1)"),
         ("share", "Mixture(RankNet(), ListNet(), share=linear(0, 1, unit='spread'))"),
         ("objective", "Perturbed('ranknet')"),
-        ("normalize", "Perturbed(RankNet(), normalize='query')"),
+        ("normalize", "LambdaRank(normalize='query')"),
         ("function", "custom_objective(3, name='mine')"),
         ("loss", "GBRanker(lambda scores, labels, sigma: 0.0).fit(X, y, qid=qid)"),
         ("gradient",
@@ -338,6 +339,7 @@ def names(folder: Path) -> dict[str, Any]:
 
     on_frame = GBRanker(**small).fit(frame, y, qid=qid)
     own = {name: value for name, value in locals().items() if name not in ("made", "new", "small")}
+    own |= {"constant": constant, "join": join, "linear": linear}
     own |= {"np": np, "pd": pd, "lgb": lgb, "xgb": xgb, "Ridge": Ridge, "path": new("train.txt")}
     return {**vars(gbrank), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 

@@ -18,7 +18,6 @@ from gbrank import (
     AP,
     NDCG,
     Queries,
-    constant,
     geometric,
     get_measure,
     lightgbm_feval,
@@ -28,6 +27,7 @@ from gbrank import (
     xgboost_obj,
 )
 from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.schedules import constant
 
 Vector = NDArray[np.float64]
 

@@ -1,11 +1,13 @@
 """What the tests of commands share."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-import gbrank.measures
-import gbrank.objectives
+from gbrank.measures.measure_registry import MEASURES
+from gbrank.objectives.objective_registry import OBJECTIVES
 
 PLUGIN = """
 import gbrank, numpy as np
@@ -23,10 +25,10 @@ class Mine(gbrank.NDCG):
 
 
 @pytest.fixture
-def registries(monkeypatch: pytest.MonkeyPatch) -> None:
+def registries() -> Iterator[None]:
     """Let a test register objectives and measures for itself only."""
-    monkeypatch.setattr(gbrank.objectives, "OBJECTIVES", dict(gbrank.objectives.OBJECTIVES))
-    monkeypatch.setattr(gbrank.measures, "MEASURES", dict(gbrank.measures.MEASURES))
+    with patch.dict(OBJECTIVES), patch.dict(MEASURES):
+        yield
 
 
 @pytest.fixture

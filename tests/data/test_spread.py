@@ -14,14 +14,12 @@ from gbrank import (
     LambdaRank,
     Queries,
     SmoothRank,
-    constant,
     geometric,
-    join,
     make_cubic,
 )
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.spread import spread_within_queries
-from gbrank.schedules import as_schedule, unit_of
+from gbrank.schedules import as_schedule, constant, join, unit_of
 
 QUERIES = Queries.from_qid([3, 1, 3, 2, 1, 1, 3])
 scores = arrays(np.float64, 7, elements=st.floats(-1e300, 1e300))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import lightgbm as lgb
 import numpy as np
@@ -23,16 +24,14 @@ from gbrank import (
     NDCG,
     GBRanker,
     LambdaRank,
-    constant,
     custom_objective,
     geometric,
     get_measure,
     get_objective,
-    join,
     make_cubic,
-    objectives,
 )
-from gbrank.schedules import as_schedule
+from gbrank.objectives.objective_registry import OBJECTIVES
+from gbrank.schedules import as_schedule, constant, join
 
 Vector = NDArray[np.float64]
 
@@ -123,7 +122,7 @@ def test_parameters_come_back(tmp_path: Path) -> None:
     """Objectives, measures and schedules as strings that mean the same; a new fit is the same."""
     schedule = join([constant(1), geometric(2, 0.5)], [3])
     ranker = make(
-        objective=LambdaRank(AP(k=5), truncation=7, normalize="query"), sigma=schedule,
+        objective=LambdaRank(AP(k=5), truncation=7, normalize="lightgbm"), sigma=schedule,
         eval_metric=NDCG(k=3, gain="linear", ties="pessimistic"), max_depth=np.int64(4),
         booster_params={"max_bin": 63, "monotone_constraints": [1, 0, 0, 0]},
     )  # fmt: skip
@@ -218,16 +217,12 @@ def test_pickle(booster: str) -> None:
 
 @boosters
 @pytest.mark.parametrize("named", [True, False])
-def test_prediction_needs_no_objective(
-    booster: str, named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prediction_needs_no_objective(booster: str, named: bool, tmp_path: Path) -> None:
     """A function is not saved: the model predicts, and says what is missing when fitted again."""
-    registry = dict(objectives.OBJECTIVES)
-    monkeypatch.setattr(objectives, "OBJECTIVES", registry)
-    objective = custom_objective(regression, name="mine_alone") if named else regression
-    ranker = make(booster, objective=objective, sigma=lambda round, rounds: 1.0 + round)
-    ranker.fit(X, Y, qid=QID).save(tmp_path)
-    registry.pop("mine_alone", None)
+    with patch.dict(OBJECTIVES):
+        objective = custom_objective(regression, name="mine_alone") if named else regression
+        ranker = make(booster, objective=objective, sigma=lambda round, rounds: 1.0 + round)
+        ranker.fit(X, Y, qid=QID).save(tmp_path)
     loaded = GBRanker.load(tmp_path)
     assert_array_equal(loaded.predict(X), ranker.predict(X))
     assert loaded.score(X, Y, QID) == ranker.score(X, Y, QID)

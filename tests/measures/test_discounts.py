@@ -1,4 +1,4 @@
-"""Discounts of the query's length, with parameters, and mixed: by hand, by enumeration, in strings.
+"""Discounts of the query's length, with parameters, and users' own: by hand, by enumeration.
 
 What every objective does with them is in test_objectives.py.
 """
@@ -34,7 +34,6 @@ from gbrank import (
     get_measure,
     get_objective,
     make_cubic,
-    mix,
     write_letor,
 )
 from gbrank.commands.cli import main
@@ -63,14 +62,9 @@ def linear(rank: int, m: int) -> float:
 CASES: dict[str, tuple[Any, Written]] = {
     "linear": ("linear", linear),
     "geometric": (geometric_discount(0.5), halving),
-    "half": (mix("log2", "linear", 0.5), lambda r, m: (1 / log2(1 + r) + linear(r, m)) / 2),
-    "nested": (
-        mix(mix("letor", geometric_discount(0.5), 0.25), "linear", 0.4),
-        lambda r, m: (
-            0.6 * (0.75 * (1 / log2(r) if r > 2 else 1) + 0.25 * halving(r, m)) + 0.4 * linear(r, m)
-        ),
-    ),
-    "own": (mix(root, "linear", 0.3), lambda r, m: 0.7 * r**-0.5 + 0.3 * linear(r, m)),
+    "log2": ("log2", lambda r, m: 1 / log2(1 + r)),
+    "letor": ("letor", lambda r, m: 1 / log2(r) if r > 2 else 1.0),
+    "own": (root, lambda r, m: r**-0.5),
 }
 every_case = pytest.mark.parametrize(("discount", "written"), CASES.values(), ids=CASES)
 # What SmoothRank and others, which have no loss of their own otherwise, can be applied to.
@@ -88,10 +82,9 @@ def value_of(name: str, written: Written, k: int | None = None) -> reference.Val
 
 
 def test_by_hand() -> None:
-    """Three documents: 2/3, 1/3, 0; with log2 half and half at the first two ranks."""
+    """Three documents: 2/3, 1/3, 0."""
     assert DCG(discount="linear", gain="linear")([5, 2, 7], [3, 2, 1]) == pytest.approx(4)
-    half = DCG(k=2, discount=mix("flat", "linear", 0.5))
-    assert half([1, 1, 1], [3, 2, 1]) == pytest.approx((5 / 3 + 4 / 3) / 2)
+    assert DCG(k=1, discount="linear")([1, 1, 1], [3, 2, 1]) == pytest.approx(2 / 3)
 
 
 @every_case
@@ -126,12 +119,12 @@ def test_queries_of_different_lengths(discount: Any, written: Written, k: int | 
 
 @given(reference.queries(8), shares, st.sampled_from([None, 2]))
 @settings(max_examples=50, deadline=None)
-def test_dcg_is_linear_in_the_mixture(query: reference.Query, share: float, k: int | None) -> None:
-    """The mean of the parts, by their shares; NDCG divides it by the mean of their ideals."""
+def test_dcg_is_linear_in_the_discount(query: reference.Query, share: float, k: int | None) -> None:
+    """Of a mixture, the mean of the parts; NDCG divides it by the mean of their ideals."""
     labels, scores = query
-    parts = [DCG(k, discount=discount) for discount in ("reciprocal", "linear")]
-    mixed = mix("reciprocal", "linear", share)
+    parts = [DCG(k, discount=discount) for discount in ("reciprocal", geometric_discount(0.5))]
     weights = (1 - share, share)
+    mixed: Any = lambda ranks: weights[0] / ranks + weights[1] * 0.5**ranks  # noqa: E731
     values, ideals = (
         sum(w * part.per_query(labels, s)[0] for w, part in zip(weights, parts, strict=True))
         for s in (scores, labels)
@@ -146,9 +139,9 @@ def test_values_of_long_lists() -> None:
     """The table of 1,000 and 3 documents, from its formula."""
     ranks = np.concatenate([np.arange(1, 1001), np.arange(1, 4)])
     m = np.repeat([1000, 3], [1000, 3])
-    actual = discount_values(mix("log2", "linear", 0.25), np.array([1000, 3]), k=900)
-    expected = (0.75 / np.log2(1 + ranks) + 0.25 * (1 - ranks / m)) * (ranks <= 900)
-    assert_allclose(actual, expected, rtol=1e-13)
+    for discount, expected in (("log2", 1 / np.log2(1 + ranks)), ("linear", 1 - ranks / m)):
+        actual = discount_values(discount, np.array([1000, 3]), k=900)
+        assert_allclose(actual, expected * (ranks <= 900), rtol=1e-13)
 
 
 # --- Objectives -------------------------------------------------------------------------------
@@ -211,23 +204,23 @@ def test_slam_is_an_upper_bound(discount: Any, written: Written, query: referenc
     assert 1 - (1 if worst is None else worst) <= bound.loss(scores)[0] + 1e-12
 
 
-@pytest.mark.parametrize("cls", [LambdaRank, SLAM, *SMOOTH])
-@pytest.mark.parametrize(("first", "second"), [("log2", "linear"), ("linear", "reciprocal")])
-def test_a_share_of_all_is_the_part(cls: Any, first: str, second: str) -> None:
-    """To the last bit, at either end."""
+@pytest.mark.parametrize("cls", [LambdaRank, SLAM, *SMOOTH[1:]])
+@pytest.mark.parametrize("name", ["reciprocal", "letor"])
+def test_a_function_is_what_its_name_is(cls: Any, name: str) -> None:
+    """To the last bit."""
     data = reference.Data(3, tied=True)
     queries = Queries.from_qid(data.qid)
-    for share, part in ((0, first), (1, second)):
-        mixed, alone = (
-            cls(NDCG(k=9, discount=discount)).bind(data.y, queries)
-            for discount in (mix(first, second, share), part)
-        )
-        assert_array_equal(mixed.loss(data.scores), alone.loss(data.scores))
-        assert_array_equal(mixed.gradients(data.scores), alone.gradients(data.scores))
+    table = discount_values(name, np.array([max(data.sizes)]))
+    own, named = (
+        cls(NDCG(k=9, discount=discount)).bind(data.y, queries)
+        for discount in (lambda ranks: table[: len(ranks)], name)
+    )
+    assert_array_equal(own.loss(data.scores), named.loss(data.scores))
+    assert_array_equal(own.gradients(data.scores), named.gradients(data.scores))
 
 
-@pytest.mark.parametrize("cls", [SLAM, *SMOOTH, LambdaRank])
-def test_gradients_of_dcg_are_linear_in_the_mixture(cls: Any) -> None:
+@pytest.mark.parametrize("cls", [SLAM, *SMOOTH[1:], LambdaRank])
+def test_gradients_of_dcg_are_linear_in_the_discount(cls: Any) -> None:
     """All of these are linear in the discount, but SLAM of NDCG divides by the mixed ideal."""
     data = reference.Data(4)
     queries = Queries.from_qid(data.qid)
@@ -243,19 +236,15 @@ def test_gradients_of_dcg_are_linear_in_the_mixture(cls: Any) -> None:
             )
         return found * ideal[data.qid]
 
-    expected = 0.3 * gradient("linear") + 0.7 * gradient("log2")
-    actual = gradient(mix("log2", "linear", 0.3))
+    expected = 0.3 * gradient("reciprocal") + 0.7 * gradient("log2")
+    actual = gradient(lambda ranks: 0.3 / ranks + 0.7 / np.log2(1 + ranks))
     assert np.abs(expected).max() > 0
     assert_allclose(actual, expected, atol=1e-12 * np.abs(expected).max())
 
 
 # --- Strings and values -----------------------------------------------------------------------
 
-named = st.recursive(
-    st.one_of(st.sampled_from(list(DISCOUNTS)), st.floats(0.01, 0.99).map(geometric_discount)),
-    lambda parts: st.builds(mix, parts, parts, shares),
-    max_leaves=4,
-)
+named = st.one_of(st.sampled_from(list(DISCOUNTS)), st.floats(0.01, 0.99).map(geometric_discount))
 
 
 @given(named, st.sampled_from(["", "listnet+", "listnet+0.25*"]))
@@ -273,22 +262,20 @@ def test_round_trips(discount: Any, before: str) -> None:
         for copy in copies:
             assert copy == value
             assert hash(copy) == hash(value)
-    assert measure != NDCG(k=5, discount=mix(discount, "flat", 0.123), ties="order")
+    assert measure != NDCG(k=5, discount=geometric_discount(0.995), ties="order")
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("mix(log2,linear,0.5)", mix("log2", "linear", 0.5)),
-        (" mix( 'log2' , second=linear, share=.5 )", mix("log2", "linear", 0.5)),
         ("geometric_discount(0.8)", geometric_discount(0.8)),
-        ("mix(flat, mix(letor, geometric_discount(p=0.5), 1e-1), 0)",
-         mix("flat", mix("letor", geometric_discount(0.5), 0.1), 0)),
+        (" geometric_discount( p = 5e-1 )", geometric_discount(0.5)),
         ("linear", "linear"),
+        (" 'linear'", "linear"),
     ],
-)  # fmt: skip
+)
 def test_strings(text: str, expected: Any) -> None:
-    """Bare words are names, inside calls too; parentheses nest inside mixtures of objectives."""
+    """Bare words are names; parentheses nest inside mixtures of objectives."""
     assert get_measure(f"ndcg@3(discount={text}, gain=(0, 1e+1))") == NDCG(
         k=3, gain=(0, 10.0), discount=expected
     )
@@ -301,22 +288,22 @@ def test_strings(text: str, expected: Any) -> None:
 
 def test_names_are_short() -> None:
     """As progress bars and tables of results show them."""
-    measure = NDCG(k=10, discount=mix("log2", "linear", 0.5))
-    assert str(measure) == "ndcg@10(discount=mix('log2','linear',0.5))"
+    measure = NDCG(k=10, gain="linear", discount=geometric_discount(0.5))
+    assert str(measure) == "ndcg@10(gain='linear',discount=geometric_discount(p=0.5))"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mx(log2,linear,0.5)", "unknown function 'mx'. Known: geometric_discount, mix"),
-        ("mix(log2,liner,0.5)", "unknown discount 'liner'. Did you mean 'linear'"),
-        ("mix(log2,linear,1.5)", "share must be .* at most 1, got 1.5"),
-        ("mix(log2,linear,half)", "share must be a number .* got 'half'"),
-        ("mix(log2,linear)", "share"),
-        ("mix(log2,linear,0.5", "must have options like"),
+        ("geometric(0.5)", "unknown function 'geometric'. Known: geometric_discount"),
+        ("liner", "unknown discount 'liner'. Did you mean 'linear'"),
+        ("geometric_discount(1.5)", "p must be .* at most 1, got 1.5"),
+        ("geometric_discount(half)", "p must be a number .* got 'half'"),
+        ("geometric_discount()", "p"),
+        ("geometric_discount(0.5", "must have options like"),
         ("geometric_discount(1)", "p must be below 1, got 1"),
-        ("mix(log2,(lambda r: r)(1),0.5)", "is no value"),
-        ("mix(log2,os.getcwd(),0.5)", "is no value"),
+        ("geometric_discount((lambda r: r)(1))", "is no value"),
+        ("geometric_discount(os.getcwd())", "is no value"),
     ],
 )
 def test_bad_strings(text: str, message: str) -> None:
@@ -328,39 +315,39 @@ def test_bad_strings(text: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("discount", "error", "message"),
     [
-        (("log2", "linear", -0.1), ValueError, "share must be a number of at least 0"),
-        (("log2", "linear", float("nan")), ValueError, "share"),
-        (("log2", "linear", True), TypeError, "share must be a number"),
-        (("log2", 3, 0.5), TypeError, "discount must be a name or a function of ranks, got 3"),
-        (("log3", "linear", 0.5), ValueError, "unknown discount 'log3'"),
+        (partial(geometric_discount, -0.1), ValueError, "p must be a number above 0"),
+        (partial(geometric_discount, float("nan")), ValueError, "p"),
+        (partial(geometric_discount, True), TypeError, "p must be a number"),
+        (lambda: 3, TypeError, "discount must be a name or a function of ranks, got 3"),
+        (lambda: "log3", ValueError, "unknown discount 'log3'"),
     ],
 )
-def test_bad_parameters(arguments: Any, error: type[Exception], message: str) -> None:
+def test_bad_parameters(discount: Callable[[], Any], error: type[Exception], message: str) -> None:
     """The message names the argument."""
     with pytest.raises(error, match=message):
-        NDCG(discount=mix(*arguments)).per_query([1, 0], [1.0, 2.0])
+        NDCG(discount=discount()).per_query([1, 0], [1.0, 2.0])
 
 
 def test_bad_functions() -> None:
-    """A function is checked for as many ranks as the longest query has, inside a mixture too."""
+    """A function is checked for as many ranks as the longest query has."""
     growing: Any = lambda ranks: np.where(ranks > 2, 1.0, 0.5)  # noqa: E731
-    measure = DCG(discount=mix(growing, "linear", 0.5))
+    measure = DCG(discount=growing)
     measure.per_query([1, 0], [1, 2])
     with pytest.raises(ValueError, match="must not grow with the rank"):
         measure.per_query([1, 0, 1, 0, 1], [1, 2, 3, 4, 5], group=[3, 2])
     with pytest.raises(ValueError, match="finite value ≥ 0 for every rank"):
-        DCG(discount=mix("log2", lambda ranks: -ranks, 0.5))([1, 0], [1, 2])
+        DCG(discount=lambda ranks: -ranks)([1, 0], [1, 2])
 
 
 # --- Training ---------------------------------------------------------------------------------
 
-TEXT = "approx:ndcg(discount=mix(log2,linear,0.5))"
+TEXT = "approx:ndcg(discount=geometric_discount(0.5))"
 
 
-def test_training_with_a_mixture(tmp_path: Path) -> None:
-    """From Python and the command line, the same model, whose description has the mixture."""
+def test_training_with_a_parameter(tmp_path: Path) -> None:
+    """From Python and the command line, the same model, whose description has the discount."""
     X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
     write_letor(tmp_path / "train.txt", X, y, qid)
     objective = get_objective(TEXT)

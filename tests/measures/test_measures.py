@@ -20,12 +20,7 @@ from sklearn.metrics import dcg_score, ndcg_score
 import gbrank
 import reference
 from cases import groups, loop
-from gbrank import measures
-from gbrank.measures.average_precision import AP
-from gbrank.measures.bpref import BPref
-from gbrank.measures.discounted import DCG, NDCG, RBP, Precision, Recall
-from gbrank.measures.expected_reciprocal_rank import ERR
-from gbrank.measures.reciprocal_rank import RR
+from gbrank import AP, DCG, ERR, NDCG, RBP, RR, WTA, BPref, KendallTau, Precision, Recall
 
 every_measure = groups("name, parameters", reference.by_measure(reference.CASES))
 TIES = ("average", "pessimistic", "optimistic", "order")
@@ -41,7 +36,7 @@ def test_reference_by_hand(
 ) -> None:
     """The slow formulas give what pencil and paper give, and the compiled ones follow."""
     assert reference.VALUES[name](labels, **parameters) == pytest.approx(expected)
-    actual = getattr(measures, name)(**parameters).per_query(labels, -np.arange(len(labels)))
+    actual = getattr(gbrank, name)(**parameters).per_query(labels, -np.arange(len(labels)))
     assert_allclose(actual, [np.nan if expected is None else expected])
 
 
@@ -64,7 +59,7 @@ def test_all_orders_of_tied_documents(
     """Every tie rule is exact, and no_relevant decides where there is nothing to measure."""
     value = partial(reference.VALUES[name], **parameters)
     for ties in TIES:
-        measure = getattr(measures, name)(**parameters, ties=ties, no_relevant=empty)
+        measure = getattr(gbrank, name)(**parameters, ties=ties, no_relevant=empty)
         expected = reference.tied(value, *query, ties)
         if expected is None:
             expected = np.nan if empty == "skip" else empty
@@ -79,7 +74,7 @@ def test_long_untied_lists(name: str, parameters: dict[str, Any]) -> None:
     ranked = [float(label) for label in labels[np.argsort(-scores)]]
     expected = reference.VALUES[name](ranked, **parameters)
     for ties in TIES:
-        measure = getattr(measures, name)(**parameters, ties=ties)
+        measure = getattr(gbrank, name)(**parameters, ties=ties)
         assert_allclose(measure(labels, scores), expected, rtol=1e-12)
 
 
@@ -94,7 +89,7 @@ def test_binary_block_of_twelve(name: str, k: int | None) -> None:
     values = [value([*above, *block, *below]) for block in blocks]
     scores = [9, 8, *[5] * 12, 3, 2, 1]
     for ties, summarise in (("average", np.mean), ("pessimistic", min), ("optimistic", max)):
-        measure = getattr(measures, name)(**parameters, ties=ties)
+        measure = getattr(gbrank, name)(**parameters, ties=ties)
         actual = measure([*above, *blocks[100], *below], scores)
         assert_allclose(actual, summarise(values), rtol=1e-12)
 
@@ -215,7 +210,7 @@ def test_mixed_rows_of_all_queries(name: str, ties: str) -> None:
     if ties == "order":  # mix the queries, but leave each one's rows in order
         rows = np.argsort(np.argsort(data.qid[rows], kind="stable"))
     qid = data.qid[rows]
-    measure = getattr(measures, name)(ties=ties)
+    measure = getattr(gbrank, name)(ties=ties)
     by_query = measure.per_query(data.y, data.scores, group=data.sizes)
     mixed = measure.per_query(data.y[rows], data.scores[rows], qid=qid.astype(str))
     appearance = qid[np.sort(np.unique(qid, return_index=True)[1])]
@@ -294,10 +289,10 @@ def test_kinds_of_arrays(convert: Any) -> None:
         ("err@20", ERR(k=20), "err@20"),
         ("p@5", Precision(k=5), "precision@5"),
         ("recall@10", Recall(k=10), "recall@10"),
-        ("wta", measures.WTA(), "wta"),
+        ("wta", WTA(), "wta"),
         ("rbp", RBP(), "rbp"),
         ("bpref", BPref(), "bpref"),
-        ("kendall", measures.KendallTau(), "kendall"),
+        ("kendall", KendallTau(), "kendall"),
     ],
 )
 def test_strings(text: str, measure: Any, canonical: str) -> None:
@@ -323,12 +318,12 @@ PARAMETERS: dict[str, st.SearchStrategy[Any]] = {
 @settings(max_examples=25, deadline=None)
 def test_round_trips(name: str, data: st.DataObject) -> None:
     """str parses back, repr evaluates back, pickles load back, equal measures hash alike."""
-    kind = getattr(measures, name)
+    kind = getattr(gbrank, name)
     chosen = [field.name for field in fields(kind) if data.draw(st.booleans())]
     measure = kind(**{field: data.draw(PARAMETERS[field]) for field in chosen})
     for copy in (
         gbrank.get_measure(str(measure)),
-        eval(repr(measure), dict(vars(measures))),
+        eval(repr(measure), dict(vars(gbrank))),
         pickle.loads(pickle.dumps(measure)),
     ):
         assert copy == measure
@@ -338,10 +333,10 @@ def test_round_trips(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_measures_are_immutable(name: str) -> None:
-    measure = getattr(measures, name)()
+    measure = getattr(gbrank, name)()
     with pytest.raises(FrozenInstanceError):
         measure.ties = "order"
-    assert measure != getattr(measures, name)(ties="order")
+    assert measure != getattr(gbrank, name)(ties="order")
 
 
 @pytest.mark.parametrize(
@@ -411,4 +406,4 @@ def test_bad_input(measure: Any, changed: dict[str, Any], message: str) -> None:
 def test_bad_parameters(name: str, parameters: dict[str, Any]) -> None:
     """A measure that makes no sense cannot be made; the message names the argument."""
     with pytest.raises((ValueError, TypeError), match=next(iter(parameters))):
-        getattr(measures, name)(**parameters)
+        getattr(gbrank, name)(**parameters)

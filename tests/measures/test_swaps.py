@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import gbrank
 import reference
 from cases import groups, loop
-from gbrank import measures
 from reference import CASES, Query, by_measure, queries
 
 SIGMAS = (0.5, 1.0, 2.0)
@@ -111,7 +110,7 @@ def test_reference_gradient_is_the_slope_of_the_loss(query: Query, sigma: float)
 @settings(max_examples=25, deadline=None)
 def test_expected_swaps(name: str, parameters: dict[str, Any], query: Query, sigma: float) -> None:
     """Tied documents stand in all orders alike."""
-    measure = getattr(measures, name)(**parameters)
+    measure = getattr(gbrank, name)(**parameters)
     deltas = reference.expected_swap_deltas(value_of(name, parameters), *query)
     check(gbrank.LambdaRank(measure), deltas, query, sigma)
 
@@ -123,7 +122,7 @@ def test_expected_swaps_truncated(
     name: str, parameters: dict[str, Any], query: Query, sigma: float, truncation: int
 ) -> None:
     """A pair counts in the orders where its better document is within the truncation."""
-    measure = getattr(measures, name)(**parameters)
+    measure = getattr(gbrank, name)(**parameters)
     if name == "BPref":
         with pytest.raises(ValueError, match="truncation"):
             bind(gbrank.LambdaRank(measure, truncation=truncation), query[0])
@@ -139,7 +138,7 @@ def test_row_order_swaps(
     name: str, parameters: dict[str, Any], query: Query, sigma: float, truncation: int | None
 ) -> None:
     """With ties="order", documents of equal score stand as the rows do."""
-    measure = getattr(measures, name)(**parameters)
+    measure = getattr(gbrank, name)(**parameters)
     deltas = reference.row_order_swap_deltas(value_of(name, parameters), *query, truncation)
     check(gbrank.LambdaRank(measure, truncation=truncation, ties="order"), deltas, query, sigma)
 
@@ -149,7 +148,7 @@ def test_all_tied_documents_move(name: str) -> None:
     """Round 0: all scores tie; the best document must rise and the worst must sink."""
     labels, scores = [0.0, 2.0, 1.0, 0.0, 3.0, 1.0], [0.0] * 6
     parameters = {"k": 2} if name in reference.CUT else {}
-    objective = gbrank.LambdaRank(getattr(measures, name)(**parameters))
+    objective = gbrank.LambdaRank(getattr(gbrank, name)(**parameters))
     gradient, _ = bind(objective, labels).gradients(np.array(scores), 1.0)
     assert gradient[4] < 0 < gradient[0]
     deltas = reference.expected_swap_deltas(value_of(name, parameters), labels, scores)
@@ -165,7 +164,7 @@ def test_blocks_across_the_cut(
     """Three tied blocks, many labels each: k and the truncation fall before, in and after them."""
     if name == "BPref":  # refuses to be truncated
         truncation = None
-    objective = gbrank.LambdaRank(getattr(measures, name)(**parameters), truncation=truncation)
+    objective = gbrank.LambdaRank(getattr(gbrank, name)(**parameters), truncation=truncation)
     rng, scores = np.random.default_rng(0), np.repeat([2.0, 1.0, 0.0], sizes).tolist()
     for _ in range(8):
         labels = rng.choice([0.0, 0.0, 1.0, 3.0, 4.0], 6).tolist()
@@ -184,7 +183,7 @@ def test_longer_lists(name: str, parameters: dict[str, Any], truncation: int | N
     scores = rng.permutation([5.0, 5, 4.5, 4, 4, 3.5, 3, 3, 3, *np.arange(11) / 4]).tolist()
     if name == "BPref":  # refuses to be truncated
         truncation = None
-    objective = gbrank.LambdaRank(getattr(measures, name)(**parameters), truncation=truncation)
+    objective = gbrank.LambdaRank(getattr(gbrank, name)(**parameters), truncation=truncation)
     deltas = reference.expected_swap_deltas(value_of(name, parameters), labels, scores, truncation)
     check(objective, deltas, (labels, scores), 1.0)
 
@@ -196,7 +195,7 @@ def test_scores_thousands_of_sigma_apart(query: Query) -> None:
     labels, scores = query
     deltas = reference.expected_swap_deltas(reference.ndcg, labels, scores)
     gradient, _, loss = reference.lambda_gradients(deltas, labels, scores, 1e-4)
-    bound = bind(gbrank.LambdaRank(measures.NDCG()), labels)
+    bound = bind(gbrank.LambdaRank(gbrank.NDCG()), labels)
     assert_close(bound.gradients(np.array(scores), 1e-4)[0], gradient)
     assert_close(bound.loss(np.array(scores), 1e-4), [loss])
 
@@ -212,7 +211,7 @@ def test_ranknet_weighs_all_pairs_alike(query: Query, sigma: float) -> None:
 @loop("no_relevant", ["skip", 0, 1])
 def test_no_relevant_document_no_gradient(name: str, no_relevant: Any) -> None:
     """Labels that differ below the threshold: the measure cannot change, whatever its value."""
-    objective = gbrank.LambdaRank(getattr(measures, name)(no_relevant=no_relevant))
+    objective = gbrank.LambdaRank(getattr(gbrank, name)(no_relevant=no_relevant))
     bound = bind(objective, [0.5, 0.0, 0.0])
     gradient, curvature = bound.gradients(np.array([1.0, 0.0, 0.0]), 1.0)
     assert (gradient == 0).all()
@@ -224,7 +223,7 @@ def test_no_relevant_document_no_gradient(name: str, no_relevant: Any) -> None:
 @settings(max_examples=8, deadline=None)
 def test_queries_do_not_mix(name: str, parts: list[Query]) -> None:
     """Queries that are bound together: each has the numbers that it has alone."""
-    objective = gbrank.LambdaRank(getattr(measures, name)())
+    objective = gbrank.LambdaRank(getattr(gbrank, name)())
     labels, scores = (list(chain.from_iterable(column)) for column in zip(*parts, strict=True))
     together = bind(objective, labels, [len(part[0]) for part in parts])
     alone = [bind(objective, y).gradients(np.array(s), 1.0) for y, s in parts]
@@ -240,7 +239,7 @@ def test_row_order_never_changes_a_gradient(name: str) -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 4, 60).astype(float)
     scores, rows = rng.integers(0, 6, 60) / 3, rng.permutation(60)
-    objective = gbrank.LambdaRank(getattr(measures, name)())
+    objective = gbrank.LambdaRank(getattr(gbrank, name)())
     gradient, curvature = bind(objective, list(labels)).gradients(scores, 1.0)
     shuffled = bind(objective, list(labels[rows])).gradients(scores[rows], 1.0)
     np.testing.assert_array_equal(gradient[rows], shuffled[0])

@@ -15,7 +15,7 @@ from gbrank import NDCG, ApproxRank, Precision, Queries, get_measure
 Vector = NDArray[np.float64]
 MEASURES = [
     "ndcg", "ndcg@3", "dcg", "rbp", "wta", "ap", "ap@3", "rr", "err", "kendall", "recall@2",
-    "dcg(discount=linear)", "ndcg@3(discount=mix(log2,linear,0.5))",
+    "dcg(discount=linear)", "ndcg@3(discount=geometric_discount(0.4))",
 ]  # fmt: skip
 untied = st.lists(st.integers(-30, 30), min_size=2, max_size=8, unique=True)
 

@@ -25,17 +25,15 @@ from gbrank import (
     Queries,
     RankNet,
     SmoothRank,
-    constant,
     cosine,
     custom_objective,
     get_objective,
-    join,
     lightgbm_fobj,
-    linear,
     make_cubic,
     staircase,
     xgboost_obj,
 )
+from gbrank.schedules import constant, join, linear
 
 Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)

@@ -1,7 +1,4 @@
-"""Perturbed around objectives: the mean written out, and what does not depend on row order.
-
-What it does around measures is in test_expectation.py.
-"""
+"""Perturbed around objectives: the mean written out, and what does not depend on row order."""
 
 import pickle
 from statistics import NormalDist
@@ -17,7 +14,7 @@ from gbrank.data.sampling import document_noise, query_keys, query_noise
 from gbrank.kernels.noise import uniform
 from gbrank.objectives.perturbed import Perturbed
 
-INNER = ["ranknet", "lambda:ndcg@5", "approx:ap", "lambda(normalize='query'):err"]
+INNER = ["ranknet", "lambda:ndcg@5", "approx:ap", "lambda(normalize='lightgbm'):err"]
 
 
 def perturbation(noise: str, bits: Any, number: int) -> float:
@@ -118,16 +115,13 @@ def test_strings_and_facts() -> None:
     nested = get_objective("perturbed:perturbed(draws=2):ranknet")
     assert nested == Perturbed(Perturbed(RankNet(), draws=2))
     assert not get_objective("perturbed:tie:ndcg").facts.shift_invariant
-    with pytest.raises(ValueError, match=r"normalize must be None around an objective.*'query'"):
-        get_objective("perturbed(normalize=query):lambda:ndcg")
 
 
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"objective": "ranknet"}, TypeError, r"objective must be an Objective.* got 'ranknet'"),
-        ({"objective": NDCG(), "draws": 1}, ValueError, "draws must be .* at least 2, got 1"),
-        ({"objective": NDCG(), "normalize": "q"}, ValueError, r"normalize must be one of .*'q'"),
+        ({"objective": NDCG()}, TypeError, r"objective must be an Objective.* got NDCG\(\)"),
         ({"noise": "cauchy"}, ValueError, r"noise must be one of .*'gumbel'.* got 'cauchy'"),
         ({"draws": 0}, ValueError, "draws must be an integer of at least 1, got 0"),
         ({"seed": 0.5}, TypeError, "seed must be an integer, got 0.5"),

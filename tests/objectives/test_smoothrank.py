@@ -104,7 +104,7 @@ def test_tied_scores_do_not_move() -> None:
     gradient, curvature = bind("ndcg", [2, 0, 1]).gradients(np.zeros(3))
     assert (gradient == 0).all()
     assert (curvature > 0).all()
-    assert SmoothRank.facts.needs_start
+    assert SmoothRank().facts.needs_start
 
 
 def test_floor() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from cases import loop
-from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective, mix
+from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure
 from gbrank.objectives.softrank import SoftRank
@@ -22,7 +22,7 @@ Vector = NDArray[np.float64]
 MEASURES = [
     NDCG(),
     NDCG(k=3),
-    NDCG(discount=mix("log2", "linear", 0.5)),
+    NDCG(discount="linear"),
     DCG(k=5, gain="linear"),
     Precision(k=2),
     Recall(k=3),

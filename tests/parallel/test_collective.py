@@ -216,7 +216,7 @@ SCORES = np.random.default_rng(1).normal(size=len(Y)) * 3
         ("tie:ndcg", None),
         ("lambda:ndcg+pointwise", None),
         ("listnet+linear(0,1)*lambda:map", None),
-        ("perturbed:ndcg", None),
+        ("perturbed:lambda:ndcg", None),
         ("regression", None),
     ],
 )

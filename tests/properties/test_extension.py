@@ -3,11 +3,14 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import lightgbm as lgb
 import numpy as np
@@ -16,13 +19,14 @@ import xgboost as xgb
 from hypothesis import HealthCheck, given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 
-import gbrank.measures
-import gbrank.objectives
+import gbrank
 import reference
 from gbrank import (
+    ApproxRank,
     GBRanker,
     LambdaRank,
     Queries,
+    SmoothRank,
     get_measure,
     get_objective,
     lightgbm_feval,
@@ -35,6 +39,10 @@ from gbrank import (
     xgboost_obj,
 )
 from gbrank.commands.catalogue import measures_page, objectives_page
+from gbrank.extend import Swaps
+from gbrank.measures.measure_registry import MEASURES
+from gbrank.objectives.objective_registry import OBJECTIVES
+from scratch import FUNCTIONS, fill_with_nan, then
 
 HERE = Path(__file__).parents[1]
 X, Y, QID = make_cubic(24, n_documents=12, n_features=5, random_state=0)
@@ -42,17 +50,15 @@ SIZES = [12] * 24
 
 
 @pytest.fixture
-def toys(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def toys() -> Iterator[ModuleType]:
     """Import the file, for one test only."""
-    monkeypatch.setattr(gbrank.objectives, "OBJECTIVES", dict(gbrank.objectives.OBJECTIVES))
-    monkeypatch.setattr(gbrank.measures, "MEASURES", dict(gbrank.measures.MEASURES))
     spec = importlib.util.spec_from_file_location("toys", HERE / "toys.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "toys", module)
-    spec.loader.exec_module(module)
-    return module
+    with patch.dict(OBJECTIVES), patch.dict(MEASURES), patch.dict(sys.modules, toys=module):
+        spec.loader.exec_module(module)
+        yield module
 
 
 def first_label(labels: Any) -> float | None:
@@ -71,9 +77,69 @@ def test_the_toys_are_right(toys: ModuleType, query: reference.Query) -> None:
     assert np.isnan(value) if expected is None else value == pytest.approx(expected, rel=1e-12)
     deltas = reference.expected_swap_deltas(first_label, labels, scores)
     gradient, curvature, _ = reference.lambda_gradients(deltas, labels, scores, 0.7)
-    actual = LambdaRank(measure).bind(labels, queries).gradients(scores, 0.7)
-    assert_allclose(actual[0], gradient, atol=1e-12)
-    assert_allclose(actual[1], curvature, atol=1e-12)
+    by_swaps = type("Separable", (toys.ToyFirst,), {"swaps": Swaps(toys.first_swaps)})()
+    for own in (measure, by_swaps):
+        actual = LambdaRank(own).bind(labels, queries).gradients(scores, 0.7)
+        assert_allclose(actual[0], gradient, atol=1e-12)
+        assert_allclose(actual[1], curvature, atol=1e-12)
+    if expected is not None and len(set(scores)) == len(scores) and len(set(labels)) > 1:
+        for relaxation in (ApproxRank, SmoothRank):
+            loss = relaxation(measure).bind(labels, queries).loss(scores, 1e-6)
+            assert_allclose(-loss, value, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("name", ["lambda", "separable", "approx", "smooth", "toytop", "value"])
+def test_scratch_is_ones_own(toys: ModuleType, name: str) -> None:
+    """What a measure leaves in its scratch changes nothing, however lists are summed."""
+    measures = [toys.ToyFirst(), then(toys.ToyFirst, fill_with_nan)]
+    if name == "separable":
+        measures = [
+            type("Separable", (type(own),), {"swaps": Swaps(type(own).swaps.separable)})()
+            for own in measures
+        ]
+    kinds = {"approx": ApproxRank, "smooth": SmoothRank, "toytop": toys.ToyTop}
+    rng = np.random.default_rng(0)
+    for m in (7, 1700):
+        labels, scores = rng.integers(0, 4, m).astype(float), np.round(rng.normal(size=m), 2)
+        queries = Queries.from_sizes([m])
+        if name == "value":
+            one, other = (own.bind(labels, queries).per_query(scores) for own in measures)
+            assert_array_equal(other, one)
+            continue
+        one, other = (kinds.get(name, LambdaRank)(own).bind(labels, queries) for own in measures)
+        assert_array_equal(other.gradients(scores), one.gradients(scores))
+        assert_array_equal(other.loss(scores), one.loss(scores))
+
+
+ONE_ROW_MORE = """
+import sys
+import scratch, toys
+from gbrank import ApproxRank, LambdaRank, Queries, SmoothRank
+
+queries, labels, scores = Queries.from_sizes([4]), [2.0, 0.0, 1.0, 0.0], [0.3, 0.3, 0.1, 0.0]
+kinds = {"by_rank": ApproxRank, "by_position": SmoothRank}
+for function in scratch.FUNCTIONS:
+    for more in (scratch.fill_with_nan, scratch.write_one_row_more):
+        measure = scratch.then(toys.ToyFirst, more, [function])
+        try:
+            if function == "value":
+                measure.bind(labels, queries).per_query(scores)
+            else:
+                kinds.get(function, LambdaRank)(measure).bind(labels, queries).gradients(scores)
+        except IndexError:
+            print(function, more.__name__)
+"""
+
+
+@pytest.mark.slow
+def test_one_row_more_than_declared(tmp_path: Path) -> None:
+    """Raises an error where indices are checked, in whichever function it is written to."""
+    (tmp_path / "one_row_more.py").write_text(ONE_ROW_MORE)
+    paths = os.pathsep.join([str(HERE), *filter(None, sys.path)])
+    cache = os.environ["NUMBA_CACHE_DIR"] if "NUMBA_BOUNDSCHECK" in os.environ else str(tmp_path)
+    checked = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": cache, "PYTHONPATH": paths}
+    found = run(tmp_path, "one_row_more", **checked).split("\n")
+    assert found == [*(f"{function} write_one_row_more" for function in FUNCTIONS), ""]
 
 
 @pytest.mark.usefixtures("toys")
@@ -88,15 +154,15 @@ def test_catalogue() -> None:
     assert "−c Σ_i x_i softmax(s/σ)_i" in toytop
     assert "`toyfirst`" in toytop.split("Measures: ")[1].split("\n")[0]
     assert "y_1 / max y" in toyfirst
-    assert "Trained by: `lambda`, `perturbed`, `toytop`." in toyfirst
-    with pytest.raises(ValueError, match=r"measure must .*ApproxRank.*toyfirst"):
-        get_objective("approx:toyfirst")
+    assert "Trained by: `approx`, `lambda`, `smooth`, `toytop`." in toyfirst
+    with pytest.raises(ValueError, match=r"measure must .*SoftRank.*toyfirst"):
+        get_objective("soft:toyfirst")
 
 
 @pytest.mark.usefixtures("toys")
 @pytest.mark.parametrize(
     "objective",
-    ["toytop:toyfirst", "lambda:toyfirst", "perturbed(draws=20):toyfirst", "toytop+pointwise"],
+    ["toytop:toyfirst", "lambda:toyfirst", "perturbed:lambda:toyfirst", "toytop+pointwise"],
 )
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_estimator(objective: str, booster: str) -> None:
@@ -176,3 +242,151 @@ def test_battery() -> None:
     report = run(HERE, "pytest", *options, "properties/test_objectives.py", GBRANK_BATTERY="toy")
     assert int(report.split(" passed")[0].split()[-1]) > 30
     assert "skipped" not in report
+
+
+# --- One file each, in the package itself -----------------------------------------------------
+
+MEASURE = '''
+"""The label of the first document."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbrank.kernels.contract import Swaps
+from gbrank.measures.measure import Measure, Terms
+from gbrank.measures.measure_registry import register_measure
+
+
+def value(ranking):
+    """Return the mean label of the documents that may be first."""
+    return ranking.scale * ranking.x[: ranking.last[0]].mean()
+
+
+def row(ranking, i, stop, top, out):
+    """Write the change when i and j swap ranks, averaged over ties."""
+    x, n = ranking.x, ranking.last[0]
+    for j in range(i + 1, stop):
+        out[j] = ranking.scale * abs(x[i] - x[j]) * ((i < n) + (j < n)) / n
+
+
+@register_measure
+@dataclass(frozen=True, repr=False)
+class Dropped(Measure):
+    """The label of the first document, over four."""
+
+    name = "dropped"
+    aliases = ("also_dropped",)
+    formula = "y_1 / 4"
+    value = value
+    swaps = Swaps(row=row)
+
+    def terms(self, labels, queries):
+        """Return labels and a quarter."""
+        return Terms(
+            labels, np.ones(queries.n_queries, bool), scale=np.full(queries.n_queries, 0.25)
+        )
+'''
+RELAXATION = '''
+"""A line through the scores."""
+
+from dataclasses import dataclass
+
+from gbrank.objectives.kernel_objective import MeasureObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective_registry import register_objective
+
+
+def line(query, measure, parameters, gradient, curvature):
+    """Return ½ Σ (s/σ − c x)² and its derivatives."""
+    loss = 0.0
+    for i in range(query.scores.size):
+        error = query.scores[i] / query.sigma - query.ranking.scale * query.ranking.x[i]
+        loss += 0.5 * error * error
+        if gradient.size > 0:
+            gradient[i] = error / query.sigma
+            curvature[i] = 1 / query.sigma**2
+    return loss
+
+
+@register_objective
+@dataclass(frozen=True)
+class DroppedToo(MeasureObjective):
+    """Half the squared distance of scores from what documents are worth."""
+
+    name = "droppedtoo"
+    wanted = "be any measure"
+    declared = Facts(
+        formula="½ Σ (s/σ − c x)²", source="the tests", shift_invariant=False, takes_measure=True
+    )
+
+    @classmethod
+    def takes(cls, measure):
+        """Take every measure."""
+        return True
+
+    def program(self, labels, queries):
+        """Return the kernel with what the documents are worth."""
+        return self.terms(labels, queries).program(line)
+'''
+EVERYWHERE = """
+import sys
+from pathlib import Path
+
+import lightgbm as lgb
+import numpy as np
+import xgboost as xgb
+
+import gbrank
+from battery import FACTS, NAMES
+from gbrank.commands.catalogue import measures_page, objectives_page
+from gbrank.commands.cli import main
+
+assert Path(gbrank.__file__).parent == Path("gbrank").resolve(), gbrank.__file__
+for name in ("Dropped", "DroppedToo"):
+    assert name in gbrank.__all__
+    assert getattr(gbrank, name).__name__ == name
+assert gbrank.get_measure("also_dropped") == gbrank.Dropped()
+name = str(gbrank.get_objective("droppedtoo:dropped"))
+
+X, y, qid = gbrank.make_cubic(20, n_documents=10, n_features=4, random_state=0)
+measure, chance = gbrank.Dropped(), gbrank.Dropped()(y, 0 * y, qid=qid)
+ranker = gbrank.GBRanker(name, eval_metric="dropped", n_estimators=9, n_jobs=1, random_state=0)
+assert ranker.fit(X, y, qid=qid).score(X, y, qid) > chance + 0.2
+data, sizes = lgb.Dataset(X, y, group=[10] * 20), {"verbose": -1, "num_threads": 1}
+hook, feval = gbrank.lightgbm_fobj(name), gbrank.lightgbm_feval("dropped")
+found = lgb.train({**sizes, "objective": hook}, data, 9, valid_sets=[data], feval=feval)
+assert measure(y, found.predict(X), qid=qid) > chance + 0.2
+matrix, hook = xgb.DMatrix(X, y, qid=qid, nthread=1), gbrank.xgboost_obj(name)
+found = xgb.train({"nthread": 1}, matrix, 9, obj=hook, evals=[(matrix, "train")],
+                  custom_metric=gbrank.xgboost_feval("dropped"), verbose_eval=False)
+assert measure(y, found.predict(matrix), qid=qid) > chance + 0.2
+
+gbrank.write_letor("data.txt", X, y, qid)
+options = ["--objective", name, "--metric", "dropped", "--n-estimators", "9", "--n-jobs", "1"]
+assert main(["train", "data.txt", "--model", "model", *options, "--quiet"]) == 0
+np.testing.assert_array_equal(gbrank.load_ranker("model").predict(X), ranker.predict(X))
+assert main(["list"]) == 0
+
+objectives, measures = objectives_page(), measures_page()
+assert "## `droppedtoo:MEASURE`" in objectives
+assert "## `dropped`" in measures
+assert "Trained by: `droppedtoo`, `lambda`." in measures
+assert {name, "droppedtoo:ndcg@3", "lambda:dropped", "lambda(truncation=4):dropped"} <= set(NAMES)
+assert FACTS["droppedtoo"].formula in objectives
+"""
+
+
+@pytest.mark.slow
+def test_one_file_in_the_package_is_all(tmp_path: Path) -> None:
+    """A measure and a relaxation, dropped into their folders, are known wherever the others are."""
+    package = tmp_path / "gbrank"
+    leave = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(gbrank.__file__).parent, package, ignore=leave)
+    (package / "measures" / "dropped.py").write_text(MEASURE, encoding="utf-8")
+    (package / "objectives" / "dropped_too.py").write_text(RELAXATION, encoding="utf-8")
+    (tmp_path / "everywhere.py").write_text(EVERYWHERE, encoding="utf-8")
+    paths = os.pathsep.join([str(tmp_path), str(HERE), *filter(None, sys.path)])
+    listed = run(tmp_path, "everywhere", PYTHONPATH=paths, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+    assert "\ndroppedtoo:MEASURE\n" in listed
+    assert "\ndropped (also also_dropped)\n" in listed

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import gbrank
 import reference
-from battery import ALL, FACTS, NAMES, PLAIN, battery, kind, possible
+from battery import ALL, FACTS, NAMES, battery, kind, possible
 from cases import loop
 from gbrank import (
     AP,
@@ -30,25 +30,14 @@ Vector = NDArray[np.float64]
 Pair = tuple[Vector, Vector]
 
 
-# Their loss is a step function of the scores: the gradient is an estimate of its expectation's.
-ESTIMATES = [name for name in NAMES if kind(name) == "perturbed" and ":" in name]
-
-
 def where(condition: Any) -> list[str]:
     """Return the names whose objective's facts meet a condition."""
-    return [name for name in PLAIN if condition(FACTS[kind(name)])]
+    return [name for name in NAMES if condition(FACTS[kind(name)])]
 
 
 def bind(name: str, data: reference.Data, **weights: Any) -> Any:
     """Bind an objective to data."""
     return get_objective(name).bind(data.y, Queries.from_qid(data.qid), **weights)
-
-
-def mean_gradient(name: str, bound: Any, scores: Any) -> Vector:
-    """Return the gradient, if it is an estimate its mean over many rounds."""
-    rounds = 400 if name in ESTIMATES else 1
-    mean: Vector = np.mean([bound.gradients(scores, 1.0, r)[0] for r in range(rounds)], axis=0)
-    return mean
 
 
 def assert_same(actual: Pair, expected: Pair) -> None:
@@ -86,7 +75,7 @@ def test_the_battery_is_complete() -> None:
 # --- The gradient -----------------------------------------------------------------------------
 
 
-@battery(name for name in PLAIN if name not in ESTIMATES)
+@battery(NAMES)
 @loop("sigma", [0.47, 2.9])
 def test_gradient_is_the_slope_of_the_loss(name: str, sigma: float) -> None:
     """Central differences, a place of all queries at once; no two documents swap ranks."""
@@ -127,7 +116,7 @@ def test_sigma_is_in_units_of_scores(name: str) -> None:
     assert_close(bound.loss(4 * data.scores, 2.0), bound.loss(data.scores, 0.5))
 
 
-@battery(PLAIN)
+@battery(NAMES)
 def test_sigma_plays_a_part_or_is_declared_not_to(name: str) -> None:
     """By the gradient."""
     data = reference.Data(13)
@@ -153,19 +142,6 @@ def test_only_stochastic_objectives_depend_on_the_round(name: str) -> None:
     data = reference.Data(14)
     one, other = (bind(name, data).gradients(data.scores, 1.0, round)[0] for round in (0, 1))
     assert (one != other).any() == FACTS[kind(name)].stochastic
-
-
-@battery(name for name in NAMES if "normalize" in name)
-def test_query_normalisation_by_formula(name: str) -> None:
-    """log2(1 + S) / S times gradient and curvature, S the sum of |gradient| over the query."""
-    data, plain = reference.Data(15), name.replace("(normalize='query')", "")
-    gradient, curvature = bind(plain, data).gradients(data.scores)
-    total = np.bincount(data.qid, np.abs(gradient))
-    factor = np.divide(np.log2(1 + total), total, out=np.ones(len(total)), where=total > 0)
-    actual = bind(name, data).gradients(data.scores)
-    assert_allclose(actual[0], gradient * factor[data.qid], rtol=1e-12)
-    assert_allclose(actual[1], curvature * factor[data.qid], rtol=1e-12, atol=1e-300)
-    assert_array_equal(bind(plain, data).loss(data.scores), bind(name, data).loss(data.scores))
 
 
 # --- Order, weights, threads ------------------------------------------------------------------
@@ -241,15 +217,8 @@ def test_queries_that_teach_nothing(name: str, query: tuple[list[float], list[fl
     scores = [*scores, *np.arange(6) / 7]
     gradient, curvature = bound.gradients(scores)
     assert_usable((gradient, curvature))
-    assert mean_gradient(name, bound, scores)[-6] < 0
-    pairs = name in ESTIMATES or kind(name) in (
-        "ranknet",
-        "lambda",
-        "ranksvm",
-        "gbrank",
-        "slam",
-        "listmle",
-    )
+    assert gradient[-6] < 0
+    pairs = kind(name) in ("ranknet", "lambda", "ranksvm", "gbrank", "slam", "listmle")
     if pairs or (len(labels) == 1 and FACTS[kind(name)].shift_invariant):
         assert_array_equal(gradient[: len(labels)], 0)
 
@@ -258,8 +227,8 @@ def test_queries_that_teach_nothing(name: str, query: tuple[list[float], list[fl
 def test_all_tied_scores_move(name: str) -> None:
     """Round 0: a relevant document rises, the others sink. (SmoothRank says that it cannot.)"""
     bound = get_objective(name).bind([0, 1, 0, 0, 1, 0], Queries.from_sizes([6]))
-    assert_usable(bound.gradients(np.full(6, 0.3)))
-    gradient = mean_gradient(name, bound, np.full(6, 0.3))
+    gradient, curvature = bound.gradients(np.full(6, 0.3))
+    assert_usable((gradient, curvature))
     assert (gradient[[1, 4]] < 0).all()
     assert gradient[[0, 2, 3, 5]].sum() > 0
     assert len(set(gradient)) == len(set(gradient[[0, 1]])) or FACTS[kind(name)].stochastic
@@ -295,7 +264,7 @@ def test_objectives_are_values(name: str) -> None:
     assert objective != LambdaRank(AP(k=77))
 
 
-@battery(name for name in PLAIN if kind(name) == "lambda")
+@battery(name for name in NAMES if kind(name) == "lambda")
 @loop("preset", ["lightgbm", "xgboost"])
 def test_presets_take_every_measure(preset: str, name: str) -> None:
     """An expected swap delta of zero that rounds to less is no negative curvature."""

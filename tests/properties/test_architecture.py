@@ -1,0 +1,94 @@
+"""What stands where: no circle of imports, one meaning per file name, boosters in their folders."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import gbrank
+
+ROOT = Path(gbrank.__file__).parent
+FILES = {
+    ".".join(("gbrank", *file.relative_to(ROOT).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    ): file
+    for file in sorted(ROOT.rglob("*.py"))
+}
+# Each booster has its own, and measures and objectives a registry each.
+SAME_NAMES = {"hook.py", "trainer.py", "trees.py", "errors.py", "registry.py"}
+LARGEST_TOP = 22
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Yield what a file imports, in functions too: modules, and names of modules."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module, f"{file} has a relative import"
+            assert node.level == 0, f"{file} has a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def module_of(name: str) -> str:
+    """Return the module that a name is of, or is."""
+    return name if name in FILES else name.rpartition(".")[0]
+
+
+def room_of(module: str) -> str:
+    """Return the folder or file at the package's top that a module is in."""
+    return ".".join(module.split(".")[:2])
+
+
+ARROWS = {
+    module: {module_of(name) for name in imported(file) if name.split(".")[0] == "gbrank"}
+    for module, file in FILES.items()
+}
+
+
+def test_the_walk_finds_what_there_is() -> None:
+    """So that the tests below cannot pass by finding nothing."""
+    assert "gbrank.kernels.driver" in ARROWS["gbrank.measures.measure"]
+    assert set().union(*ARROWS.values()) <= set(FILES)
+    assert room_of("gbrank.boosters.xgboost.hook") == "gbrank.boosters"
+
+
+def test_no_circle_of_files() -> None:
+    """Lazy imports included; the error lists the circle."""
+    assert set(TopologicalSorter(ARROWS).static_order()) == set(FILES)
+
+
+def test_no_circle_of_folders() -> None:
+    """They stand one above the other: no arrow runs up."""
+    rooms: dict[str, set[str]] = {room_of(module): set() for module in FILES}
+    for module, others in ARROWS.items():
+        rooms[room_of(module)] |= {room_of(other) for other in others} - {room_of(module)}
+    assert set(TopologicalSorter(rooms).static_order()) == set(rooms)
+
+
+def test_few_entries_at_the_top() -> None:
+    """Folders and files, but for what Python writes."""
+    entries = [path.name for path in ROOT.iterdir() if path.name != "__pycache__"]
+    assert len(entries) <= LARGEST_TOP, sorted(entries)
+
+
+def test_a_file_name_stands_for_one_thing() -> None:
+    """But for those that say the same of each booster, or of measures and objectives."""
+    names = Counter(file.name for file in FILES.values())
+    assert {name for name, n in names.items() if n > 1} <= {"__init__.py"} | SAME_NAMES
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_each_booster_is_known_in_its_folder_only(booster: str) -> None:
+    """Nothing of the library is imported elsewhere."""
+    importers = {
+        module
+        for module, file in FILES.items()
+        if any(name.split(".")[0] == booster for name in imported(file))
+    }
+    own = f"gbrank.boosters.{booster}"
+    assert importers
+    assert {module for module in importers if not f"{module}.".startswith(f"{own}.")} == set()
