@@ -10,7 +10,7 @@ by boosting round; a *hook* is the callable that LightGBM or XGBoost calls every
 boosters itself; `gbrank --help` shows the command line.
 """
 
-from typing import TYPE_CHECKING, Any
+import typing
 
 from gbrank import plots as plots
 from gbrank import schedules as schedules
@@ -48,15 +48,17 @@ from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.linear.perceptron import SLAMPerceptron
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import MEASURES, get_measure, list_measures, register_measure
+from gbrank.measures.measure_registry import MEASURES as _MEASURES
+from gbrank.measures.measure_registry import get_measure, list_measures, register_measure
 from gbrank.objectives.from_string import custom_objective, get_objective
 from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Objective
-from gbrank.objectives.objective_registry import OBJECTIVES, list_objectives, register_objective
+from gbrank.objectives.objective_registry import OBJECTIVES as _OBJECTIVES
+from gbrank.objectives.objective_registry import list_objectives, register_objective
 from gbrank.ranker import GBRanker
 from gbrank.schedules import cosine, geometric, staircase
 
-if TYPE_CHECKING:  # what type checkers and editors cannot see in the registry
+if typing.TYPE_CHECKING:  # what type checkers and editors cannot see in the registry
     from gbrank.measures.average_precision import AP as AP
     from gbrank.measures.bpref import BPref as BPref
     from gbrank.measures.discounted import DCG as DCG
@@ -86,8 +88,8 @@ if TYPE_CHECKING:  # what type checkers and editors cannot see in the registry
     from gbrank.objectives.tierank import TieRank as TieRank
     from gbrank.objectives.xendcg import XENDCG as XENDCG
 
-_REGISTERED: dict[str, Any] = {
-    cls.__name__: cls for cls in (*MEASURES.values(), *OBJECTIVES.values())
+_REGISTERED: dict[str, typing.Any] = {
+    cls.__name__: cls for cls in (*_MEASURES.values(), *_OBJECTIVES.values())
 }
 globals().update(_REGISTERED)
 
@@ -139,3 +141,4 @@ __all__ = [
     "xgboost_obj",
     *_REGISTERED,
 ]
+__all__.sort()

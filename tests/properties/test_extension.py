@@ -50,13 +50,14 @@ SIZES = [12] * 24
 
 
 @pytest.fixture
-def toys() -> Iterator[ModuleType]:
+def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """Import the file, for one test only."""
     spec = importlib.util.spec_from_file_location("toys", HERE / "toys.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    with patch.dict(OBJECTIVES), patch.dict(MEASURES), patch.dict(sys.modules, toys=module):
+    monkeypatch.setitem(sys.modules, "toys", module)
+    with patch.dict(OBJECTIVES), patch.dict(MEASURES):
         spec.loader.exec_module(module)
         yield module
 
