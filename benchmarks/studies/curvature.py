@@ -18,8 +18,9 @@ TEXT = """\
 
 "query", an option that has left gbrank after revision f003d90, multiplied a query's gradient and
 curvature by log2(1 + S)/S, S = Σ|gradient|; "lightgbm" and "xgboost" are those of these libraries'
-own objectives, which divide the weight of a pair by its gap of scores. "blend 0" keeps the gradient,
-but gives every document the mean curvature; "blend 0.8" gives it 0.8 of its own and 0.2 of the mean.
+own objectives, which divide the weight of a pair by its gap of scores. "blend 0" keeps the
+gradient, but gives every document the mean curvature; "blend 0.8" gives it 0.8 of its own and 0.2
+of the mean.
 """
 
 RELAXATIONS = ("lambda", "approx", "smooth", "tie", "soft", "slam")
