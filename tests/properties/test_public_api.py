@@ -161,11 +161,16 @@ def test_all_is_sorted_and_complete() -> None:
 
 
 def test_everything_registered_is_exported() -> None:
-    """Measures, objectives and schedules."""
-    for registry in (MEASURES, SCHEDULES, OBJECTIVES):
+    """Measures and objectives by gbrank, schedules by gbrank.schedules."""
+    for home, registry in (
+        (gbrank, MEASURES),
+        (gbrank, OBJECTIVES),
+        (gbrank.schedules, SCHEDULES),
+    ):
         for item in registry.values():
             if inspect.isclass(item):
-                assert getattr(gbrank, item.__name__) is item
+                assert item.__name__ in home.__all__
+                assert getattr(home, item.__name__) is item
 
 
 def test_version() -> None:
