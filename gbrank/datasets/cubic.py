@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
 from gbrank.datasets.types import Matrix, Vector
+from gbrank.kernels.compiled import plain
 
 __all__ = ["make_cubic"]
 
@@ -125,7 +125,7 @@ def _evaluate_orders(X: Matrix, linear: Vector, quadratic: Vector, cubic: Vector
     return orders
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
+@plain
 def _add_orders(x: Matrix, linear: Vector, quadratic: Vector, cubic: Vector, out: Matrix) -> None:
     """Contract the coefficients with x, shape (n_features, n_documents), one index at a time.
 

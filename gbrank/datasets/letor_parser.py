@@ -2,11 +2,11 @@
 
 from typing import NamedTuple, TypeAlias
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.datasets.types import Matrix, Vector
+from gbrank.kernels.compiled import plain
 
 Places: TypeAlias = NDArray[np.int64]
 Text: TypeAlias = NDArray[np.uint8]
@@ -24,8 +24,6 @@ __all__ = [
     "scatter",
     "token_end",
 ]
-
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
 class Table(NamedTuple):
@@ -66,7 +64,7 @@ _SATURATED = 10**17
 _EXACT, _DEFERRED, _MALFORMED = range(3)
 
 
-@_compiled
+@plain
 def parse(text: Text, limit: int, table: Table) -> Fault:
     """Fill `table` up to the first fault; return that, its place and the bound it broke."""
     at = 0
@@ -82,7 +80,7 @@ def parse(text: Text, limit: int, table: Table) -> Fault:
     return _NO_FAULT, at, 0
 
 
-@_compiled
+@plain
 def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
     document = table.counts[_DOCUMENTS]
     value, end, kind = _parse_number(text, at)
@@ -105,7 +103,7 @@ def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
     return fault, at, bound
 
 
-@_compiled
+@plain
 def _parse_features(text: Text, at: int, limit: int, table: Table) -> Fault:
     columns, values = table.columns, table.values
     entry = table.counts[_ENTRIES]
@@ -139,7 +137,7 @@ def _parse_features(text: Text, at: int, limit: int, table: Table) -> Fault:
     return _NO_FAULT, at, 0
 
 
-@_compiled
+@plain
 def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
     """Return the number at `at` (0 if deferred to Python), where its token ends, and its kind.
 
@@ -176,7 +174,7 @@ def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
     return value * _POWERS_OF_TEN[exponent], at, _EXACT
 
 
-@_compiled
+@plain
 def _parse_exponent(text: Text, at: int) -> tuple[int, int]:
     """Return the exponent and where it ends, which is at its 'e' if it has no digits."""
     negative = text[at] == _MINUS
@@ -191,7 +189,7 @@ def _parse_exponent(text: Text, at: int) -> tuple[int, int]:
     return (-exponent if negative else exponent), end
 
 
-@_compiled
+@plain
 def _is_nan(text: Text, at: int) -> bool:
     return (
         text[at] | _LOWER == _N
@@ -201,7 +199,7 @@ def _is_nan(text: Text, at: int) -> bool:
     )
 
 
-@_compiled
+@plain
 def _is_query(text: Text, at: int, end: int) -> bool:
     return (
         end > at + 4
@@ -212,7 +210,7 @@ def _is_query(text: Text, at: int, end: int) -> bool:
     )
 
 
-@_compiled
+@plain
 def _note_query(text: Text, table: Table, document: int, start: int, end: int) -> None:
     """Begin a new run of documents unless the qid at start:end is the previous document's."""
     run = table.counts[_QUERIES]
@@ -223,7 +221,7 @@ def _note_query(text: Text, table: Table, document: int, start: int, end: int) -
         table.counts[_QUERIES] = run + 1
 
 
-@_compiled
+@plain
 def _is_repeated(text: Text, run: Places, start: int, end: int) -> bool:
     if run[2] - run[1] != end - start:
         return False
@@ -234,7 +232,7 @@ def _is_repeated(text: Text, run: Places, start: int, end: int) -> bool:
     return True
 
 
-@_compiled
+@plain
 def _defer(table: Table, slot: int, start: int, end: int) -> None:
     deferred = table.counts[INEXACT]
     table.inexact[deferred, 0] = slot
@@ -243,35 +241,35 @@ def _defer(table: Table, slot: int, start: int, end: int) -> None:
     table.counts[INEXACT] = deferred + 1
 
 
-@_compiled
+@plain
 def _is_digit(character: int) -> bool:
     return _ZERO <= character < _ZERO + 10
 
 
-@_compiled
+@plain
 def _append_digit(number: int, digit: int) -> int:
     """Append a decimal digit, unless the number has 18 already."""
     return 10 * number + (digit - _ZERO) if number < _SATURATED else number
 
 
-@_compiled
+@plain
 def _is_blank(character: int) -> bool:
     return character in (_SPACE, _TAB, _RETURN)
 
 
-@_compiled
+@plain
 def _ends_token(character: int) -> bool:
     return _is_blank(character) or character in (_NEWLINE, _HASH)
 
 
-@_compiled
+@plain
 def _skip_blanks(text: Text, at: int) -> int:
     while _is_blank(text[at]):
         at += 1
     return at
 
 
-@_compiled
+@plain
 def token_end(text: Text, at: int) -> int:
     """Return where the token at byte `at` ends."""
     while not _ends_token(text[at]):
@@ -279,7 +277,7 @@ def token_end(text: Text, at: int) -> int:
     return at
 
 
-@_compiled
+@plain
 def scatter(offsets: Places, columns: NDArray[np.int32], values: Vector, X: Matrix) -> None:
     """Write the entries of each document into its row of X."""
     for document in range(len(offsets) - 1):

@@ -1,7 +1,8 @@
-"""How kernels, and the functions by which measures take part, are compiled."""
+"""How gbrank compiles: kernels, the functions by which measures take part, readers of files."""
 
+import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numba
@@ -16,6 +17,7 @@ __all__ = [
     "Vector",
     "compile_for",
     "inline",
+    "plain",
     "shared",
 ]
 
@@ -28,27 +30,43 @@ Positions: TypeAlias = NDArray[np.int64]
 FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
 
 
-def _stored(function: Function) -> bool:
+def _compile(
+    function: Function, *signature: Any, fastmath: Any = FAST_MATH, **options: Any
+) -> Function:
+    njit: Any = partial(
+        numba.njit, *signature, nogil=True, error_model="numpy", fastmath=fastmath, **options
+    )
     # What is stored on disk imports its module when it is loaded: a plugin's may have another name.
-    return function.__module__.startswith("gbrank.")
-
-
-def _compile(function: Function, *signature: Any, **options: Any) -> Function:
-    njit: Any = numba.njit
-    compiled: Function = njit(
-        *signature,
-        nogil=True,
-        cache=_stored(function),
-        error_model="numpy",
-        fastmath=FAST_MATH,
-        **options,
-    )(function)
+    if function.__module__.startswith("gbrank."):
+        try:
+            stored: Function = njit(cache=True)(function)
+            return stored
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):
+                raise
+            _warn_of_no_cache()
+    compiled: Function = njit()(function)
     return compiled
+
+
+@cache
+def _warn_of_no_cache() -> None:
+    """Say once that nothing can be stored."""
+    warnings.warn(
+        "compiled code cannot be stored, since neither the package's folder nor the user's cache "
+        "can be written: every process compiles anew. Set NUMBA_CACHE_DIR to a folder that can.",
+        stacklevel=2,
+    )
 
 
 def inline(function: Function) -> Function:
     """Compile a helper that compiled functions call; its types are found at the call."""
     return _compile(function, inline="always")
+
+
+def plain(function: Function) -> Function:
+    """Compile a function whose arithmetic is as written."""
+    return _compile(function, fastmath=False)
 
 
 def shared(function: Function) -> Function:
