@@ -62,6 +62,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("group", "Queries.from_sizes(3)"),
         ("group", "Queries.from_sizes([1.5, 2])"),
         ("group", "Queries.from_sizes([3, 0])"),
+        ("group", "GBRanker().fit(X, y, group=[2**62] * 4 + [100])"),
+        ("qid", "GBRanker().fit(X, y, qid=np.ma.masked_equal(qid, 3))"),
+        ("qid", "Queries.from_qid([object(), object()])"),
         ("qid", "trained.score(X, y)"),
     ],
     "Features": [

@@ -1,5 +1,6 @@
 """Which rows belong to which query. Nothing else in gbrank looks at query ids or group sizes."""
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,6 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Queries"]
+
+MOST_ROWS = 2**53
+ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +67,7 @@ class Queries:
         >>> Queries.from_sizes([3, 2]).offsets.tolist()
         [0, 3, 5]
         """
-        counts = np.asarray(sizes)
-        if counts.ndim != 1 or counts.size == 0:
-            raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
-        if counts.dtype.kind not in "iu":
-            whole = counts.dtype.kind == "f" and bool((counts == np.floor(counts)).all())
-            if not whole:
-                raise ValueError(f"group must hold integers, got {counts.dtype}: {counts[:5]}.")
-        if counts.min() < 1:
-            query = int(np.argmin(counts))
-            raise ValueError(
-                f"group must hold sizes of at least 1, got {counts[query]} for query {query}: "
-                "leave out queries without documents."
-            )
+        counts = _checked_sizes(sizes)
         offsets = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
         return cls(_compact(np.arange(offsets[-1])), offsets, np.arange(len(counts)))
 
@@ -95,7 +87,8 @@ class Queries:
         Raises
         ------
         ValueError
-            If there is no row, or an id is missing (NaN, NaT or None).
+            If there is no row, an id is missing (NaN, NaT or None), or ids are masked or have no
+            repr of their own.
 
         Examples
         --------
@@ -112,6 +105,7 @@ class Queries:
             row = int(np.argmax(missing))
             raise ValueError(f"qid must not be missing, got {values[row]!r} in row {row}.")
         codes, ids = _codes_by_appearance(values)
+        _refuse_addresses(ids)
         order = _compact(np.argsort(codes, kind="stable"))
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
         return cls(order, offsets, ids)
@@ -148,13 +142,13 @@ class Queries:
         if qid is not None and group is not None:
             raise ValueError("give either qid or group, not both.")
         if group is not None:
-            queries = cls.from_sizes(group)
-            if queries.n_documents != n_documents:
+            counts = _checked_sizes(group)
+            if counts.sum() != n_documents:
                 raise ValueError(
                     f"group must add up to the number of rows, {n_documents}, "
-                    f"got sizes that add up to {queries.n_documents}."
+                    f"got sizes that add up to {counts.sum()}."
                 )
-            return queries
+            return cls.from_sizes(counts)
         if qid is None:
             return cls.from_sizes([n_documents])
         queries = cls.from_qid(qid)
@@ -255,13 +249,43 @@ def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
     return rows.astype(np.int32 if len(rows) <= np.iinfo(np.int32).max else np.int64, copy=False)
 
 
+def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
+    """Return group sizes as integers whose sum does not overflow."""
+    counts = np.asarray(sizes)
+    if counts.ndim != 1 or counts.size == 0:
+        raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
+    if counts.dtype.kind not in "iu":
+        whole = counts.dtype.kind == "f" and bool((counts == np.floor(counts)).all())
+        if not whole:
+            raise ValueError(f"group must hold integers, got {counts.dtype}: {counts[:5]}.")
+    if counts.min() < 1:
+        query = int(np.argmin(counts))
+        raise ValueError(
+            f"group must hold sizes of at least 1, got {counts[query]} for query {query}: "
+            "leave out queries without documents."
+        )
+    total = counts.sum(dtype=np.float64)
+    if total > MOST_ROWS:
+        raise ValueError(
+            f"group must add up to the number of rows, got sizes that add up to {total:.3g}."
+        )
+    return counts.astype(np.int64)
+
+
 def _as_array(qid: Any) -> NDArray[Any]:
-    """Keep ids of different types, which NumPy would cast to one, and tuples, its rows."""
+    """Keep apart what NumPy would make equal: ids of several types, large integers, a final NUL."""
+    if np.ma.is_masked(qid):
+        raise ValueError(f"qid must not be masked: drop the masked rows, got {qid!r:.60}.")
     if isinstance(qid, list | tuple):
         kinds = {type(value) for value in qid}
         if len(kinds) > 1 or tuple in kinds:
             return _object_array(qid)
-    return np.asarray(qid)
+        if kinds <= {str, bytes} and any(value[-1:] in ("\0", b"\0") for value in qid):
+            return _object_array(qid)
+        values = np.asarray(qid)
+        return _object_array(qid) if kinds == {int} and values.dtype.kind == "f" else values
+    values = np.asarray(qid)
+    return values.astype(object) if values.dtype.kind == "T" else values
 
 
 def _object_array(values: Sequence[Any]) -> NDArray[Any]:
@@ -270,8 +294,20 @@ def _object_array(values: Sequence[Any]) -> NDArray[Any]:
     return array
 
 
+def _refuse_addresses(ids: NDArray[Any]) -> None:
+    """Refuse ids that say where in memory they are: what is drawn by them would change."""
+    if ids.dtype != object:
+        return
+    for value in ids:
+        if not isinstance(value, str | bytes) and ADDRESS.search(repr(value)):
+            raise ValueError(
+                "qid must hold values whose repr is the same in every process, got one of type "
+                f"{type(value).__name__}."
+            )
+
+
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind == "f":
+    if values.dtype.kind in "fc":
         return np.isnan(values)
     if values.dtype.kind in "mM":
         return np.isnat(values)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import Queries
+from gbrank import NDCG, Queries
 
 
 def rows_of(queries: Queries) -> list[list[int]]:
@@ -252,3 +252,48 @@ def test_large_sorted_and_unsorted_ids() -> None:
     for queries, ids in ((ordered, qid), (shuffled, qid[rows])):
         assert_array_equal(queries.ids[queries.index], ids)
         assert_array_equal(np.sort(queries.order), np.arange(len(qid)))
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [2**63, 2**63 + 1, -1],  # float64 to NumPy
+        ["a", "a\0", "b"],  # which NumPy cuts
+        [b"a", b"a\0", b"b"],
+        [2**70, 2**70 + 1, 0],
+        [(1, 2), (1, 3), (2, 1)],
+    ],
+)
+def test_ids_that_numpy_would_merge(ids: list[Any]) -> None:
+    """They stay apart, and come back as they were."""
+    queries = Queries.from_qid([*ids, ids[0]])
+    assert queries.sizes.tolist() == [2, 1, 1]
+    assert queries.ids.tolist() == ids
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (np.ma.array([1, 2, 3], mask=[0, 1, 0]), "not be masked"),
+        (np.array(["a", np.nan], dtype=np.dtypes.StringDType(na_object=np.nan)), "row 1"),
+        (np.array([1j, complex("nan")]), "row 1"),
+        ([object(), object()], "repr is the same.*type object"),
+        ([len, print, abs, lambda: 0], "repr is the same.*type function"),
+    ],
+)
+def test_ids_that_are_refused(ids: Any, message: str) -> None:
+    """What is missing, and what has an address for a name."""
+    with pytest.raises(ValueError, match=f"qid must .*{message}"):
+        Queries.from_qid(ids)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [[2**62] * 4 + [3], [10**12], [np.inf], [2.0**60, 3.0], np.array([2**63 + 5], np.uint64)],
+)
+def test_sizes_beyond_all_rows(sizes: Any) -> None:
+    """Refused before anything is made of them: their sum would overflow, or fill the memory."""
+    with pytest.raises(ValueError, match="group must add up to the number of rows"):
+        Queries.resolve(3, group=sizes)
+    with pytest.raises(ValueError, match="group must add up to the number of rows"):
+        NDCG()([1, 0, 0], [0, 1, 2], group=sizes)
