@@ -19,10 +19,7 @@ BLOCK = 2**16
 
 
 def binned_rows(X: Features, most: int = BINNED_ROWS) -> NDArray[np.int64]:
-    """Return the rows that bins are made of: all of them, or a random sample.
-
-    Which rows these are, and their order, depend on the numbers in them and not on their order.
-    """
+    """Return the rows of bins, of all workers' together so many, in the order of their hashes."""
     n_rows, n_columns = X.shape
     step = 1 + BLOCK // n_columns
     keys = np.empty(n_rows, dtype=np.uint64)

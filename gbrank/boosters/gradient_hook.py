@@ -128,7 +128,7 @@ class GradientHook:
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature for a round, in the booster's scale.
 
-        Both are divided by the mean curvature, so that min_child_weight and
+        Both are divided by the mean curvature over all workers, so that min_child_weight and
         min_sum_hessian_in_leaf count documents, as they do for squared loss. Newton steps stay
         the same.
         """
@@ -181,7 +181,10 @@ class GradientHook:
 
 
 def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
-    """Divide both, in place, by the mean curvature of the `count` documents that take part."""
+    """Divide both, in place, by the mean curvature of the documents that take part, of all workers.
+
+    There are `count` of these here.
+    """
     mean = order_free_mean(curvature, count)
     gradient /= mean
     curvature /= mean

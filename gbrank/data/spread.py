@@ -11,12 +11,12 @@ __all__ = ["spread_within_queries", "unit_width"]
 
 Vector = NDArray[np.float64]
 
-# See `unit_width`.
+# Widths of several spreads multiply the spread in every round: single precision must hold them.
 WIDEST_SPREAD = 1e9
 
 
 def spread_within_queries(scores: Vector, queries: Queries) -> float:
-    """Return the standard deviation of scores about the means of their queries.
+    """Return the standard deviation of scores about their queries' means, over all workers.
 
     Sums are taken in integers, so that the order of rows plays no part.
     """
@@ -38,6 +38,6 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
 
 
 def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
-    """Return the sigma that 1 stands for in a schedule of unit "spread"."""
+    """Return the sigma that 1 stands for in units of the spread, over all workers; 1 for ties."""
     power = 2 if sigma_unit == "squared score" else 1
     return min(spread_within_queries(scores, queries), WIDEST_SPREAD) ** power or 1.0

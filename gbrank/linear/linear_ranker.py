@@ -316,8 +316,8 @@ class LinearRanker(LinearModel):
 
     def _start(self, objective: Objective, rows: Rows) -> Vector:
         """Return the first weights."""
-        worth = _worth(objective, rows)
-        if not labels_differ(worth, rows.queries).any():
+        targets = _targets(objective, rows)
+        if not labels_differ(targets, rows.queries).any():
             raise ValueError(
                 f"{objective}: there is nothing to learn, since all documents of a query are worth "
                 "the same. Do labels differ within queries? Do they reach the measure's threshold?"
@@ -328,7 +328,7 @@ class LinearRanker(LinearModel):
         elif check_choice(self.init, "init", ["regression", "zero"]) == "zero":
             start = np.zeros(n_features)
         else:
-            start = regression_on_gains(rows, worth, self.ridge, self.balanced)
+            start = regression_on_gains(rows, targets, self.ridge, self.balanced)
         if objective.facts.needs_start and not start.any():
             raise ValueError(
                 f"init must not be zero with {objective}, whose gradient is zero where all "
@@ -360,8 +360,8 @@ def _is_derivative(objective: Objective) -> bool:
     return objective.facts.differentiable and getattr(objective, "normalize", None) is None
 
 
-def _worth(objective: Objective, rows: Rows) -> Vector:
-    """Return what each document is worth to the objective's measure, or its gain."""
+def _targets(objective: Objective, rows: Rows) -> Vector:
+    """Return what the regression aims at: the gains of the objective, or of its measure."""
     measure = getattr(objective, "measure", None)
     if isinstance(measure, Measure):
         return measure.terms(rows.labels, rows.queries).x

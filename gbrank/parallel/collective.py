@@ -68,25 +68,32 @@ def joined(workers: Workers) -> Iterator[None]:
     before = _current.set(workers)
     try:
         yield
-        _exchange_errors(workers, None)
+        _end_with_others(workers)
     except _Failed as failed:
         raise failed.error from None
     except BoosterError:  # the others may be waiting inside the booster: they hear nothing
         raise
     except Exception as error:
-        try:
-            _exchange_errors(workers, error)
-        except _Failed as failed:
-            raise failed.error from error
+        first = _first_error(workers, error)
+        if first is None or first is error:
+            raise
+        raise first from error
     finally:
         _current.reset(before)
 
 
-def _exchange_errors(workers: Workers, error: Exception | None) -> None:
-    """Raise the error of the first worker that has one, on all of them."""
-    if workers.all_max(int(error is not None)):
-        errors = workers.all_gather(None if error is None else _portable(error))
-        raise _Failed(next(other for other in errors if other is not None))
+def _first_error(workers: Workers, error: Exception | None) -> Exception | None:
+    """Tell the others of an error, and return that of the first worker that has one."""
+    if not workers.all_max(int(error is not None)):
+        return None
+    errors = workers.all_gather(None if error is None else _portable(error))
+    return next(other for other in errors if other is not None)
+
+
+def _end_with_others(workers: Workers) -> None:
+    """End this worker's fit, if another one has failed."""
+    if (error := _first_error(workers, None)) is not None:
+        raise _Failed(error)
 
 
 def _portable(error: Exception) -> Exception:
@@ -102,7 +109,7 @@ def _others() -> Workers | None:
     """Return the workers to ask, none of which has failed, or None."""
     workers = _current.get()
     if workers is not None:
-        _exchange_errors(workers, None)
+        _end_with_others(workers)
     return workers
 
 

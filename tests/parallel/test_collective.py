@@ -106,6 +106,7 @@ def test_an_error_ends_the_others_with_the_same_error(ask: Any) -> None:
     """Whatever they are asking for, of whatever shape."""
     error = ZeroDivisionError("on the second")
     assert on_workers(lambda rank: ask(fails(rank, error)), 3) == [error] * 3
+    assert error.__cause__ is None  # nor itself, which Dask would follow for ever
 
 
 def test_an_error_after_the_last_question() -> None:
