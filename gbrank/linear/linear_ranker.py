@@ -357,7 +357,7 @@ class LinearRanker(LinearModel):
 
 def _is_derivative(objective: Objective) -> bool:
     """Return whether the gradient is the derivative of the loss."""
-    return objective.facts.differentiable and getattr(objective, "normalize", None) is None
+    return objective.facts.differentiable
 
 
 def _targets(objective: Objective, rows: Rows) -> Vector:

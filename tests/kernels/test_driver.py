@@ -9,6 +9,7 @@ import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -27,6 +28,7 @@ from cases import loop
 from gbrank import (
     AP,
     NDCG,
+    ApproxRank,
     GBRanker,
     LambdaRank,
     Queries,
@@ -257,6 +259,24 @@ def test_who_handles_ctrl_c_is_left_as_it_was(handler: Any) -> None:
         assert signal.getsignal(signal.SIGINT) == handler
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+# --- Programs ---------------------------------------------------------------------------------
+
+
+def test_numbers_of_parameters_have_their_types() -> None:
+    """Compiled code would take an integer for a float as another type."""
+    program = ApproxRank(beta=3).program(np.array([1.0, 0.0]), Queries.from_sizes([2]))
+    assert [type(value) for value in program.parameters] == [float, float]
+    assert program.parameters.beta == 3
+
+
+def test_tables_of_another_length_are_refused() -> None:
+    """They are read by position, unchecked."""
+    labels, queries = np.array([1.0, 0.0, 2.0]), Queries.from_sizes([3])
+    program = replace(RankNet().program(labels, queries), table=np.ones(2))
+    with pytest.raises(ValueError, match="table must have one entry per document, 3, or none, got"):
+        driver.Runner(program, queries)
 
 
 # --- Custom objectives ------------------------------------------------------------------------
