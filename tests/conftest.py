@@ -1,7 +1,9 @@
-"""What holds for every test: where examples come from, and how threads wait."""
+"""What holds for every test: its examples, how threads wait, and when kernels are compiled."""
 
 import os
 
+import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Workers of pytest-xdist share the cores: an OpenMP thread that spins while it waits for another
@@ -19,3 +21,25 @@ for name, derandomize in (("same", True), ("random", False)):
         suppress_health_check=[HealthCheck.too_slow],
     )
 settings.load_profile("same")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Before a large run, have each worker compile the kernels of some objectives, for all to load.
+
+    Tests are handed out once every worker has come so far; without this all would compile all.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or len(session.items) < 1000:
+        return
+    from battery import NAMES, kind
+    from gbrank import Queries, get_objective
+
+    kinds = [kind(name) for name in NAMES]
+    by_size = sorted(dict.fromkeys(kinds), key=kinds.count, reverse=True)
+    mine = by_size[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]
+    queries = Queries.from_sizes([5, 2000])  # what is swept is compiled for long lists only
+    labels, scores = np.arange(2005) % 3, np.arange(2005) % 7
+    for name in NAMES:
+        if kind(name) in mine:
+            get_objective(name).bind(labels, queries).gradients(scores)
