@@ -100,6 +100,8 @@ def _as_kernel(function: Any) -> Callable[..., Any]:
             curvature[:] = own_curvature
         return float(loss)
 
+    # What is of gbrank's modules is stored on disk, by module and line: one for all functions.
+    kernel.__module__ = function.__module__
     return kernel
 
 
