@@ -243,7 +243,7 @@ def test_strings(text: str, expected: Any) -> None:
     assert " " not in str(expected)
     for again in (
         get_objective(str(expected)), pickle.loads(pickle.dumps(expected)),
-        eval(repr(expected), vars(gbrank)),
+        eval(repr(expected), vars(gbrank) | vars(gbrank.schedules)),
     ):  # fmt: skip
         assert again == expected
         assert hash(again) == hash(expected)
