@@ -21,7 +21,7 @@ in parentheses behind the name, as in `lambda(truncation=30):ndcg`, or go to the
 
 Two objectives are mixed by a plus: `lambda:ndcg+pointwise` in equal shares,
 `lambda:ndcg+0.8*pointwise` in others, `listnet+linear(0,1)*lambda:ndcg` in shares that follow a
-schedule of the rounds. `normalize` is an option of each part, not of the mixture.
+schedule of the rounds.
 
 In the formulas, s is a document's score, y its label, r its rank from 1, m the number of the
 query's documents and σ the width of the relaxation; M is the measure, G(y) its gain, D(r) its
