@@ -31,8 +31,8 @@ from numba import types
 from gbrank.kernels.compiled import Function, Matrix, Positions, Vector
 
 __all__ = [
+    "NO_SWAPS",
     "SIGNATURES",
-    "STAND_INS",
     "MeasureFunctions",
     "NoParameters",
     "Query",
@@ -144,7 +144,10 @@ class Swaps(NamedTuple):
 
 
 class MeasureFunctions(NamedTuple):
-    """The functions of a measure that a kernel calls: those above, and those of `Swaps`."""
+    """The functions of a measure that a kernel calls: those above, and those of `Swaps`.
+
+    A kernel must be given all that its code names.
+    """
 
     value: Any = None
     by_rank: Any = None
@@ -180,18 +183,6 @@ SIGNATURES = MeasureFunctions(
 )
 
 
-def _no_value(ranking: Any) -> float:
-    return 0.0
-
-
-def _not_by_rank(ranking: Any, ranks: Any, beta: float, direct: float, slopes: Any) -> float:
-    return 0.0
-
-
-def _not_by_position(ranking: Any, means: Any, slopes: Any) -> float:
-    return 0.0
-
-
 def _no_separable(ranking: Any, top: int, delta: Any) -> None:
     return
 
@@ -208,13 +199,5 @@ def _no_grades(ranking: Any, low: int, high: int, delta: Any) -> None:
     return
 
 
-# In place of what a program does not name.
-STAND_INS = MeasureFunctions(
-    _no_value,
-    _not_by_rank,
-    _not_by_position,
-    _no_separable,
-    _no_row,
-    _no_preparation,
-    _no_grades,
-)
+# In place of what a measure does not give.
+NO_SWAPS = Swaps(_no_separable, _no_row, _no_preparation, _no_grades)

@@ -24,7 +24,7 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.kernels.compiled import Function, Matrix, Vector, compile_for, inline, shared
-from gbrank.kernels.contract import SIGNATURES, STAND_INS, MeasureFunctions, Query, Ranking
+from gbrank.kernels.contract import SIGNATURES, MeasureFunctions, Query, Ranking
 from gbrank.kernels.pools import Pool
 from gbrank.kernels.program import Program
 from gbrank.kernels.sorting import LONG, rank, rank_again
@@ -76,16 +76,14 @@ class Runner:
         self._rankings = Pool(partial(np.full, queries.n_documents, -1, np.int16))
 
     @cached_property
-    def _functions(self) -> tuple[Function, ...]:
+    def _functions(self) -> tuple[Any, ...]:
         """The loop with the program's kernel in it, and the functions of the measure."""
         program = self.program
         return (
-            _compiled_loop(program.kernel, program.parameters, self._order, self._documents),
+            _compiled_loop(program, self._order, self._documents),
             *(
-                compile_for(signature, own or stand_in)
-                for signature, own, stand_in in zip(
-                    SIGNATURES, program.measure, STAND_INS, strict=True
-                )
+                None if own is None else compile_for(signature, own)
+                for signature, own in zip(SIGNATURES, program.measure, strict=True)
             ),
         )
 
@@ -306,21 +304,23 @@ def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
         last[i] = last[i + 1] if i + 1 < m and first[i + 1] == first[i] else i + 1
 
 
-def _compiled_loop(
-    own: Function, parameters: Any, order: NDArray[Any], documents: NDArray[Any]
-) -> Function:
+def _compiled_loop(program: Program, order: NDArray[Any], documents: NDArray[Any]) -> Function:
     """Return the loop with this kernel in it, which is faster than to call it by a pointer."""
     vector, matrix, positions = types.float64[::1], types.float64[:, ::1], types.int64[::1]
     with warnings.catch_warnings():  # a tuple of functions is what works, and is tested
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+        # What is not given has no type of a function: to pass one costs as much as a short list.
+        functions = (
+            types.none if own is None else types.FunctionType(signature)
+            for signature, own in zip(SIGNATURES, program.measure, strict=True)
+        )
         signature = types.int64(
-            *(types.FunctionType(own) for own in SIGNATURES), numba.typeof(parameters), types.int64,
-            types.int64, positions, numba.typeof(order), vector, numba.typeof(documents), vector,
-            types.float64, matrix, vector, types.float64, types.uint64[::1], matrix, matrix,
-            matrix, types.int64[:, ::1], types.int16[::1], types.boolean, vector, vector, vector,
-            vector,
+            *functions, numba.typeof(program.parameters), types.int64, types.int64, positions,
+            numba.typeof(order), vector, numba.typeof(documents), vector, types.float64, matrix,
+            vector, types.float64, types.uint64[::1], matrix, matrix, matrix,
+            types.int64[:, ::1], types.int16[::1], types.boolean, vector, vector, vector, vector,
         )  # fmt: skip
-        return compile_for(signature, _with_kernel(own))
+        return compile_for(signature, _with_kernel(program.kernel))
 
 
 @cache

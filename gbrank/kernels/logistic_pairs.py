@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.kernels.compiled import Positions, Vector, inline, shared
-from gbrank.kernels.contract import MeasureFunctions, Query, Swaps
+from gbrank.kernels.contract import NO_SWAPS, MeasureFunctions, Query, Swaps
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.program import Program
@@ -108,6 +108,8 @@ def with_pairs(
         sweepable &= swaps.separable is not None
         if swaps.grades is not None and not built_in and top is None and n_labels <= FEW_GRADES:
             weights, sweepable, longest = Weights.GRADES, True, LONGEST_BY_GRADES
+    functions = NO_SWAPS._asdict()
+    functions |= {name: own for name, own in (swaps or Swaps())._asdict().items() if own}
     return replace(
         program,
         # Sweeps take four fifths of the time to compile: without long lists nothing waits for them.
@@ -122,7 +124,7 @@ def with_pairs(
             longest=longest if sweepable else np.inf,
             separable=swaps is not None and swaps.separable is not None,
         ),
-        measure=MeasureFunctions(**(swaps or Swaps())._asdict()),
+        measure=MeasureFunctions(**functions),
         scratch=SCRATCH,
     )
 
