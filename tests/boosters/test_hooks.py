@@ -405,4 +405,6 @@ def test_documents_that_are_left_out_count_for_nothing() -> None:
     assert curvature[left_out].max() < 1e-37
     kept = np.flatnonzero(~left_out)
     alone = hook.objective.bind(Y[kept], Queries.from_qid(QID[kept]), n_jobs=1)
-    assert_array_equal(gradient[kept], hook.derivatives(alone, SCORES[kept], 0)[0])
+    # But for the rounding of the mean, whose integers have another unit.
+    expected = hook.derivatives(alone, SCORES[kept], 0)[0]
+    assert_allclose(gradient[kept], expected, rtol=1e-14)
