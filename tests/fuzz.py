@@ -27,9 +27,10 @@ from gbrank import (
     read_letor,
 )
 from gbrank.datasets import (
+    letor_reader,
     read_qrels,
     read_run,
-    reading,
+    text_files,
     trec,
     write_qrels,
     write_run,
@@ -163,7 +164,7 @@ def main(name: str, seconds: str, folder: str | None = None) -> None:
     import atheris
 
     corpus = folder or tempfile.mkdtemp()
-    for module in (checkpoints, loading, ranker, reading, storage, trec):
+    for module in (checkpoints, loading, ranker, letor_reader, storage, text_files, trec):
         for owner in (module, *filter(inspect.isclass, vars(module).values())):
             for function in filter(inspect.isfunction, vars(owner).values()):
                 if function.__module__ == module.__name__:
