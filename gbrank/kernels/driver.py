@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.kernels.compiled import Function, Matrix, Vector, compile_for, inline, shared
+from gbrank.kernels.compiled import Function, Matrix, Vector, compile_for, shared
 from gbrank.kernels.contract import SIGNATURES, MeasureFunctions, Query, Ranking
 from gbrank.kernels.pools import Pool
 from gbrank.kernels.program import Program
@@ -59,7 +59,7 @@ class Runner:
         self.n_jobs = n_jobs
         self._order = _sorted_rows(program, queries)
         documents = [program.labels] if program.x is None else [program.labels, program.x]
-        self._documents = _in_single(np.stack([row[self._order] for row in documents]))
+        self._documents = _in_least_memory(np.stack([row[self._order] for row in documents]))
         self._table = _of_longest(program.table, queries)
         ones = np.ones(queries.n_queries)
         self._scale = ones if program.scale is None else np.ascontiguousarray(program.scale)
@@ -80,7 +80,7 @@ class Runner:
         """The loop with the program's kernel in it, and the functions of the measure."""
         program = self.program
         return (
-            _compiled_loop(program, self._order, self._documents),
+            _compiled_loop(program, self._order),
             *(
                 None if own is None else compile_for(signature, own)
                 for signature, own in zip(SIGNATURES, program.measure, strict=True)
@@ -132,7 +132,7 @@ class Runner:
             with self._work.borrow() as work, interrupts_held():
                 fault: int = loop(
                     *functions, program.parameters, begin, end, queries.offsets, self._order,
-                    scores, self._documents, self._scale, program.cut, self._constants,
+                    scores, *self._documents, self._scale, program.cut, self._constants,
                     self._table, sigma, noise, *work, ranked, program.tied, weights, values,
                     gradient, curvature,
                 )  # fmt: skip
@@ -150,7 +150,8 @@ class Runner:
     def documents_of(self, query: int) -> tuple[NDArray[np.signedinteger], Vector]:
         """Return the rows of a query and their labels, as equal scores are to stand."""
         span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
-        return self._order[span], self._documents[0, span].astype(np.float64)
+        (labels,) = (kept[0, span] for kept in self._documents if kept.size)
+        return self._order[span], labels.astype(np.float64)
 
     def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
         """Return the error for a query whose results are not usable."""
@@ -167,11 +168,13 @@ def _work_arrays(rows: tuple[int, ...], width: int) -> tuple[Any, ...]:
     return *(np.empty((count, width)) for count in rows), np.empty((OWN_INTEGERS, width), np.int64)
 
 
-def _in_single(values: Matrix) -> NDArray[np.floating]:
-    """Return values in single precision, if it holds them exactly."""
+def _in_least_memory(values: Matrix) -> tuple[NDArray[np.float32], Matrix]:
+    """Return values in single precision, if it holds them exactly, or in double; and no others."""
     with np.errstate(over="ignore"):
         singles = np.ascontiguousarray(values, dtype=np.float32)
-    return singles if np.array_equal(singles, values) else np.ascontiguousarray(values)
+    if np.array_equal(singles, values):
+        return singles, np.empty((len(values), 0))
+    return np.empty((len(values), 0), np.float32), np.ascontiguousarray(values)
 
 
 def _of_longest(table: Vector, queries: Queries) -> Vector:
@@ -209,14 +212,15 @@ kernel: Any = None  # each kernel's copy of the loop has its own
 def _loop(
     value: Any, by_rank: Any, by_position: Any, separable: Any, row: Any, prepare: Any,
     grades: Any, parameters: Any, begin: int, end: int, offsets: Any, order: Any, scores: Any,
-    documents: Any, scale: Any, cut: float, constants: Any, table: Any, sigma: float, noise: Any,
-    reals: Any, scratch: Any, measure_scratch: Any, integers: Any, ranked: Any, tied: bool,
-    weights: Any, values: Any, gradient: Any, curvature: Any,
+    singles: Any, doubles: Any, scale: Any, cut: float, constants: Any, table: Any, sigma: float,
+    noise: Any, reals: Any, scratch: Any, measure_scratch: Any, integers: Any, ranked: Any,
+    tied: bool, weights: Any, values: Any, gradient: Any, curvature: Any,
 ) -> int:  # fmt: skip
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
     measure = MeasureFunctions(value, by_rank, by_position, separable, row, prepare, grades)
     s, spare, g_buffer, h_buffer = reals[0], reals[1], reals[2], reals[3]
-    labels, x = reals[4], reals[4 + documents.shape[0] - 1]
+    columns, in_single = singles.shape[0], singles.size > 0
+    labels, x = reals[4], reals[4 + columns - 1]
     ranking, rows, first, last = integers[0], integers[1], integers[2], integers[3]
     with_gradient = gradient.size > 0
 
@@ -240,8 +244,8 @@ def _loop(
         for i in range(m):
             position = start + ranking[i]
             rows[i] = order[position]
-            for c in range(documents.shape[0]):
-                reals[4 + c, i] = documents[c, position]
+            for c in range(columns):
+                reals[4 + c, i] = singles[c, position] if in_single else doubles[c, position]
         _find_ties(s[:m], first, last, tied)
         g = g_buffer[: m if with_gradient else 0]
         h = h_buffer[: m if with_gradient else 0]
@@ -280,7 +284,7 @@ def _loop(
     return -1
 
 
-@inline
+@shared
 def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector) -> None:
     """Give documents of equal score and label their mean, whichever row each of them is."""
     start = 0
@@ -294,7 +298,7 @@ def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector
         start = end
 
 
-@inline
+@shared
 def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
     """Write where the block of documents of equal score begins and ends."""
     m = s.size
@@ -304,7 +308,7 @@ def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
         last[i] = last[i + 1] if i + 1 < m and first[i + 1] == first[i] else i + 1
 
 
-def _compiled_loop(program: Program, order: NDArray[Any], documents: NDArray[Any]) -> Function:
+def _compiled_loop(program: Program, order: NDArray[Any]) -> Function:
     """Return the loop with this kernel in it, which is faster than to call it by a pointer."""
     vector, matrix, positions = types.float64[::1], types.float64[:, ::1], types.int64[::1]
     with warnings.catch_warnings():  # a tuple of functions is what works, and is tested
@@ -316,8 +320,8 @@ def _compiled_loop(program: Program, order: NDArray[Any], documents: NDArray[Any
         )
         signature = types.int64(
             *functions, numba.typeof(program.parameters), types.int64, types.int64, positions,
-            numba.typeof(order), vector, numba.typeof(documents), vector, types.float64, matrix,
-            vector, types.float64, types.uint64[::1], matrix, matrix, matrix,
+            numba.typeof(order), vector, types.float32[:, ::1], matrix, vector, types.float64,
+            matrix, vector, types.float64, types.uint64[::1], matrix, matrix, matrix,
             types.int64[:, ::1], types.int16[::1], types.boolean, vector, vector, vector, vector,
         )  # fmt: skip
         return compile_for(signature, _with_kernel(program.kernel))

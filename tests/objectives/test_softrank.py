@@ -45,6 +45,11 @@ def query(m: int, spread: float, seed: int = 0) -> tuple[Vector, Vector]:
     return labels, spread * rng.normal(size=m)
 
 
+def scale(terms: Terms) -> float:
+    """Return the factor on the value of the one query."""
+    return 1.0 if terms.scale is None else float(terms.scale[0])
+
+
 def by_integration(measure: DiscountedMeasure, labels: Vector, s: Vector, sigma: float) -> float:
     """Return E[M] by the definition, document by document, on a grid of 3,000 points."""
     terms = measure.terms(labels, Queries.from_sizes([len(s)]))
@@ -60,7 +65,7 @@ def by_integration(measure: DiscountedMeasure, labels: Vector, s: Vector, sigma:
             count = moved
         density = norm.pdf((x - s[i]) / sigma) / sigma
         total += terms.x[i] * np.sum(density * (discounts @ count)) * (x[1] - x[0])
-    return total * terms.query[0, 0]
+    return total * scale(terms)
 
 
 # --- The value --------------------------------------------------------------------------------
@@ -84,7 +89,7 @@ def test_value_is_the_mean_over_noise(measure: DiscountedMeasure) -> None:
     ranked = labels[np.argsort(-noisy, axis=1)]
     terms = measure.terms(labels, Queries.from_sizes([10]))
     gains = measure.gains(ranked.ravel()).reshape(ranked.shape)
-    values = terms.query[0, 0] * (gains @ terms.table[:10])
+    values = scale(terms) * (gains @ terms.table[:10])
     error = values.std() / 1000
     assert abs(-bind(measure, labels).loss(s, 0.7)[0] - values.mean()) < 4 * error
 
