@@ -14,7 +14,7 @@ from scipy.stats import norm
 from cases import loop
 from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective
 from gbrank.measures.discounted import DiscountedMeasure
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure import Measure, Terms
 from gbrank.objectives.softrank import SoftRank
 
 Vector = NDArray[np.float64]
