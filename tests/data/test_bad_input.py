@@ -182,7 +182,7 @@ def test_unknown_measures(name: str, nearest: str) -> None:
         ("lambda(normalize=rows):ndcg", "normalize.*rows"),
         ("lambda(truncation=3", "lambda"),
         ("lambda:ndcg@0", "k"),
-        ("lambda(truncation=3):bpref", "truncation.*BPref"),
+        ("lambda(truncation=3):bpref", "truncation.*bpref"),
     ],
 )
 def test_bad_objective_strings(name: str, message: str) -> None:

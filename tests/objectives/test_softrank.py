@@ -54,6 +54,8 @@ def by_integration(measure: DiscountedMeasure, labels: Vector, s: Vector, sigma:
     """Return E[M] by the definition, document by document, on a grid of 3,000 points."""
     terms = measure.terms(labels, Queries.from_sizes([len(s)]))
     discounts = np.trim_zeros(terms.table[: len(s)], "b")
+    if discounts.size == 0:
+        return 0.0
     total = 0.0
     for i in np.flatnonzero(terms.x):
         x = np.linspace(s[i] - 9 * sigma, s[i] + 9 * sigma, 3001)
