@@ -114,7 +114,8 @@ def read_letor(
     Examples
     --------
     >>> import tempfile
-    >>>     >>> from gbrank.datasets import read_letor
+    >>> from pathlib import Path
+    >>> from gbrank.datasets import read_letor
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "train.txt")
     ...     _ = path.write_text("2 qid:10 1:0.5 3:nan # the best\n0 qid:10 2:1e-3\n")
