@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,12 +15,13 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.schema import Schema
 from gbrank.fit.calibration import Calibration
+from gbrank.fit.checkpoints import in_use
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json
-from gbrank.fit.loading import load_ranker, loadable
+from gbrank.fit.loading import loadable, restore
 from gbrank.fit.plan import plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import START_NAMES
-from gbrank.fit.storage import read_model, signature_of, write_model
+from gbrank.fit.storage import Saved, describe_booster
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
@@ -30,7 +30,6 @@ from gbrank.schedules import Sigma
 
 __all__ = ["GBRanker"]
 
-START = "init"  # the folder, inside a model's, of what it boosts from
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -256,19 +255,22 @@ class GBRanker(BaseRanker):
             If an argument is not usable; the message names it. Nothing has been trained then.
         OSError
             If a checkpoint cannot be written; the one before it is whole.
+        BlockingIOError
+            If another fit uses the checkpoint's folder.
         """
-        plan = plan_boosting(
-            self, X, y, qid=qid, group=group, sample_weight=sample_weight,
-            query_weight=query_weight, eval_set=eval_set, eval_qid=eval_qid, eval_group=eval_group,
-            eval_init_score=eval_init_score, init_score=init_score, position=position,
-            categorical_feature=categorical_feature, checkpoint=checkpoint,
-            checkpoint_rounds=checkpoint_rounds,
-        )  # fmt: skip
-        trainer = plan.trainer()
-        with closing(trainer):
-            history = plan.run(trainer)
-            model = trainer.finish(history.best_round)
-            scores = plan.judged_scores(trainer, model)
+        with in_use(checkpoint):
+            plan = plan_boosting(
+                self, X, y, qid=qid, group=group, sample_weight=sample_weight,
+                query_weight=query_weight, eval_set=eval_set, eval_qid=eval_qid,
+                eval_group=eval_group, eval_init_score=eval_init_score, init_score=init_score,
+                position=position, categorical_feature=categorical_feature,
+                checkpoint=checkpoint, checkpoint_rounds=checkpoint_rounds,
+            )  # fmt: skip
+            trainer = plan.trainer()
+            with closing(trainer):
+                history = plan.run(trainer)
+                model = trainer.finish(history.best_round)
+                scores = plan.judged_scores(trainer, model)
         bias = None
         if isinstance(trainer, DebiasedTrainer):
             bias = trainer.bias(history.best_round)
@@ -361,33 +363,11 @@ class GBRanker(BaseRanker):
         shares = self._model.contributions(self._schema.transform(X), self._schema, threads)
         return shares if self.init_ is None else shares + self.init_.explain(X)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a folder: the booster's own file and a JSON file.
-
-        Parameters
-        ----------
-        path : path
-            The folder; made if it does not exist. What `init` gave is in its folder "init".
-
-        Raises
-        ------
-        TypeError
-            If `init` gave an estimator of another library than gbrank, LightGBM and XGBoost.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from gbrank import GBRanker, make_cubic
-        >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
-        >>> ranker = GBRanker(n_estimators=5).fit(X, y, qid=qid)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     ranker.save(folder)
-        ...     same = GBRanker.load(folder)
-        >>> bool((same.predict(X) == ranker.predict(X)).all())
-        True
-        """
-        check_is_fitted(self)
+    def _to_saved(self) -> Saved:
+        """Return what is written to a folder; what it boosts from is described inside."""
         params = self.get_params(deep=False)
+        booster = describe_booster(self._booster_kind, self._model)
+        start = None
         if self.init_ is not None:
             if not isinstance(self.init_, BaseRanker):
                 raise TypeError(
@@ -395,74 +375,48 @@ class GBRanker(BaseRanker):
                     f"LightGBM or XGBoost, got {self.init_!r}."
                 )
             if self.init not in START_NAMES:
-                params["init"] = type(self.init).__name__  # `load` puts the model in its place
-            self.init_.save(Path(path) / START)
-        write_model(
-            path,
-            self._model,
-            {
-                "estimator": type(self).__name__,
-                "booster": self._booster_kind,
-                "params": as_json(params),
-                "schema": asdict(self._schema),
-                "init": None if self.init_ is None else signature_of(Path(path) / START),
-                "fitted": {
-                    "best_iteration": self.best_iteration_,
-                    "best_score": self.best_score_,
-                    "evals_result": self.evals_result_,
-                    "sigmas": self.sigmas_.tolist(),
-                    "position_bias": self.position_bias_,
-                    "calibration": asdict(self.calibration_),
-                },
+                params["init"] = type(self.init).__name__  # loading puts the model in its place
+            start = self.init_._to_saved()
+        description = {
+            "estimator": type(self).__name__,
+            "params": as_json(params),
+            "schema": asdict(self._schema),
+            "init": start and start.description,
+            "fitted": {
+                "best_iteration": self.best_iteration_,
+                "best_score": self.best_score_,
+                "evals_result": self.evals_result_,
+                "sigmas": self.sigmas_.tolist(),
+                "position_bias": self.position_bias_,
+                "calibration": asdict(self.calibration_),
             },
+        }
+        return Saved(
+            description | booster.description, booster.files | (start.files if start else {})
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "GBRanker":
-        """Read a model that `save` wrote; it predicts without the objective being known.
-
-        Parameters
-        ----------
-        path : path
-            The folder.
-
-        Returns
-        -------
-        GBRanker
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no model.
-        ValueError
-            If a file is cut short or damaged.
-        """
-        model, description = read_model(path, cls.__name__)
-        try:
-            start = None
-            if description["init"] is not None:
-                if signature_of(Path(path) / START) != description["init"]:
-                    raise ValueError(f"{START!r} belongs to another model")
-                start = load_ranker(Path(path) / START)
-            params = description["params"]
-            if params["init"] not in START_NAMES:
-                params["init"] = start
-            ranker = cls(**params)
-            ranker.init_ = start
-            schema = dict(description["schema"])
-            categories = {int(key): value for key, value in schema.pop("categories").items()}
-            ranker._schema = Schema(**schema, categories=categories)
-            fitted = description["fitted"]
-            ranker.best_iteration_ = int(fitted["best_iteration"])
-            ranker.best_score_ = float(fitted["best_score"])
-            ranker.evals_result_ = fitted["evals_result"]
-            ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
-            biases = fitted["position_bias"]
-            ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
-            ranker.calibration_ = Calibration(**fitted["calibration"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"{path} is damaged: {error!r}.") from None
-        ranker._model = model
+    def _from_saved(cls, saved: Saved) -> "GBRanker":
+        """Return the ranker that a folder holds."""
+        description = saved.description
+        start = restore(saved)
+        params = description["params"]
+        if params["init"] not in START_NAMES:
+            params["init"] = start
+        ranker = cls(**params)
+        ranker.init_ = start
+        schema = dict(description["schema"])
+        categories = {int(key): value for key, value in schema.pop("categories").items()}
+        ranker._schema = Schema(**schema, categories=categories)
+        fitted = description["fitted"]
+        ranker.best_iteration_ = int(fitted["best_iteration"])
+        ranker.best_score_ = float(fitted["best_score"])
+        ranker.evals_result_ = fitted["evals_result"]
+        ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
+        biases = fitted["position_bias"]
+        ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
+        ranker.calibration_ = Calibration(**fitted["calibration"])
+        ranker._model = saved.model()
         ranker._booster_kind = description["booster"]
         ranker._publish()
         return ranker

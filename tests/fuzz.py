@@ -133,7 +133,7 @@ def description(data: bytes) -> None:
 def trees(data: bytes) -> None:
     """Load a model whose booster's file is another: only the very same bytes are taken."""
     folder = model()
-    file = folder / "model.txt"
+    (file,) = folder.glob("model-*")
     whole = file.read_bytes()
     file.write_bytes(data)
     try:

@@ -13,9 +13,9 @@ from matplotlib.backend_bases import FigureCanvasBase
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import check_folder
+from gbrank.common.files import replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Dataset, compare_rankers, ranker_from_name, read_folds
-from gbrank.fit.storage import replace_file
 from gbrank.plots import comparison_grid
 
 __all__ = ["add_options", "run"]

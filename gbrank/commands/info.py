@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from gbrank.commands.shared import print_json, validation_curve
-from gbrank.fit.storage import read_model
+from gbrank.fit.storage import read_saved
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print what a model is."""
     ranker = GBRanker.load(arguments.model)
-    _, description = read_model(arguments.model, type(ranker).__name__)
+    description = read_saved(arguments.model).description
     measure, curve = validation_curve(ranker)
     names = getattr(ranker, "feature_names_in_", range(1, ranker.n_features_in_ + 1))
     shares = zip(map(str, names), ranker.feature_importances_.tolist(), strict=True)

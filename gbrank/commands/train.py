@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
-from gbrank.boosters import MODELS
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add_files, read_files, read_numbers, validation_curve
-from gbrank.fit.storage import DESCRIPTION, is_leftover
-from gbrank.ranker import START, GBRanker
+from gbrank.fit.storage import DESCRIPTION, is_of_model
+from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
@@ -140,12 +139,11 @@ def run(arguments: argparse.Namespace) -> None:
 def _check_target(folder: Path) -> None:
     """Refuse a folder that holds anything but a model."""
     names = {item.name for item in folder.iterdir()} if folder.exists() else set()
-    names = {name for name in names if not is_leftover(name)}
-    ours = {DESCRIPTION, START, *(f"model{kind.suffix}" for kind in MODELS.values())}
-    if names and (DESCRIPTION not in names or names - ours):
+    others = {name for name in names if not is_of_model(name)}
+    if others or (names and DESCRIPTION not in names):
         raise ValueError(
             f"--model must be a new folder, or one with nothing but a model: {folder} holds "
-            f"{min(names - ours or names)!r}."
+            f"{min(others or names)!r}."
         )
 
 

@@ -16,9 +16,9 @@ import joblib
 import numpy as np
 
 from gbrank.common.describe import describe
+from gbrank.common.files import replace_file
 from gbrank.evaluation.folds import Dataset
 from gbrank.evaluation.trial import PARTS, Outcome, Scores, Task, Trial
-from gbrank.fit.storage import replace_file
 
 __all__ = ["OutcomeFolder", "columns", "read_outcome", "rows", "write_outcome"]
 

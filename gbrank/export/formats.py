@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gbrank.boosters.tree import Membership, with_missing_as_zero
 from gbrank.common.checks import unknown_name
+from gbrank.common.files import replace_file
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.lightgbm_json import write_lightgbm_json
 from gbrank.export.onnx import write_onnx
@@ -14,7 +15,6 @@ from gbrank.export.ranklib import write_ranklib
 from gbrank.export.solr import write_solr
 from gbrank.export.treelite import write_treelite
 from gbrank.export.xgboost_json import write_xgboost_json
-from gbrank.fit.storage import replace_file
 from gbrank.ranker import GBRanker
 
 __all__ = ["FORMATS", "Format", "export_model"]

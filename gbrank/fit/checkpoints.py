@@ -7,8 +7,10 @@ import hashlib
 import json
 import os
 import pickle
+import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import accumulate
@@ -23,14 +25,14 @@ from gbrank.boosters import Trainer
 from gbrank.boosters.interface import State
 from gbrank.common.checks import check_number
 from gbrank.common.describe import describe
+from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.loop import History
-from gbrank.fit.storage import replace_file
 
-__all__ = ["Checkpoint", "argument_hash", "fit_hashes"]
+__all__ = ["Checkpoint", "argument_hash", "fit_hashes", "in_use"]
 
 FILE = "checkpoint.gbrank"
 FORMAT = 1
@@ -42,8 +44,6 @@ class Checkpoint:
     """The checkpoint of one fit."""
 
     def __init__(self, folder: str | os.PathLike[str], every: int) -> None:
-        if not isinstance(folder, str | os.PathLike):
-            raise TypeError(f"checkpoint must be the path of a folder or None, got {folder!r}.")
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
         self._file = Path(folder) / FILE
         self._fingerprints: dict[str, str] = {}
@@ -51,7 +51,6 @@ class Checkpoint:
         self._history = History()
         self._sigmas: dict[int, float] = {}
         self.state: State | None = None
-        _check_writable(self._file.parent)
         if self._file.exists():
             self._read()
 
@@ -132,16 +131,35 @@ def _digest(content: bytes) -> bytes:
     return hashlib.sha256(content).hexdigest().encode()
 
 
-def _check_writable(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for left in folder.glob(f".{FILE}.*"):  # by a fit that was killed while it wrote
-            left.unlink()
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError as error:
-        raise type(error)(
-            error.errno, f"checkpoint must be a folder to write to: {error.strerror}", str(folder)
-        ) from None
+@contextmanager
+def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Keep a checkpoint's folder, if there is one, to one fit."""
+    if folder is None:
+        yield
+        return
+    if not isinstance(folder, str | os.PathLike):
+        raise TypeError(f"checkpoint must be the path of a folder or None, got {folder!r}.")
+    with ExitStack() as stack:
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            alone = stack.enter_context(held(Path(folder), wait=False))
+            tempfile.TemporaryFile(dir=folder).close()
+        except BlockingIOError as error:
+            raise BlockingIOError(
+                error.errno,
+                "checkpoint must be a folder that no other fit uses now",
+                str(folder),
+            ) from None
+        except OSError as error:
+            raise type(error)(
+                error.errno,
+                f"checkpoint must be a folder to write to: {error.strerror}",
+                str(folder),
+            ) from None
+        for left in Path(folder).iterdir() if alone else []:  # by a fit that was killed
+            if is_leftover(left.name, re.escape(FILE)):
+                left.unlink(missing_ok=True)
+        yield
 
 
 def fit_hashes(

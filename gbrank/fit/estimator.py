@@ -1,23 +1,28 @@
 """What all rankers share: positions, the score, and what they publish."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number, queries_needed
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
+from gbrank.fit.loading import load_as
+from gbrank.fit.storage import Saved, write_saved
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 
 __all__ = ["WEIGHTS", "BaseRanker", "as_json", "check_seed"]
 
 Vector = NDArray[np.float64]
+T = TypeVar("T", bound="BaseRanker")
 
 WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested of metadata routing
 NO_SCORE = "there is no score without queries: a mean over them is not the measure of all rows"
@@ -66,6 +71,15 @@ class BaseRanker(ABC, BaseEstimator):
         -------
         ndarray, shape (n_documents,)
         """
+
+    @abstractmethod
+    def _to_saved(self) -> Saved:
+        """Return what `save` writes."""
+
+    @classmethod
+    @abstractmethod
+    def _from_saved(cls: type[T], saved: Saved) -> T:
+        """Return the ranker that `_to_saved` gave."""
 
     def rank(
         self, X: Any, qid: ArrayLike | None = None, *, group: ArrayLike | None = None
@@ -134,6 +148,60 @@ class BaseRanker(ABC, BaseEstimator):
             sample_weight=sample_weight,
             query_weight=query_weight,
         )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a folder: a JSON file, and the booster's own files if there are any.
+
+        Whoever loads from the folder meanwhile finds a whole model, the one before or this one;
+        so it is after a process that saves is killed, or while several save.
+
+        Parameters
+        ----------
+        path : path
+            The folder; made if it does not exist. A model that it holds is replaced.
+
+        Raises
+        ------
+        TypeError
+            If `init` gave an estimator of another library than gbrank, LightGBM and XGBoost.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5).fit(X, y, qid=qid)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ranker.save(folder)
+        ...     same = GBRanker.load(folder)
+        >>> bool((same.predict(X) == ranker.predict(X)).all())
+        True
+        """
+        check_is_fitted(self)
+        write_saved(path, self._to_saved())
+
+    @classmethod
+    def load(cls: type[T], path: str | os.PathLike[str]) -> T:
+        """Read a model that `save` wrote; it predicts without the objective being known.
+
+        Parameters
+        ----------
+        path : path
+            The folder.
+
+        Returns
+        -------
+        BaseRanker
+            Of the class that is asked.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no model.
+        ValueError
+            If a file is cut short or damaged, or the model is of another class.
+        """
+        return load_as(cls, path)
 
     def _measures(self) -> list[Measure]:
         metrics: Any = self.eval_metric

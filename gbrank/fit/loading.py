@@ -1,18 +1,19 @@
 """Saved models of any class."""
 
 import os
+from pathlib import Path
 from typing import Any, TypeVar
 
-from gbrank.fit.storage import estimator_of
+from gbrank.fit.storage import DESCRIPTION, Saved, read_saved
 
-__all__ = ["load_ranker", "loadable"]
+__all__ = ["load_as", "load_ranker", "loadable", "restore"]
 
-T = TypeVar("T", bound=type)
+T = TypeVar("T")
 
 RANKERS: dict[str, Any] = {}
 
 
-def loadable(cls: T) -> T:
+def loadable(cls: type[T]) -> type[T]:
     """Let `load_ranker` find the models of a class by its name; a class decorator."""
     RANKERS[cls.__name__] = cls
     return cls
@@ -47,10 +48,39 @@ def load_ranker(path: str | os.PathLike[str]) -> Any:
     ...     load_ranker(folder)
     LinearRanker(objective='regression')
     """
-    name = estimator_of(path)
+    saved = read_saved(path)
+    name = saved.description["estimator"]
     if name not in RANKERS:
         raise ValueError(
             f"{path} must hold one of {', '.join(sorted(RANKERS))}, got a {name}: load it by "
             f"{name}.load."
         )
-    return RANKERS[name].load(path)
+    return _restored(RANKERS[name], path, saved)
+
+
+def load_as(cls: type[T], path: str | os.PathLike[str]) -> T:
+    """Read a model of one class."""
+    saved = read_saved(path)
+    found = saved.description["estimator"]
+    if found != cls.__name__:
+        raise ValueError(
+            f"{Path(path) / DESCRIPTION} holds a {found}: load it by {found}.load, not "
+            f"{cls.__name__}.load."
+        )
+    ranker: T = _restored(cls, path, saved)
+    return ranker
+
+
+def restore(saved: Saved) -> Any:
+    """Return the ranker that another one boosts from; None if there is none."""
+    start = saved.description["init"]
+    if start is None:
+        return None
+    return RANKERS[start["estimator"]]._from_saved(Saved(start, saved.files))
+
+
+def _restored(cls: Any, path: str | os.PathLike[str], saved: Saved) -> Any:
+    try:
+        return cls._from_saved(saved)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error!r}.") from None

@@ -1,6 +1,5 @@
 """Rankers from models that LightGBM or XGBoost trained."""
 
-import os
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from gbrank.boosters import Model, recognise
 from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker, as_json
 from gbrank.fit.loading import loadable
-from gbrank.fit.storage import read_model, write_model
+from gbrank.fit.storage import Saved, describe_booster
 from gbrank.measures.measure import Measure
 
 __all__ = ["PretrainedRanker", "as_pretrained"]
@@ -48,23 +47,21 @@ class PretrainedRanker(BaseRanker):
         model = _recognised(self.booster)[1]
         return model.predict_native(_readable(X))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a folder: the booster's own file and a JSON file."""
-        kind, model = _recognised(self.booster)
+    def _to_saved(self) -> Saved:
+        """Return what is written to a folder."""
+        booster = describe_booster(*_recognised(self.booster))
         description = {
             "estimator": type(self).__name__,
-            "booster": kind,
             "params": {"eval_metric": as_json(self.eval_metric)},
             "schema": {},
             "fitted": {},
         }
-        write_model(path, model, description)
+        return Saved(description | booster.description, booster.files)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "PretrainedRanker":
-        """Read a model that `save` wrote."""
-        model, description = read_model(path, cls.__name__)
-        return cls(model.native, **description["params"])
+    def _from_saved(cls, saved: Saved) -> "PretrainedRanker":
+        """Return the ranker that a folder holds."""
+        return cls(saved.model().native, **saved.description["params"])
 
     def __sklearn_is_fitted__(self) -> bool:
         """Say that it is trained."""

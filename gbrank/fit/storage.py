@@ -1,61 +1,99 @@
-"""Saved models: a folder with a JSON file and the booster's own file. Data only, never code.
+"""Saved models: a folder with one JSON file and the boosters' own files. Data only, never code.
 
-A linear model has no booster: it is the JSON file alone.
+A booster's file is named by its content. The JSON file, which says which of them count, is replaced
+last: whoever reads finds a whole model, the old one or the new one, however a writer ends.
 """
 
 import hashlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gbrank.boosters import MODELS, Model
+from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
 
-__all__ = [
-    "estimator_of",
-    "is_leftover",
-    "read_description",
-    "read_model",
-    "replace_file",
-    "signature_of",
-    "write_description",
-    "write_model",
-]
+__all__ = ["DESCRIPTION", "Saved", "describe_booster", "is_of_model", "read_saved", "write_saved"]
 
 DESCRIPTION = "gbrank.json"
-FORMAT = 1
+FORMAT = 2
+BOOSTER_FILE = (
+    rf"model-[0-9a-f]{{16}}({'|'.join(re.escape(kind.suffix) for kind in MODELS.values())})"
+)
 
 
-def write_model(folder: str | os.PathLike[str], model: Model, description: dict[str, Any]) -> None:
-    """Write a booster and what else a ranker needs into a folder.
+class Saved(NamedTuple):
+    """A ranker as a folder holds it: what is said of it, and its boosters' files by name.
 
-    Each file is written under another name and then renamed, the description last, so that a
-    folder never holds half a model that can be read.
+    What a ranker boosts from (`init`) is described inside it.
     """
+
+    description: dict[str, Any]
+    files: dict[str, bytes]
+
+    def model(self) -> Model:
+        """Return the booster."""
+        model: Model = MODELS[self.description["booster"]].load(
+            self.files[self.description["model_file"]]
+        )
+        return model
+
+
+def describe_booster(kind: str, model: Model) -> Saved:
+    """Return a booster's part of a description, and its file."""
     content = model.dump()
-    file = f"model{model.suffix}"
-    text = _as_text(
-        {
-            "model_file": file,
-            "model_bytes": len(content),
-            "model_sha256": hashlib.sha256(content).hexdigest(),
-            **description,
-        }
-    )
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    replace_file(target / file, content)
-    replace_file(target / DESCRIPTION, text)
+    digest = hashlib.sha256(content).hexdigest()
+    file = f"model-{digest[:16]}{model.suffix}"
+    part = {"booster": kind, "model_file": file, "model_bytes": len(content)}
+    return Saved({**part, "model_sha256": digest}, {file: content})
 
 
-def write_description(folder: str | os.PathLike[str], description: dict[str, Any]) -> None:
-    """Write a ranker that has no booster into a folder."""
-    text = _as_text(description)
+def is_of_model(name: str) -> bool:
+    """Say whether a file's name is one that a saved model has, or has while it is written."""
+    file = f"({re.escape(DESCRIPTION)}|{BOOSTER_FILE})"
+    return re.fullmatch(file, name) is not None or is_leftover(name, file)
+
+
+def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
+    """Write a ranker into a folder, in place of the one that it holds."""
+    text = _as_text(saved.description)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    replace_file(target / DESCRIPTION, text)
+    with held(target) as alone:
+        before = {path.name for path in target.iterdir()}
+        try:
+            for name, content in saved.files.items():
+                replace_file(target / name, content)
+            replace_file(target / DESCRIPTION, text)
+            unwanted = before - saved.files.keys() - {DESCRIPTION}
+        except BaseException:
+            unwanted = saved.files.keys() - before
+            raise
+        finally:
+            for name in unwanted:
+                if alone and is_of_model(name):
+                    (target / name).unlink(missing_ok=True)
+
+
+def read_saved(folder: str | os.PathLike[str]) -> Saved:
+    """Read what `write_saved` wrote."""
+    path = Path(folder) / DESCRIPTION
+    text = _read_file(path)
+    while True:
+        description = _checked(path, text)
+        try:
+            return Saved(
+                description,
+                {part["model_file"]: _booster_file(path, part) for part in _boosters(description)},
+            )
+        except (OSError, ValueError):
+            replaced = _read_file(path)  # another model was saved in the meantime
+            if replaced == text:
+                raise
+            text = replaced
 
 
 def _as_text(description: dict[str, Any]) -> bytes:
@@ -68,94 +106,64 @@ def _digest(description: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
-def is_leftover(name: str) -> bool:
-    """Say whether a file's name is one that a process has, while it writes, until it is killed."""
-    return re.fullmatch(r"\..+\.\d+", name) is not None
+def _parts(description: Any) -> Iterator[Any]:
+    """Return what is said of a ranker, of what it boosts from, and so on."""
+    while description is not None:
+        yield description
+        description = description.get("init")
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file under another name, then rename it: nobody ever reads half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def _boosters(description: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    return (part for part in _parts(description) if "booster" in part)
 
 
-def read_model(folder: str | os.PathLike[str], estimator: str) -> tuple[Model, dict[str, Any]]:
-    """Read what `write_model` wrote."""
-    description = read_description(folder, estimator)
-    path = Path(folder) / DESCRIPTION
-    _check_kinds(
-        description,
-        path,
-        {"booster": str, "model_file": str, "model_bytes": int, "model_sha256": str},
-    )
-    if description["booster"] not in MODELS:
-        raise ValueError(f"{path} is damaged: unknown booster {description['booster']!r}.")
-    if description["model_file"] != f"model{MODELS[description['booster']].suffix}":
-        raise ValueError(f"{path} is damaged: unexpected model_file.")
-    file = Path(folder) / description["model_file"]
-    size = file.stat().st_size
-    if size != description["model_bytes"]:
-        raise ValueError(
-            f"{file} is damaged: it has {size} bytes, expected {description['model_bytes']}. "
-            "Save the model again."
-        )
-    content = file.read_bytes()
-    if hashlib.sha256(content).hexdigest() != description["model_sha256"]:
-        raise ValueError(f"{file} is damaged: its content has changed. Save the model again.")
-    try:
-        return MODELS[description["booster"]].load(content), description
-    except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
-
-
-def read_description(folder: str | os.PathLike[str], estimator: str) -> dict[str, Any]:
-    """Read what `write_description` wrote, or the description of what `write_model` wrote."""
-    path = Path(folder) / DESCRIPTION
-    description = _read(path)
-    found = description["estimator"]
-    if found != estimator:
-        raise ValueError(f"{path} holds a {found}: load it by {found}.load, not {estimator}.load.")
-    return description
-
-
-def estimator_of(folder: str | os.PathLike[str]) -> str:
-    """Return the name of the class whose model a folder holds."""
-    return str(_read(Path(folder) / DESCRIPTION)["estimator"])
-
-
-def signature_of(folder: str | os.PathLike[str]) -> str:
-    """Return the checksum of the description that a folder holds."""
-    return hashlib.sha256((Path(folder) / DESCRIPTION).read_bytes()).hexdigest()
-
-
-def _read(path: Path) -> dict[str, Any]:
+def _read_file(path: Path) -> bytes:
     if not path.is_file():
         raise FileNotFoundError(f"no model in {path.parent}: it must hold {DESCRIPTION}.")
+    return path.read_bytes()
+
+
+def _checked(path: Path, text: bytes) -> dict[str, Any]:
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
+        description = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}. Save the model again.") from None
     if not isinstance(description, dict):
         raise ValueError(f"{path} is damaged: it must hold an object.")
     known = description.get("format")
-    if known != FORMAT:
+    if known != FORMAT or not isinstance(known, int):
         raise ValueError(f"{path} has format {known!r}; this gbrank reads format {FORMAT}.")
-    _check_kinds(
-        description, path, {"estimator": str, "params": dict, "schema": dict, "fitted": dict}
-    )
     if description.pop("sha256", None) != _digest(description):
         raise ValueError(f"{path} is damaged: its content has changed. Save the model again.")
+    kinds: dict[str, type]
+    for part in _parts(description):
+        kinds = {"estimator": str, "params": dict, "schema": dict, "fitted": dict}
+        if "booster" in part:
+            kinds |= {"booster": str, "model_file": str, "model_bytes": int, "model_sha256": str}
+        for name, kind in kinds.items():
+            if not isinstance(part.get(name), kind):
+                raise ValueError(f"{path} is damaged: {name!r} must be a {kind.__name__}.")
+        if not isinstance(part.get("init"), dict | None):
+            raise ValueError(f"{path} is damaged: 'init' must be a dict or null.")
+    for part in _boosters(description):
+        if part["booster"] not in MODELS:
+            raise ValueError(f"{path} is damaged: unknown booster {part['booster']!r}.")
+        if not re.fullmatch(BOOSTER_FILE, part["model_file"]):
+            raise ValueError(f"{path} is damaged: unexpected model_file {part['model_file']!r}.")
     return description
 
 
-def _check_kinds(description: dict[str, Any], path: Path, kinds: dict[str, type]) -> None:
-    for name, kind in kinds.items():
-        if not isinstance(description.get(name), kind):
-            raise ValueError(f"{path} is damaged: {name!r} must be a {kind.__name__}.")
+def _booster_file(path: Path, part: dict[str, Any]) -> bytes:
+    file = path.with_name(part["model_file"])
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} is missing: save the model again.")
+    size = file.stat().st_size
+    if size != part["model_bytes"]:
+        raise ValueError(
+            f"{file} is damaged: it has {size} bytes, expected {part['model_bytes']}. "
+            "Save the model again."
+        )
+    content = file.read_bytes()
+    if hashlib.sha256(content).hexdigest() != part["model_sha256"]:
+        raise ValueError(f"{file} is damaged: its content has changed. Save the model again.")
+    return content

@@ -1,6 +1,5 @@
 """What linear rankers share: scores that are weighted sums of features, and how they are kept."""
 
-import os
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, TypeVar
 
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.estimator import BaseRanker, as_json
-from gbrank.fit.storage import read_description, write_description
+from gbrank.fit.storage import Saved
 
 __all__ = ["LinearModel", "learn_numbers", "whole_rows"]
 
@@ -43,59 +42,30 @@ class LinearModel(BaseRanker):
         scores: Vector = _whole(self._schema.transform(X), "") @ self.coef_
         return scores
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a folder, as one JSON file.
-
-        Parameters
-        ----------
-        path : path
-            The folder; made if it does not exist.
-        """
-        check_is_fitted(self)
-        write_description(
-            path,
+    def _to_saved(self) -> Saved:
+        """Return what is written to a folder."""
+        return Saved(
             {
                 "estimator": type(self).__name__,
                 "params": as_json(self.get_params(deep=False)),
                 "schema": asdict(self._schema),
                 "fitted": {name: as_json(getattr(self, name)) for name in self._saved},
             },
+            {},
         )
 
     @classmethod
-    def load(cls: type[T], path: str | os.PathLike[str]) -> T:
-        """Read a model that `save` wrote; it predicts without the objective being known.
-
-        Parameters
-        ----------
-        path : path
-            The folder.
-
-        Returns
-        -------
-        LinearModel
-            Of the class that is asked.
-
-        Raises
-        ------
-        FileNotFoundError
-            If there is no model.
-        ValueError
-            If the file is cut short or damaged, or holds a ranker of another class.
-        """
-        description = read_description(path, cls.__name__)
-        try:
-            ranker = cls(**description["params"])
-            ranker._schema = Schema(**description["schema"])
-            for name in cls._saved:
-                value = description["fitted"][name]
-                if isinstance(value, list):
-                    value = np.array(value, dtype=np.float64)
-                setattr(ranker, name, value)
-            if ranker.coef_.shape != (ranker._schema.n_features,):
-                raise ValueError(f"coef_ has shape {ranker.coef_.shape}")
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"{path} is damaged: {error!r}.") from None
+    def _from_saved(cls: type[T], saved: Saved) -> T:
+        """Return the ranker that a folder holds."""
+        ranker = cls(**saved.description["params"])
+        ranker._schema = Schema(**saved.description["schema"])
+        for name in cls._saved:
+            value = saved.description["fitted"][name]
+            if isinstance(value, list):
+                value = np.array(value, dtype=np.float64)
+            setattr(ranker, name, value)
+        if ranker.coef_.shape != (ranker._schema.n_features,):
+            raise ValueError(f"coef_ has shape {ranker.coef_.shape}")
         ranker._publish()
         return ranker
 

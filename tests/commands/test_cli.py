@@ -191,8 +191,9 @@ def test_train_replaces_a_model_only(data: Path, tmp_path: Path, fault: Output) 
     for booster in ("xgboost", "lightgbm"):
         assert main([*argv, str(folder), "--booster", booster]) == 0
         assert GBRanker.load(folder).booster == booster
-    (folder / ".gbrank.json.4711").write_text("half")  # left by a process that was killed
+    (folder / ".gbrank.json.0123456789abcdef.tmp").write_text("half")  # left by a killed process
     assert main([*argv, str(folder)]) == 0
+    assert len(list(folder.iterdir())) == 2
     (folder / "notes.md").write_text("mine")
     assert "'notes.md'" in fault(*argv, folder)
     (tmp_path / "other").mkdir()
@@ -406,7 +407,7 @@ def test_info(model: str, output: Output) -> None:
     """Text shows what JSON has: features by their LETOR index, largest gain first."""
     ranker = GBRanker.load(model)
     found = json.loads(output("info", model, "--json"))
-    assert (found["gbrank"], found["format"]) == (gbrank.__version__, 1)
+    assert (found["gbrank"], found["format"]) == (gbrank.__version__, 2)
     assert (found["booster"], found["rounds"], found["features"]) == ("lightgbm", 5, 6)
     assert found["validation"] == {}
     shares = dict(found["importances"])
@@ -521,10 +522,10 @@ def test_faults(
 
 def test_damaged_model(data: Path, tmp_path: Path, fault: Output) -> None:
     main(["train", str(data / "train.txt"), "--model", str(tmp_path), *SMALL])
-    file = tmp_path / "model.txt"
+    (file,) = tmp_path.glob("model-*")
     file.write_bytes(file.read_bytes()[:100])
     for argv in (["info", tmp_path], ["predict", tmp_path, data / "test.txt"]):
-        assert "model.txt is damaged: it has 100 bytes" in fault(*argv)
+        assert f"{file.name} is damaged: it has 100 bytes" in fault(*argv)
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_trees_add_to_its_scores(name: str, booster: str, tmp_path: Path) -> Non
     made.save(tmp_path)
     for again in (load_ranker(tmp_path), pickle.loads(pickle.dumps(made))):
         assert_array_equal(again.predict(X), made.predict(X))
-    assert isinstance(load_ranker(tmp_path / "init"), PretrainedRanker)
+    assert isinstance(load_ranker(tmp_path).init_, PretrainedRanker)
 
 
 def test_stopped_early() -> None:

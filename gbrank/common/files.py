@@ -1,0 +1,61 @@
+"""Files that are whole at any moment, and folders that one writer at a time uses."""
+
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["held", "is_leftover", "replace_file"]
+
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+NEW_FILE |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file under another name, then rename it: nobody ever reads half of it."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    descriptor = os.open(temporary, NEW_FILE, 0o666)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def is_leftover(name: str, of: str = r".+") -> bool:
+    """Say whether a file's name is one that `replace_file` gives until the file is whole."""
+    return re.fullmatch(rf"\.{of}\.[0-9a-f]{{16}}\.tmp", name) is not None
+
+
+@contextmanager
+def held(folder: Path, wait: bool = True) -> Iterator[bool]:
+    """Keep a folder to oneself, among those who ask; say whether the system can do that.
+
+    A process that ends, however it ends, lets go of it. Without `wait`, a folder that somebody
+    else holds is a BlockingIOError.
+    """
+    if sys.platform == "win32":
+        yield False
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        alone = True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            raise
+        except OSError:  # some network drives have no locks
+            alone = False
+        yield alone
+    finally:
+        os.close(descriptor)
