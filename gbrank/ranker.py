@@ -17,7 +17,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.checkpoints import in_use
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json
-from gbrank.fit.loading import loadable, restore
+from gbrank.fit.loading import loadable, restore_start
 from gbrank.fit.plan import plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import START_NAMES
@@ -29,7 +29,6 @@ from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
 
 __all__ = ["GBRanker"]
-
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -399,7 +398,7 @@ class GBRanker(BaseRanker):
     def _from_saved(cls, saved: Saved) -> "GBRanker":
         """Return the ranker that a folder holds."""
         description = saved.description
-        start = restore(saved)
+        start = restore_start(saved)
         params = description["params"]
         if params["init"] not in START_NAMES:
             params["init"] = start

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from gbrank.fit.storage import DESCRIPTION, Saved, read_saved
 
-__all__ = ["load_as", "load_ranker", "loadable", "restore"]
+__all__ = ["load_as", "load_ranker", "loadable", "restore_start"]
 
 T = TypeVar("T")
 
@@ -71,7 +71,7 @@ def load_as(cls: type[T], path: str | os.PathLike[str]) -> T:
     return ranker
 
 
-def restore(saved: Saved) -> Any:
+def restore_start(saved: Saved) -> Any:
     """Return the ranker that another one boosts from; None if there is none."""
     start = saved.description["init"]
     if start is None:

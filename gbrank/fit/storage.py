@@ -23,6 +23,9 @@ FORMAT = 2
 BOOSTER_FILE = (
     rf"model-[0-9a-f]{{16}}({'|'.join(re.escape(kind.suffix) for kind in MODELS.values())})"
 )
+# What a description must hold, and the type of each.
+KINDS = {"estimator": str, "params": dict, "schema": dict, "fitted": dict}
+BOOSTER_KINDS = {"booster": str, "model_file": str, "model_bytes": int, "model_sha256": str}
 
 
 class Saved(NamedTuple):
@@ -135,12 +138,8 @@ def _checked(path: Path, text: bytes) -> dict[str, Any]:
         raise ValueError(f"{path} has format {known!r}; this gbrank reads format {FORMAT}.")
     if description.pop("sha256", None) != _digest(description):
         raise ValueError(f"{path} is damaged: its content has changed. Save the model again.")
-    kinds: dict[str, type]
     for part in _parts(description):
-        kinds = {"estimator": str, "params": dict, "schema": dict, "fitted": dict}
-        if "booster" in part:
-            kinds |= {"booster": str, "model_file": str, "model_bytes": int, "model_sha256": str}
-        for name, kind in kinds.items():
+        for name, kind in (KINDS | BOOSTER_KINDS if "booster" in part else KINDS).items():
             if not isinstance(part.get(name), kind):
                 raise ValueError(f"{path} is damaged: {name!r} must be a {kind.__name__}.")
         if not isinstance(part.get("init"), dict | None):

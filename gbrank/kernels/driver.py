@@ -242,10 +242,14 @@ def _loop(
             for i in range(m):
                 before[i] = ranking[i]
         for i in range(m):
-            position = start + ranking[i]
-            rows[i] = order[position]
-            for c in range(columns):
-                reals[4 + c, i] = singles[c, position] if in_single else doubles[c, position]
+            rows[i] = order[start + ranking[i]]
+        for c in range(columns):
+            if in_single:
+                for i in range(m):
+                    reals[4 + c, i] = singles[c, start + ranking[i]]
+            else:
+                for i in range(m):
+                    reals[4 + c, i] = doubles[c, start + ranking[i]]
         _find_ties(s[:m], first, last, tied)
         g = g_buffer[: m if with_gradient else 0]
         h = h_buffer[: m if with_gradient else 0]

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="LinearModel")
 class LinearModel(BaseRanker):
     """Base class of linear rankers: a score is the sum of features times weights."""
 
-    _saved: ClassVar[tuple[str, ...]] = ("coef_",)  # what `fit` found
+    _fitted_attributes: ClassVar[tuple[str, ...]] = ("coef_",)  # what `fit` found
 
     coef_: Vector
 
@@ -49,7 +49,7 @@ class LinearModel(BaseRanker):
                 "estimator": type(self).__name__,
                 "params": as_json(self.get_params(deep=False)),
                 "schema": asdict(self._schema),
-                "fitted": {name: as_json(getattr(self, name)) for name in self._saved},
+                "fitted": {name: as_json(getattr(self, name)) for name in self._fitted_attributes},
             },
             {},
         )
@@ -59,7 +59,7 @@ class LinearModel(BaseRanker):
         """Return the ranker that a folder holds."""
         ranker = cls(**saved.description["params"])
         ranker._schema = Schema(**saved.description["schema"])
-        for name in cls._saved:
+        for name in cls._fitted_attributes:
             value = saved.description["fitted"][name]
             if isinstance(value, list):
                 value = np.array(value, dtype=np.float64)

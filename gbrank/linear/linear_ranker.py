@@ -154,7 +154,7 @@ class LinearRanker(LinearModel):
     }
     __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
 
-    _saved: ClassVar[tuple[str, ...]] = (
+    _fitted_attributes: ClassVar[tuple[str, ...]] = (
         "coef_",
         "init_coef_",
         "best_iteration_",

@@ -74,7 +74,7 @@ class SLAMPerceptron(LinearModel):
 
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"qid": True}
 
-    _saved: ClassVar[tuple[str, ...]] = ("coef_", "cumulative_loss_")
+    _fitted_attributes: ClassVar[tuple[str, ...]] = ("coef_", "cumulative_loss_")
 
     def __init__(
         self,
