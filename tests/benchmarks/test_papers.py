@@ -114,6 +114,7 @@ def test_shares_of_the_artificial_queries() -> None:
 # --- Pictures' numbers ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_approximation_error_by_iteration() -> None:
     """That of the ranker after as many iterations."""
     errors = approxrank.approximation_errors(DATA, 20.0, 4)
@@ -174,6 +175,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.papers.lambdarank.LEARNING_RATES", (1e-3,))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_every_row(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A table for each experiment, JSON, pictures and progress; the same once more."""

@@ -87,6 +87,7 @@ def test_several_data_sets(data: Path, output: Callable[..., str], tmp_path: Pat
     assert titles == ["cubic", "more", "pooled"]
 
 
+@pytest.mark.slow
 def test_plugins_reach_every_process(
     data: Path, output: Callable[..., str], tmp_path: Path, plugin: Path
 ) -> None:

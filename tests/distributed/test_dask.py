@@ -326,6 +326,7 @@ def test_an_error_on_one_worker(client: Any, booster: str) -> None:
     DaskGBRanker(booster=booster, n_estimators=1).fit(dask(X), dask(Y), qid=dask(QID))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_a_killed_worker(processes: Any, booster: str, monkeypatch: Any) -> None:
     monkeypatch.setattr(workers, "GRACE_SECONDS", 2)

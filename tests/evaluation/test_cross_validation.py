@@ -131,6 +131,7 @@ def test_data_frames_and_sparse_matrices() -> None:
     assert len(set(results)) == 1
 
 
+@pytest.mark.slow
 def test_number_of_processes_changes_nothing() -> None:
     """Not a bit of what a query is worth."""
     rankers = {
@@ -232,6 +233,7 @@ def test_results_of_another_version_are_not_used(
     assert Noisy.fits == 18
 
 
+@pytest.mark.slow
 def test_the_code_of_a_function_counts(tmp_path: Path) -> None:
     """What it holds and its constants too; compiled or not; local functions can be used."""
 
@@ -366,6 +368,7 @@ def compare() -> Any:
     return names["compare"]
 
 
+@pytest.mark.slow
 def test_a_killed_comparison_goes_on(compare: Any, tmp_path: Path) -> None:
     """After SIGKILL, files are whole; the rest is done, and the numbers are those of no kill."""
     process = run_script(tmp_path, 2)
@@ -382,6 +385,7 @@ def test_a_killed_comparison_goes_on(compare: Any, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_stops(jobs: int, tmp_path: Path) -> None:
     """At once and quietly, with what is done in whole files."""

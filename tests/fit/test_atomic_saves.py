@@ -80,6 +80,7 @@ def killed_before(call: int, folder: Path, model: Saved) -> bool:
     return os.WIFSIGNALED(status)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("before", ["nothing", "another", "the same", "what a kill left"])
 def test_kills_at_every_call(before: str, tmp_path: Path) -> None:

@@ -256,6 +256,7 @@ def killed(booster: str, folder: Path, kills: int, seed: int) -> None:
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs SIGKILL and fork")
 
 
+@pytest.mark.slow
 @needs_fork
 @boosters
 def test_killed_a_few_times(booster: str, tmp_path: Path) -> None:

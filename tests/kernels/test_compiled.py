@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 FIT = """
 import gbrank, gbrank.kernels.measure_value
 print(gbrank.NDCG()([1, 0], [1.0, 2.0], group=[2]))
 """
 
 
+@pytest.mark.slow
 def test_no_place_for_compiled_code() -> None:
     """As in a container that is read-only: it compiles in memory, and says so once."""
     # The one place that numba may look for does not exist outside archives.

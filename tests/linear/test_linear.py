@@ -160,6 +160,7 @@ def test_conjugate_gradient_by_the_normal_equations(reg_lambda: float) -> None:
 # --- Annealing --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_annealing_by_the_paper() -> None:
     """σ from 2⁶ to 2⁻⁶; at each, the loss falls from where the last σ ended."""
     rows = Rows(X, Y, Queries.from_qid(QID))
@@ -492,6 +493,7 @@ def test_the_same_ranker(tmp_path: Path) -> None:
         assert_array_equal(loaded.fit(frame, Y, qid=QID).coef_, ranker.coef_)
 
 
+@pytest.mark.slow
 def test_models_of_another_class(tmp_path: Path) -> None:
     """Each class names the other."""
     rankers = [GBRanker(n_estimators=2, n_jobs=1), make("regression"), SLAMPerceptron()]

@@ -125,6 +125,7 @@ def test_only_errors_teach() -> None:
 # --- Scale ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(
     st.sampled_from(MEASURES), st.floats(0.01, 10), st.floats(0.01, 10), st.integers(-20, 20),
@@ -165,6 +166,7 @@ def test_loss_stops_growing_where_a_margin_exists(measure: Any, seed: int) -> No
     assert total[-1] - total[999] <= 0.01 * total[999]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_loss_stops_growing_where_the_margin_is_narrow(seed: int) -> None:
     """There one query does not teach it all: dozens of rounds err before the weights are right."""

@@ -155,6 +155,7 @@ def test_all_tied_documents_move(name: str) -> None:
     check(objective, deltas, (labels, scores), 1.0)
 
 
+@pytest.mark.slow
 @every_measure
 @loop("sizes", [(1, 4, 1), (1, 3, 2), (2, 3, 1), (2, 2, 2)])
 @loop("truncation", TRUNCATIONS)

@@ -156,6 +156,7 @@ def test_long_lists(measure: str, spread: float) -> None:
     assert_allclose(gradient.sum(), 0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "spread"), [(1, 1.0), (10, 0.7), (10, 4.0), (40, 1.0)])
 def test_long_lists_cut_at_a_rank(k: int, spread: float) -> None:
     """Value and slope by the definition: 1,500 documents, few of them relevant."""

@@ -328,6 +328,7 @@ def test_importance_of_shap_values() -> None:
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "pictures.md"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
 def test_the_page() -> None:
     """Its lines run, its pictures are there, and it shows every function."""

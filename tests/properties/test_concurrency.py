@@ -72,6 +72,7 @@ def test_gradients_from_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> N
             assert_array_equal(actual, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
 def test_process_pools(method: str) -> None:
     """However the processes are started, after this one has trained too."""
@@ -85,6 +86,7 @@ def test_process_pools(method: str) -> None:
     assert len(set(own.split())) == len(FITS)
 
 
+@pytest.mark.slow
 def test_dask_workers() -> None:
     """Plain fits in worker processes, two at once in each."""
     distributed = pytest.importorskip("distributed")
@@ -107,6 +109,7 @@ print(*(digest(*case) for case in FITS))
 """
 
 
+@pytest.mark.slow
 def test_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a Jupyter kernel, from threads and from its own loop."""
     monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])

@@ -106,6 +106,7 @@ for booster in ("lightgbm", "xgboost"):
 """
 
 
+@pytest.mark.slow
 def test_processes(tmp_path: Path) -> None:
     """Two processes that hash strings differently save the same files."""
     paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])

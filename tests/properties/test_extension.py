@@ -160,6 +160,7 @@ def test_catalogue() -> None:
         get_objective("soft:toyfirst")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toys")
 @pytest.mark.parametrize(
     "objective",
@@ -179,6 +180,7 @@ def test_estimator(objective: str, booster: str) -> None:
     assert ranker.score(X, Y, QID) == pytest.approx(measure(Y, ranker.predict(X), qid=QID))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toys")
 def test_hooks() -> None:
     """In a user's own LightGBM and XGBoost code, as objective and as metric."""

@@ -94,6 +94,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_memory(shape: str, tmp_path: Path) -> None:
@@ -107,6 +108,7 @@ def test_memory(shape: str, tmp_path: Path) -> None:
     assert memory("letor", SHAPES[shape], content, tmp_path) < 10 * len(content)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units")
 @pytest.mark.parametrize(
     ("target", "line"),
