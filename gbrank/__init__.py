@@ -18,6 +18,7 @@ from gbrank.boosters.lightgbm.hook import lightgbm_feval, lightgbm_fobj
 from gbrank.boosters.xgboost.hook import xgboost_feval, xgboost_obj
 from gbrank.common.version import __version__
 from gbrank.data.queries import Queries
+from gbrank.data.query_splitters import QueryKFold, QueryShuffleSplit, QueryTimeSeriesSplit
 from gbrank.data.splitting import query_train_test_split
 from gbrank.datasets import (
     Clicks,
@@ -103,6 +104,9 @@ __all__ = [
     "Mixture",
     "Objective",
     "Queries",
+    "QueryKFold",
+    "QueryShuffleSplit",
+    "QueryTimeSeriesSplit",
     "SLAMPerceptron",
     "__version__",
     "compare_rankers",

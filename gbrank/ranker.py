@@ -209,8 +209,7 @@ class GBRanker(BaseRanker):
         qid : array-like, shape (n_documents,)
             The query of each row, in any order, of any hashable type.
         group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries. With neither, all rows are one query,
-            and a warning says so.
+            Instead of qid: sizes of consecutive queries, ``[len(y)]`` for a single list.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights.
         query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
@@ -289,6 +288,7 @@ class GBRanker(BaseRanker):
         self.position_bias_ = bias
         self.calibration_ = plan.calibration(scores)
         self._publish_fit(plan.schema, history, plan.sigmas)
+        self._remember_queries(qid, plan.rows.queries)
         return self
 
     def predict(self, X: Any, *, output: str = "score") -> Vector:

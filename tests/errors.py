@@ -65,6 +65,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("group", "GBRanker().fit(X, y, group=[2**62] * 4 + [100])"),
         ("qid", "GBRanker().fit(X, y, qid=np.ma.masked_equal(qid, 3))"),
         ("qid", "Queries.from_qid([object(), object()])"),
+        ("qid", "GBRanker().fit(X, y)"),
         ("qid", "trained.score(X, y)"),
     ],
     "Features": [

@@ -147,7 +147,7 @@ def queries_needed(what: str, argument: str) -> ValueError:
     """Build the error for a score without queries."""
     return ValueError(
         f"{what} needs {argument}. In scikit-learn's searches and cross-validation: "
-        'sklearn.set_config(enable_metadata_routing=True), and params={"qid": qid}.'
+        'sklearn.set_config(enable_metadata_routing=True), params={"qid": qid}, cv=QueryKFold().'
     )
 
 

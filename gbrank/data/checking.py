@@ -7,8 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import check_finite, check_labels, check_vector, check_weights
-from gbrank.common.warnings import warn_user
+from gbrank.common.checks import (
+    check_finite,
+    check_labels,
+    check_vector,
+    check_weights,
+    queries_needed,
+)
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
@@ -72,14 +77,14 @@ def check_training(
         raise ValueError(
             "y must hold one label per row: fit requires y to be passed, but the target y is None."
         )
+    if qid is None and group is None:
+        raise queries_needed(
+            "fit",
+            "qid= (one query id per row) or group= (query sizes; a single list: group=[len(y)])",
+        )
     rows = check_rows(schema, X, y, qid, group, "", **others)
     if len(rows.labels) == 1:
         raise ValueError("X must hold at least two documents to rank, got 1 sample.")
-    if qid is None and group is None:
-        warn_user(
-            f"fit got neither qid= (one query id per row) nor group= (query sizes), so that all "
-            f"{len(rows.labels)} rows are one query."
-        )
     return rows
 
 

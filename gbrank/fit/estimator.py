@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.common.checks import check_number, queries_needed
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
+from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 from gbrank.fit.loading import load_as
 from gbrank.fit.storage import Saved, write_saved
 from gbrank.measures.measure import Measure
@@ -25,10 +26,6 @@ Vector = NDArray[np.float64]
 T = TypeVar("T", bound="BaseRanker")
 
 WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested of metadata routing
-NO_SCORE = "there is no score without queries: a mean over them is not the measure of all rows"
-NO_DOUBLE = (
-    "a document of weight 2 is not the document twice, which would give the others new ranks"
-)
 
 
 class BaseRanker(ABC, BaseEstimator):
@@ -39,25 +36,14 @@ class BaseRanker(ABC, BaseEstimator):
 
     Queries and weights are requested by default: where scikit-learn's metadata routing is enabled,
     pipelines, searches and cross-validation pass them on to `fit` and `score`.
-
-    Attributes
-    ----------
-    expected_failed_checks : dict of str to str
-        The checks of `sklearn.utils.estimator_checks.check_estimator` that cannot apply to
-        rankers, and why; for its argument of that name.
     """
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        "check_fit_score_takes_y": NO_SCORE,
-        "check_pipeline_consistency": NO_SCORE,
-        "check_sample_weight_equivalence_on_dense_data": NO_DOUBLE,
-        "check_sample_weight_equivalence_on_sparse_data": NO_DOUBLE,
-    }
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, **WEIGHTS}
 
     _allows_missing: ClassVar[bool] = False  # NaN in X
     _schema: Schema
+    _trained_on: TrainedQueries | None = None  # where queries have ids of the user's
 
     @abstractmethod
     def predict(self, X: Any) -> Vector:
@@ -140,6 +126,8 @@ class BaseRanker(ABC, BaseEstimator):
         scores = self.predict(X)
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
+        if qid is not None and self._trained_on is not None:
+            warn_of_torn_queries(self._trained_on, Queries.from_qid(qid), "score")
         return self._measures()[0](
             y,
             scores,
@@ -217,6 +205,7 @@ class BaseRanker(ABC, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._allows_missing
+        tags._skip_test = True  # scikit-learn's checks call fit without queries
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
@@ -224,7 +213,7 @@ class BaseRanker(ABC, BaseEstimator):
         return {
             "requires_y": True,
             "allow_nan": self._allows_missing,
-            "_xfail_checks": self.expected_failed_checks,
+            "_skip_test": True,
         }
 
     def _publish_fit(self, schema: Schema, history: Any, sigmas: dict[int, float]) -> None:
@@ -235,6 +224,10 @@ class BaseRanker(ABC, BaseEstimator):
         self.evals_result_ = history.results
         self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
         self._publish()
+
+    def _remember_queries(self, qid: ArrayLike | None, queries: Queries) -> None:
+        """Remember the queries of a fit, if their ids are the user's."""
+        self._trained_on = None if qid is None else TrainedQueries.of(queries)
 
     def _publish(self) -> None:
         """Publish what scikit-learn wants to know of the columns."""

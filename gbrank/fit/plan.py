@@ -16,6 +16,7 @@ from gbrank.data.checking import check_training, check_valid, split_rows
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
+from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
 from gbrank.fit.estimator import check_seed
@@ -44,7 +45,12 @@ def check_data(
     ):
         if weights is not None and not all_any(weights.any()):
             raise ValueError(f"{name} must have a positive entry, got only zeros.")
-    return rows, check_valid(schema, eval_set, eval_qid, eval_group, eval_init_score)
+    valid = check_valid(schema, eval_set, eval_qid, eval_group, eval_init_score)
+    if qid is not None and eval_qid is not None:
+        trained = TrainedQueries.of(rows.queries)
+        for i, part in enumerate(valid):
+            warn_of_torn_queries(trained, part.queries, f"eval_qid[{i}]")
+    return rows, valid
 
 
 def evaluations(

@@ -147,11 +147,6 @@ class LinearRanker(LinearModel):
     True
     """
 
-    expected_failed_checks: ClassVar[dict[str, str]] = {
-        **LinearModel.expected_failed_checks,
-        "check_sample_weights_not_overwritten": "solver='cg' minimises one loss per query, and "
-        "refuses weights that differ within one",
-    }
     __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
 
     _fitted_attributes: ClassVar[tuple[str, ...]] = (
@@ -224,8 +219,7 @@ class LinearRanker(LinearModel):
         qid : array-like, shape (n_documents,)
             The query of each row, in any order, of any hashable type.
         group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries. With neither, all rows are one query,
-            and a warning says so.
+            Instead of qid: sizes of consecutive queries, ``[len(y)]`` for a single list.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights. Weights that differ within a query need "sgd", or the objective
             "regression": "cg" minimises one loss per query.
@@ -279,6 +273,7 @@ class LinearRanker(LinearModel):
         self.init_coef_ = start
         self.coef_ = descent.coefs[history.best_round]
         self._publish_fit(schema, history, descent.sigmas)
+        self._remember_queries(qid, rows.queries)
         return self
 
     def _settings(self) -> LinearSettings:

@@ -103,8 +103,7 @@ class SLAMPerceptron(LinearModel):
         qid : array-like, shape (n_documents,)
             The query of each row, in any order, of any hashable type.
         group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries. With neither, all rows are one query,
-            and a warning says so.
+            Instead of qid: sizes of consecutive queries, ``[len(y)]`` for a single list.
 
         Returns
         -------
@@ -122,6 +121,7 @@ class SLAMPerceptron(LinearModel):
         self._begin(schema)
         for _ in range(self.max_iter):
             self._learn(rows, bound)
+        self._remember_queries(qid, rows.queries)
         return self
 
     def partial_fit(
@@ -177,6 +177,7 @@ class SLAMPerceptron(LinearModel):
     def _begin(self, schema: Schema) -> None:
         self._schema = schema
         self.coef_ = np.zeros(schema.n_features)
+        self._trained_on = None
         self.cumulative_loss_ = np.empty(0)
         self._publish()
 

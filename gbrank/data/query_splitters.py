@@ -1,0 +1,206 @@
+"""Splitters for scikit-learn's cross-validation and searches that never split a query."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    KFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+)
+
+from gbrank.common.checks import queries_needed
+from gbrank.data.queries import Queries
+
+__all__ = ["QueryKFold", "QueryShuffleSplit", "QueryTimeSeriesSplit"]
+
+Index = NDArray[np.int64]
+
+
+class _QuerySplitter(BaseCrossValidator):
+    """Splits queries as a splitter of scikit-learn splits rows; requests qid by itself."""
+
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"qid": True}
+
+    @abstractmethod
+    def _by_row(self) -> Any:
+        """Return the splitter that is given one row a query, checked."""
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, qid: Any = None, *, groups: Any = None
+    ) -> int:
+        """Return how many splits there are."""
+        return int(self._by_row().get_n_splits())
+
+    def split(
+        self, X: Any, y: Any = None, qid: ArrayLike | None = None, *, groups: Any = None
+    ) -> Iterator[tuple[Index, Index]]:
+        """Yield the rows to train on and those to test on, each in the order that they had.
+
+        Parameters
+        ----------
+        X, y : any
+            Not looked at.
+        qid : array-like, shape (n_documents,)
+            The query of each row. scikit-learn's functions pass it on from
+            ``params={"qid": qid}`` where metadata routing is enabled.
+        groups : None
+            What scikit-learn passes where metadata routing is not enabled; refused.
+
+        Yields
+        ------
+        train, test : ndarray of int64
+
+        Raises
+        ------
+        ValueError
+            If qid is missing, or there are too few queries.
+        """
+        if qid is None or groups is not None:
+            raise queries_needed(f"{type(self).__name__}.split", "qid= (one query id per row)")
+        queries = Queries.from_qid(qid)
+        for parts in self._by_row().split(np.empty((queries.n_queries, 0))):
+            train, test = (np.flatnonzero(np.isin(queries.index, part)) for part in parts)
+            yield train, test
+
+
+class QueryKFold(_QuerySplitter):
+    """K folds of whole queries, as scikit-learn's `KFold` of rows.
+
+    Each query is tested on once. It requests qid of metadata routing by itself.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds, at least 2.
+    shuffle : bool, default False
+        Whether queries are dealt to the folds by chance. Otherwise the folds are consecutive, in
+        the order in which queries first appear.
+    random_state : int, RandomState or None
+        Seed of the shuffle.
+
+    Examples
+    --------
+    >>> import sklearn
+    >>> from sklearn.model_selection import cross_validate
+    >>> from gbrank import GBRanker, QueryKFold, make_cubic
+    >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
+    >>> ranker = GBRanker(n_estimators=10, n_jobs=1)
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     result = cross_validate(ranker, X, y, cv=QueryKFold(4), params={"qid": qid})
+    >>> result["test_score"].shape
+    (4,)
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _by_row(self) -> KFold:
+        return KFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+
+
+class QueryShuffleSplit(_QuerySplitter):
+    """Splits of whole queries by chance, as scikit-learn's `ShuffleSplit` of rows.
+
+    It requests qid of metadata routing by itself.
+
+    Parameters
+    ----------
+    n_splits : int, default 10
+        Number of splits.
+    test_size, train_size : float or int, optional
+        Share or number of the queries in each part. What is not given is the complement of the
+        other; a tenth is tested on by default.
+    random_state : int, RandomState or None
+        Seed of the shuffles.
+
+    Examples
+    --------
+    >>> from gbrank import QueryShuffleSplit
+    >>> qid = ["a", "a", "b", "c", "c", "d"]
+    >>> ((train, test),) = QueryShuffleSplit(1, test_size=1, random_state=0).split(None, qid=qid)
+    >>> train.tolist(), test.tolist()
+    ([0, 1, 2, 5], [3, 4])
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 10,
+        *,
+        test_size: float | int | None = None,
+        train_size: float | int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_splits = n_splits
+        self.test_size = test_size
+        self.train_size = train_size
+        self.random_state = random_state
+
+    def _by_row(self) -> ShuffleSplit:
+        return ShuffleSplit(
+            self.n_splits,
+            test_size=self.test_size,
+            train_size=self.train_size,
+            random_state=self.random_state,
+        )
+
+
+class QueryTimeSeriesSplit(_QuerySplitter):
+    """Trains on the queries up to some time and tests on the next, as `TimeSeriesSplit` of rows.
+
+    Queries are in the order in which they first appear: sort the rows by time. It requests qid of
+    metadata routing by itself.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of splits, at least 2.
+    max_train_size : int, optional
+        Largest number of queries to train on, the latest ones; all by default.
+    test_size : int, optional
+        Number of queries to test on; by default the queries are divided evenly.
+    gap : int, default 0
+        Number of queries to leave out between the two.
+
+    Examples
+    --------
+    >>> from gbrank import QueryTimeSeriesSplit
+    >>> qid = ["monday", "monday", "tuesday", "wednesday", "wednesday"]
+    >>> for train, test in QueryTimeSeriesSplit(2).split(None, qid=qid):
+    ...     print(train.tolist(), test.tolist())
+    [0, 1] [2]
+    [0, 1, 2] [3, 4]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        max_train_size: int | None = None,
+        test_size: int | None = None,
+        gap: int = 0,
+    ) -> None:
+        self.n_splits = n_splits
+        self.max_train_size = max_train_size
+        self.test_size = test_size
+        self.gap = gap
+
+    def _by_row(self) -> TimeSeriesSplit:
+        return TimeSeriesSplit(
+            self.n_splits,
+            max_train_size=self.max_train_size,
+            test_size=self.test_size,
+            gap=self.gap,
+        )

@@ -1,0 +1,45 @@
+"""Notices queries of which some documents were trained on and others are tested on."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.common.warnings import warn_user
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_keys
+
+__all__ = ["TrainedQueries", "warn_of_torn_queries"]
+
+# A torn query has fewer documents in the test part; another query of the same id has about as many.
+LARGEST_SHARE = 0.75
+
+
+class TrainedQueries(NamedTuple):
+    """The queries that a ranker was trained on: a sorted hash of each id, and its documents."""
+
+    keys: NDArray[np.uint64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, queries: Queries) -> "TrainedQueries":
+        """Return the queries by rising hash."""
+        keys = query_keys(queries.ids)
+        order = np.argsort(keys)
+        return cls(keys[order], queries.sizes[order])
+
+
+def warn_of_torn_queries(trained: TrainedQueries, queries: Queries, where: str) -> None:
+    """Warn if queries look as if a split by row had put some of their documents aside."""
+    keys = query_keys(queries.ids)
+    place = np.minimum(np.searchsorted(trained.keys, keys), len(trained.keys) - 1)
+    known = trained.keys[place] == keys
+    other = known & (trained.sizes[place] != queries.sizes)
+    share = queries.sizes[known].sum() / max(trained.sizes[place][known].sum(), 1)
+    if other.any() and (share <= LARGEST_SHARE or known.sum() <= queries.n_queries / 2):
+        warn_user(
+            f"{where}: {other.sum()} of {queries.n_queries} queries were trained on with other "
+            "documents. If a split has torn them apart, the score is too high: split whole "
+            "queries, as QueryKFold and query_train_test_split do. If they are other queries, give "
+            "them ids of their own."
+        )
