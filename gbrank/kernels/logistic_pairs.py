@@ -22,7 +22,7 @@ from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, SWEEP_SCRATCH, sweep
 
 __all__ = [
     "FEW_GRADES", "LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "PairParameters", "Weights",
-    "direct_pairs", "swept_pairs", "with_pairs",
+    "add_row", "direct_pairs", "swept_pairs", "with_pairs",
 ]  # fmt: skip
 
 # Up to so many documents, pairs are summed one by one. The times meet, as measured with five
@@ -172,7 +172,7 @@ def direct_pairs(
         if wide:
             row_exponentials(i, s, sigma, up)
         if gradient.size > 0:
-            total += _add_row(i, labels, weights, up, scale, gradient, curvature)
+            total += add_row(i, i + 1, m, labels, weights, up, scale, gradient, curvature)
             continue
         for j in range(i + 1, m):
             if labels[i] != labels[j]:
@@ -294,17 +294,17 @@ def _sweep_grades(
 
 
 @inline
-def _add_row(
-    i: int, labels: Vector, weights: Vector, up: Vector, scale: float,
+def add_row(
+    i: int, begin: int, end: int, labels: Vector, weights: Vector, up: Vector, scale: float,
     gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
-    """Add the pairs of document i with all below it, in units of σ; return their Σ|λ|."""
+    """Add the pairs of document i with begin, ..., end − 1, in units of σ; return their Σ|λ|."""
     own_force = 0.0
     own_curvature = 0.0
     total = 0.0
     label = labels[i]
     # Unsigned indices need no wrap-around check, so that the loop vectorises.
-    for j in range(np.uintp(i + 1), np.uintp(labels.size)):
+    for j in range(np.uintp(begin), np.uintp(end)):
         u = up[j] * scale
         inverse = 1.0 / (1.0 + u)
         difference = label - labels[j]

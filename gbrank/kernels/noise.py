@@ -9,7 +9,7 @@ import numpy as np
 from gbrank.data import sampling
 from gbrank.kernels.compiled import inline
 
-__all__ = ["split_mix", "uniform"]
+__all__ = ["split_mix", "stratified", "uniform"]
 
 
 split_mix = inline(sampling.split_mix)
@@ -18,4 +18,17 @@ split_mix = inline(sampling.split_mix)
 @inline
 def uniform(noise: int, i: int) -> float:
     """Return the i-th uniform number in ]0, 1[."""
-    return (np.float64(split_mix(noise, i) >> np.uint64(12)) + 0.5) * 2.0**-52
+    return _in_unit_interval(split_mix(noise, i))
+
+
+@inline
+def stratified(noise: int, i: int, draw: int, draws: int) -> float:
+    """Return one of `draws` numbers for i: uniform in ]0, 1[ each, and evenly apart, modulo 1."""
+    step = np.uint64(0xFFFFFFFFFFFFFFFF) // np.uint64(draws)
+    return _in_unit_interval(split_mix(noise, i) + np.uint64(draw) * step)
+
+
+@inline
+def _in_unit_interval(bits: int) -> float:
+    """Return 64 random bits as a number in ]0, 1[."""
+    return (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52

@@ -1,0 +1,134 @@
+"""Logistic pairs, weighted by what swapping them changes in noisy rankings."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.contract import MeasureFunctions, Query, Ranking
+from gbrank.kernels.exponentials import exponentials, is_wide
+from gbrank.kernels.logistic_pairs import add_row
+from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.kernels.noise import stratified
+from gbrank.kernels.sorting import rank
+from gbrank.kernels.swaps import delta_in
+
+__all__ = ["NOISY_SCRATCH", "NoisyParameters", "noisy_pairs"]
+
+NOISY_SCRATCH = 20
+# Documents of a long list are gone through in blocks that stay in the processor's cache.
+BLOCK = 1024
+
+
+class NoisyParameters(NamedTuple):
+    """The parameters of the kernel.
+
+    Parameters
+    ----------
+    draws : int
+        Number of noisy rankings.
+    top : float
+        Pairs need one document among the first `top` of the noisy ranking.
+    by_row : bool
+        Whether the measure gives swap deltas by `row` only, and no separable ones.
+    """
+
+    draws: int
+    top: float
+    by_row: bool
+
+
+def noisy_pairs(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: NoisyParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum the logistic loss at the scores, or its derivatives; its weights are means over draws."""
+    s, scratch = query.scores, query.scratch
+    m, draws = s.size, parameters.draws
+    top = int(min(parameters.top, float(m)))
+    block = m if parameters.by_row else BLOCK
+    delta = delta_in(scratch)
+    weights = scratch[4]
+    up, down = scratch[5], scratch[6]  # in the order of the noisy ranking, as all that follow
+    scores = scratch[7]
+    labels = scratch[8, :m]
+    x = scratch[9, :m]
+    forces = scratch[10, : gradient.size]
+    curvatures = scratch[11, : gradient.size]
+    places = scratch[12].view(np.int64)
+    first = scratch[13].view(np.int64)[:m]
+    last = scratch[14].view(np.int64)[:m]
+    all_up, all_down, keys = scratch[15], scratch[16], scratch[17]
+    wide = is_wide(s, query.sigma)
+    all_up[:m] = 1.0
+    all_down[:m] = 1.0
+    if not wide:
+        exponentials(s, query.sigma, all_up, all_down)
+    for i in range(m):
+        first[i] = i
+        last[i] = i + 1
+    loss = 0.0
+    for draw in range(draws):
+        for i in range(m):
+            number = stratified(query.noise, i, draw, draws)
+            keys[i] = (s[i] - s[0]) / query.sigma - np.log(-np.log(number))  # Gumbel
+        rank(keys[:m], places[:m], scratch[18, :m], scratch[19].view(np.int64)[:m])
+        for i in range(m):
+            place = places[i]
+            scores[i] = s[place]
+            labels[i] = query.labels[place]
+            x[i] = query.ranking.x[place]
+            up[i] = all_up[place]
+            down[i] = all_down[place]
+        ranking = Ranking(
+            x, first, last, query.ranking.table, query.ranking.scale, query.ranking.cut,
+            query.ranking.constants, query.ranking.scratch,
+        )  # fmt: skip
+        if parameters.by_row:
+            measure.prepare(ranking, top)
+        else:
+            measure.separable(ranking, top, delta)
+        forces[:] = 0.0
+        curvatures[:] = 0.0
+        for head in range(0, m, block):
+            end = min(head + block, m)
+            for i in range(min(top, end - 1)):
+                begin = max(i + 1, head)
+                if parameters.by_row:
+                    measure.row(ranking, i, m, top, weights)
+                else:
+                    upper, share = delta.upper[i], delta.share[i]
+                    for j in range(np.uintp(begin), np.uintp(end)):
+                        weights[j] = abs(x[i] - x[j]) * (upper + share * delta.lower[j])
+                if wide:
+                    for j in range(begin, end):
+                        up[j] = np.exp((scores[j] - scores[i]) / query.sigma)
+                if gradient.size > 0:
+                    add_row(i, begin, end, labels, weights, up, down[i], forces, curvatures)
+                else:
+                    loss += _row_loss(i, begin, end, labels, weights, up, down[i])
+        for i in range(gradient.size):
+            gradient[places[i]] += forces[i] / draws
+            curvature[places[i]] += curvatures[i] / draws
+    if gradient.size > 0:
+        bound_steps(LONGEST_STEP, gradient, curvature)
+        to_score_units(query.sigma, gradient, curvature)
+    return loss / draws
+
+
+@inline
+def _row_loss(
+    i: int, begin: int, end: int, labels: Vector, weights: Vector, up: Vector, scale: float
+) -> float:
+    """Return the loss of the pairs of document i with begin, ..., end − 1."""
+    total = 0.0
+    for j in range(begin, end):
+        u = up[j] * scale
+        if labels[i] > labels[j]:
+            total += weights[j] * np.log1p(u)
+        elif labels[i] < labels[j]:
+            total += weights[j] * (np.log1p(u) - np.log(u))
+    return total

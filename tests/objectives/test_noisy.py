@@ -1,0 +1,173 @@
+"""NoisyLambdaRank: against the expectation over all rankings, and its definition written anew."""
+
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import (
+    AP,
+    DCG,
+    ERR,
+    NDCG,
+    RR,
+    GBRanker,
+    KendallTau,
+    LambdaRank,
+    NoisyLambdaRank,
+    PairwiseCorrect,
+    Queries,
+    get_objective,
+    make_cubic,
+)
+from gbrank.data.sampling import query_keys, query_noise, split_mix
+
+MEASURES = [NDCG(), DCG(k=3), AP(), RR(), ERR(), PairwiseCorrect(), KendallTau()]
+
+
+def value_in_order(measure: Any, labels: np.ndarray) -> float:
+    """Return the measure of documents that stand in this order."""
+    value: float = measure(labels, -np.arange(len(labels), dtype=float))
+    return value
+
+
+def swap_delta(measure: Any, labels: np.ndarray, a: int, b: int) -> float:
+    """Return by how much the measure changes when two positions are swapped."""
+    swapped = labels.copy()
+    swapped[[a, b]] = swapped[[b, a]]
+    return abs(value_in_order(measure, swapped) - value_in_order(measure, labels))
+
+
+def lambdas(s: np.ndarray, labels: np.ndarray, weights: np.ndarray, sigma: float) -> Any:
+    """Return gradient and curvature of logistic pairs with these weights, by the formulas."""
+    gradient, curvature = np.zeros((2, len(s)))
+    for i in range(len(s)):
+        for j in range(len(s)):
+            if labels[i] > labels[j]:
+                p = 1 / (1 + np.exp((s[i] - s[j]) / sigma))
+                for document, sign in ((i, -1), (j, 1)):
+                    gradient[document] += sign * weights[i, j] * p / sigma
+                    curvature[document] += weights[i, j] * p * (1 - p) / sigma**2
+    return gradient, curvature
+
+
+def weights_of(
+    measure: Any, labels: np.ndarray, ranking: Any, truncation: float = np.inf
+) -> np.ndarray:
+    """Return |ΔM| of all pairs in one ranking."""
+    weights = np.zeros((len(labels), len(labels)))
+    for a in range(len(labels)):
+        for b in range(a + 1, len(labels)):
+            if a < truncation:
+                i, j = ranking[a], ranking[b]
+                weights[i, j] = weights[j, i] = swap_delta(measure, labels[list(ranking)], a, b)
+    return weights
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_its_mean_is_the_expectation(measure: Any) -> None:
+    """Rankings by Gumbel noise are Plackett-Luce: the first of those left is drawn by softmax."""
+    labels, s, sigma = np.array([0.0, 2.0, 1.0, 0.0]), np.array([0.3, -0.2, 0.5, 0.1]), 0.7
+    expected = np.zeros((4, 4))
+    for ranking in permutations(range(4)):
+        strength = np.exp(s[list(ranking)] / sigma)
+        chance = np.prod(strength / np.cumsum(strength[::-1])[::-1])
+        expected += chance * weights_of(measure, labels, ranking)
+    n = 50_000  # queries, each of which has noise of its own
+    bound = NoisyLambdaRank(measure).bind(np.tile(labels, n), Queries.from_sizes([4] * n))
+    drawn = bound.gradients(np.tile(s, n), sigma=sigma)
+    gradient, curvature = (derivative.reshape(n, 4).mean(axis=0) for derivative in drawn)
+    wanted = lambdas(s, labels, expected, sigma)
+    assert_allclose(gradient, wanted[0], atol=0.01 * abs(wanted[0]).max())
+    assert_allclose(curvature, wanted[1], rtol=0.02)
+
+
+@pytest.mark.parametrize("truncation", [1, 3, None])
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+def test_definition(measure: Any, truncation: int | None) -> None:
+    """Each draw's ranking from the documented numbers, its deltas by swapping documents."""
+    rng = np.random.default_rng(1)
+    sizes, sigma, draws, round = [7, 1, 5], 0.8, 3, 4
+    queries = Queries.from_sizes(sizes)
+    labels, s = rng.integers(0, 3, 13).astype(float), rng.normal(size=13)
+    objective = NoisyLambdaRank(measure, draws=draws, truncation=truncation, seed=9)
+    found = objective.bind(labels, queries).gradients(s, sigma=sigma, round=round)
+    loss = objective.bind(labels, queries).loss(s, sigma=sigma, round=round)
+    noise = query_noise(query_keys(queries.ids), 9, round)
+    for q, (start, end) in enumerate(zip(queries.offsets, queries.offsets[1:], strict=False)):
+        own, y = s[start:end], labels[start:end]
+        best_first = np.lexsort((-y, -own))
+        weights = np.zeros((len(y), len(y)))
+        for draw in range(draws):
+            place = np.arange(len(y), dtype=np.uint64)
+            bits = split_mix(noise[q : q + 1], place) + np.uint64(draw) * np.uint64(
+                (2**64 - 1) // draws
+            )
+            uniform = ((bits >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
+            keys = own[best_first] / sigma - np.log(-np.log(uniform))
+            ranking = best_first[np.argsort(-keys)]
+            weights += weights_of(measure, y, ranking, truncation or np.inf) / draws
+        wanted = lambdas(own, y, weights, sigma)
+        for derivative, expected in zip(found, wanted, strict=True):
+            assert_allclose(derivative[start:end], expected, atol=1e-14)
+        pairs = np.greater.outer(y, y)
+        by_hand = (weights * np.logaddexp(0, -np.subtract.outer(own, own) / sigma))[pairs].sum()
+        assert_allclose(loss[q], by_hand, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1.0])
+@pytest.mark.parametrize("measure", [NDCG(), KendallTau()], ids=str)
+def test_long_lists(measure: Any, sigma: float) -> None:
+    """Blocks of documents make no difference: 2,500 of them, by scores that noise cannot reorder.
+
+    With σ = 1e-3 the scores are too far apart for one exponential a document.
+    """
+    rng = np.random.default_rng(0)
+    labels, s = rng.integers(0, 3, 2500).astype(float), 1e3 * rng.permutation(2500)
+    queries = Queries.from_sizes([2500])
+    noisy = NoisyLambdaRank(measure, draws=1, truncation=20).bind(labels, queries)
+    plain = LambdaRank(measure, truncation=20).bind(labels, queries)
+    for found, wanted in zip(
+        noisy.gradients(s, sigma=sigma), plain.gradients(s, sigma=sigma), strict=True
+    ):
+        assert_allclose(found, wanted, rtol=1e-9, atol=1e-300)
+
+
+def test_same_bits() -> None:
+    """For any threads and order of rows; another round or seed draws anew."""
+    rng = np.random.default_rng(0)
+    qid, labels, s = rng.integers(0, 40, 4000), rng.integers(0, 3, 4000), rng.normal(size=4000)
+    s[::3] = s.round(1)[::3]
+    gradients = []
+    for rows in (np.arange(4000), rng.permutation(4000)):
+        for n_jobs in (1, 2):
+            bound = NoisyLambdaRank().bind(labels[rows], Queries.from_qid(qid[rows]), n_jobs=n_jobs)
+            back = np.empty((2, 4000))
+            back[:, rows] = bound.gradients(s[rows], round=3)
+            gradients.append(back)
+    for other in gradients[1:]:
+        assert_array_equal(other, gradients[0])
+    queries = Queries.from_qid(qid)
+    again = [
+        objective.bind(labels, queries).gradients(s, round=round)[0]
+        for objective, round in ((NoisyLambdaRank(), 4), (NoisyLambdaRank(seed=1), 3))
+    ]
+    assert all((other != gradients[0][0]).any() for other in again)
+
+
+def test_strings_and_errors() -> None:
+    """It has a string, and names what it cannot take."""
+    assert get_objective("noisy(draws=4):map") == NoisyLambdaRank(AP(), draws=4)
+    for option, value in (("draws", 0), ("truncation", 0), ("seed", 0.5)):
+        with pytest.raises((TypeError, ValueError), match=option):
+            NoisyLambdaRank(**{option: value})
+
+
+def test_it_learns() -> None:
+    """Trees that are trained on it rank queries that they have not seen."""
+    X, y, qid = make_cubic(60, n_documents=20, random_state=0)
+    ranker = GBRanker("noisy:ndcg", n_estimators=30, n_jobs=1, random_state=0)
+    ranker.fit(X[:800], y[:800], qid=qid[:800])
+    assert ranker.score(X[800:], y[800:], qid[800:]) > 0.5
