@@ -79,7 +79,6 @@ if typing.TYPE_CHECKING:  # what type checkers and editors cannot see in the reg
     from gbrank.objectives.listmle import ListMLE as ListMLE
     from gbrank.objectives.listnet import ListNet as ListNet
     from gbrank.objectives.noisy import NoisyLambdaRank as NoisyLambdaRank
-    from gbrank.objectives.perturbed import Perturbed as Perturbed
     from gbrank.objectives.pointwise import Pointwise as Pointwise
     from gbrank.objectives.ranknet import RankNet as RankNet
     from gbrank.objectives.regression import GainRegression as GainRegression

@@ -27,7 +27,7 @@ def names() -> list[str]:
     """Return every objective on every measure, plain, cut and truncated."""
     found = []
     for item in list_objectives():
-        if item.facts.takes_objective or not item.facts.takes_measure:
+        if not item.facts.takes_measure:
             found.append(item.name)
         if not item.facts.takes_measure:
             continue

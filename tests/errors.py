@@ -190,7 +190,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("first", "Mixture('ranknet', RankNet())"),
         ("share", "Mixture(RankNet(), ListNet(), share=1)"),
         ("share", "Mixture(RankNet(), ListNet(), share=linear(0, 1, unit='spread'))"),
-        ("objective", "Perturbed('ranknet')"),
+        ("draws", "NoisyLambdaRank(draws=0)"),
         ("normalize", "LambdaRank(normalize='query')"),
         ("function", "custom_objective(3, name='mine')"),
         ("loss", "GBRanker(lambda scores, labels, sigma: 0.0).fit(X, y, qid=qid)"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.studies.study import study
 from benchmarks.studies.wrapped import Wrapped, Wrapper
-from gbrank import custom_objective, geometric, get_objective, ranker_from_name
+from gbrank import custom_objective, get_objective, ranker_from_name
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Runner
 
@@ -120,12 +120,6 @@ if __name__ == "__main__":
     for name in ("lambda:ndcg", "tie:ndcg", "listmle"):
         ranker = ranker_from_name(name).set_params(subsample_by="query")
         rankers[f"{name}, queries"] = ranker
-    noisy = ranker_from_name("perturbed:lambda:ndcg")
-    rankers["lambda:ndcg, noise 1"] = noisy
-    falling = geometric(1, 0.1, rounds=150)
-    rankers["lambda:ndcg, noise 1 to 0.1"] = ranker_from_name("perturbed:lambda:ndcg").set_params(
-        sigma=falling
-    )
     for first, second in (
         ("xendcg", "lambda:ndcg"), ("listmle", "lambda:ndcg"), ("listmle", "tie:ndcg@10"),
     ):  # fmt: skip

@@ -42,7 +42,6 @@ OBJECTIVES = {
     "tie:ndcg": (ALL, {}),
     "tie(phi='linear'):ndcg": (SOME, {}),
     "soft:ndcg": (FEW, {}),
-    "perturbed:lambda:ndcg": (SOME, {}),
 }
 
 

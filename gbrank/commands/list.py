@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     for objective in list_objectives() if objectives else []:
         facts = asdict(objective.facts)
-        del facts["takes_measure"], facts["takes_objective"]  # as the entry's first line says
+        del facts["takes_measure"]  # as the entry's first line says
         _print_entry(objective, facts)
     for measure in list_measures() if measures else []:
         cls = measure.cls

@@ -11,7 +11,6 @@ from gbrank.parallel.collective import all_sum
 
 __all__ = [
     "document_keys",
-    "document_noise",
     "query_keys",
     "query_noise",
     "row_keys",
@@ -68,13 +67,6 @@ def query_noise(keys: Keys, seed: int, round: int) -> Keys:
     start = np.array([seed & (2**64 - 1)], dtype=np.uint64)
     noise: Keys = split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
     return noise
-
-
-def document_noise(noise: Keys, positions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the uniform number in ]0, 1[ of each document, as `gbrank.kernels.noise.uniform`."""
-    bits = split_mix(noise, positions) >> np.uint64(12)
-    uniform: NDArray[np.float64] = (bits.astype(np.float64) + 0.5) * 2.0**-52
-    return uniform
 
 
 def sampled(keys: Keys, fraction: float, seed: int, round: int) -> NDArray[np.bool_]:

@@ -109,7 +109,9 @@ def noisy_pairs(
                 if gradient.size > 0:
                     add_row(i, begin, end, labels, weights, up, down[i], forces, curvatures)
                 else:
-                    loss += _row_loss(i, begin, end, labels, weights, up, down[i])
+                    loss += _row_loss(
+                        i, begin, end, scores, labels, weights, up, down[i], query.sigma
+                    )
         for i in range(gradient.size):
             gradient[places[i]] += forces[i] / draws
             curvature[places[i]] += curvatures[i] / draws
@@ -121,14 +123,14 @@ def noisy_pairs(
 
 @inline
 def _row_loss(
-    i: int, begin: int, end: int, labels: Vector, weights: Vector, up: Vector, scale: float
-) -> float:
+    i: int, begin: int, end: int, scores: Vector, labels: Vector, weights: Vector, up: Vector,
+    scale: float, sigma: float,
+) -> float:  # fmt: skip
     """Return the loss of the pairs of document i with begin, ..., end − 1."""
     total = 0.0
     for j in range(begin, end):
-        u = up[j] * scale
-        if labels[i] > labels[j]:
-            total += weights[j] * np.log1p(u)
-        elif labels[i] < labels[j]:
-            total += weights[j] * (np.log1p(u) - np.log(u))
+        if labels[i] != labels[j]:
+            total += weights[j] * np.log1p(up[j] * scale)
+        if labels[i] < labels[j]:
+            total += weights[j] * ((scores[i] - scores[j]) / sigma)
     return total

@@ -1,8 +1,7 @@
 """Objectives from their strings, and from users' functions.
 
 ``"ranknet"`` names an objective, ``"lambda:ndcg@10"`` a relaxation and the measure it is applied
-to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+pointwise"`` a mixture,
-``"perturbed:lambda:ndcg"`` an objective made of another.
+to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+pointwise"`` a mixture.
 """
 
 import re
@@ -27,7 +26,7 @@ from gbrank.objectives.objective_registry import (
 __all__ = ["DEFAULT_OBJECTIVE", "custom_objective", "get_objective"]
 
 # Ahead on validation queries of every data set of the studies: see docs/defaults.md.
-DEFAULT_OBJECTIVE = "perturbed:lambda:ndcg+0.5*ranknet"
+DEFAULT_OBJECTIVE = "lambda:ndcg"
 
 GRAMMAR = re.compile(
     r"(?P<name>[a-z][a-z0-9_]*)(\((?P<options>[^:]*)\))?(:(?P<inner>.*))?", re.DOTALL
@@ -99,9 +98,8 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
         ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
         options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes two, as in
         "lambda:ndcg+pointwise", "lambda:ndcg+0.8*pointwise" or, with a share that is a schedule,
-        "listnet+linear(0,1)*lambda:ndcg". "perturbed" takes an objective, as in
-        "perturbed:lambda:ndcg" and "perturbed:(lambda:ndcg+pointwise)". An objective is returned
-        as it is; a callable is taken as by `custom_objective`.
+        "listnet+linear(0,1)*lambda:ndcg". An objective is returned as it is; a callable is taken
+        as by `custom_objective`.
 
     Returns
     -------
@@ -143,13 +141,9 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
         raise unknown_name("objective", name, [*usages, *aliases()])
     options = parse_options(match["options"] or "", objective)
     if match["inner"] is not None:
-        facts = facts_of(found)
-        if facts.takes_objective:
-            options["objective"] = get_objective(match["inner"])
-        elif facts.takes_measure:
-            options["measure"] = get_measure(match["inner"])
-        else:
+        if not facts_of(found).takes_measure:
             raise ValueError(f"objective {name!r} takes no measure, got {objective!r}.")
+        options["measure"] = get_measure(match["inner"])
     made: Objective = _make(found, options, objective)
     return made
 

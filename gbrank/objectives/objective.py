@@ -14,7 +14,7 @@ from gbrank.common.checks import (
     check_vector,
     check_weights,
 )
-from gbrank.common.grammar import changed_options, format_options, split_outside
+from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
 from gbrank.data.rows import document_weights
 from gbrank.kernels.compiled import Vector
@@ -59,8 +59,6 @@ class Facts:
         Whether the gradient is zero where all scores tie, so that training needs initial scores.
     takes_measure : bool
         Whether its string takes a measure after a colon.
-    takes_objective : bool
-        Whether its string takes an objective after a colon.
     """
 
     formula: str
@@ -77,7 +75,6 @@ class Facts:
     sigma: str = "1"
     needs_start: bool = False
     takes_measure: bool = False
-    takes_objective: bool = False
 
 
 class Evaluator(Protocol):
@@ -114,11 +111,9 @@ class Objective(ABC):
         """Return the text from which `get_objective` makes the same objective again."""
         options = changed_options(self)
         inner = ""
-        for argument in ("measure", "objective"):
-            if getattr(self.facts, f"takes_{argument}") and hasattr(self, argument):
-                text = str(getattr(self, argument))
-                inner = f":({text})" if len(split_outside(text, "+")) > 1 else f":{text}"
-                options.pop(argument, None)
+        if self.facts.takes_measure and hasattr(self, "measure"):
+            inner = f":{self.measure}"
+            options.pop("measure", None)
         return self.name + format_options(options) + inner
 
     @property

@@ -46,8 +46,7 @@ class ObjectiveFacts:
     @property
     def usage(self) -> str:
         """How it is written, such as "lambda:MEASURE"."""
-        taken = [what for what in ("measure", "objective") if getattr(self.facts, f"takes_{what}")]
-        return " or ".join(f"{self.name}:{what.upper()}" for what in taken) or self.name
+        return f"{self.name}:MEASURE" if self.facts.takes_measure else self.name
 
 
 def register_objective(

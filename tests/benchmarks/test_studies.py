@@ -10,7 +10,7 @@ from benchmarks.studies import study
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import Comparison, Dataset, LinearRanker, compare_rankers, make_cubic
 
-TABLES = ("curvature", "discounts", "flagship", "ideas", "larger", "measures", "mixtures")
+TABLES = ("curvature", "discounts", "ideas", "larger", "measures", "mixtures")
 TABLES += ("objectives", "sigma", "strength", "truncation")
 
 

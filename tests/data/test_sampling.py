@@ -8,13 +8,11 @@ from numpy.testing import assert_array_equal
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import (
     document_keys,
-    document_noise,
     query_keys,
     query_noise,
     round_half_up,
     sampled,
 )
-from gbrank.kernels.noise import uniform
 
 QID = np.repeat(["a", "b", "c", "d"], [5, 1, 30, 14])
 
@@ -46,11 +44,3 @@ def test_queries_are_drawn_by_their_id() -> None:
     assert_array_equal(query_noise(keys[::-1], 3, 2), query_noise(keys, 3, 2)[::-1])
     (known,) = query_noise(np.array([1], dtype=np.uint64), seed=0, round=0)
     assert int(known) == 4764156602392020899
-
-
-def test_arrays_and_kernels_draw_the_same_numbers() -> None:
-    """One formula serves both."""
-    noise = query_noise(np.arange(9, dtype=np.uint64), 1, 2)
-    drawn = document_noise(noise, np.arange(9))
-    assert_array_equal(drawn, [uniform(seed, i) for i, seed in enumerate(noise)])
-    assert ((drawn > 0) & (drawn < 1)).all()

@@ -92,7 +92,7 @@ CASES = {
     "features": {"colsample": 0.5},
     "both": {"subsample": 0.4, "colsample": 0.6, "learning_rate": 0.5},
     "spread": {"objective": "approx:ndcg", "sigma": geometric(1.0, 0.1, unit="spread")},
-    "noise": {"objective": "perturbed:lambda:ndcg"},
+    "noise": {"objective": "noisy:ndcg"},
     "mixture": {"objective": "lambda:ap+pointwise", "sigma": lambda round, _: 1 / (1 + round)},
     "stopping": {"early_stopping_rounds": 2, "learning_rate": 1.0, "n_estimators": 30},
     "start": {"init": Ridge().fit(X, Y), "subsample": 0.7},

@@ -20,7 +20,7 @@ from gbrank import (
     LambdaRank,
     ListNet,
     Mixture,
-    Perturbed,
+    NoisyLambdaRank,
     Pointwise,
     Queries,
     RankNet,
@@ -108,10 +108,10 @@ def test_at_either_end_one_objective_is_computed() -> None:
 
 
 def test_the_number_of_rounds_reaches_all_parts() -> None:
-    """Through mixtures, perturbations and mixtures of them."""
+    """Through mixtures of mixtures."""
     seen: list[tuple[int, int | None]] = []
     inner = Mixture(RankNet(), Pointwise(), shares_seen(seen))
-    objective = Mixture(Perturbed(inner, draws=1), ListNet(), linear(0.5, 0.1))
+    objective = Mixture(inner, ListNet(), linear(0.5, 0.1))
     bound = bind(objective, reference.Data(43), rounds=7)
     assert seen == [(round, 7) for round in range(7)]  # checked before any work
     seen.clear()
@@ -164,7 +164,7 @@ def test_what_has_no_curvature_has_no_say(silent: str, weight: float) -> None:
 def test_the_number_of_rounds_must_be_known() -> None:
     """By schedules that need it, at binding; a hook says so in its first round."""
     data, mixture = reference.Data(45), Mixture(RankNet(), Pointwise(), linear(0, 1))
-    for objective in (mixture, Perturbed(mixture)):
+    for objective in (mixture, Mixture(mixture, ListNet())):
         with pytest.raises(ValueError, match=r"linear.*number of rounds: pass rounds="):
             bind(objective, data)
     with pytest.raises(ValueError, match="rounds must be an integer of at least 1"):
@@ -252,9 +252,9 @@ def test_strings(text: str, expected: Any) -> None:
 def test_facts() -> None:
     """It says that it depends on the round, and whether it may need a start."""
     scheduled = Mixture(SmoothRank(), LambdaRank(), linear(0, 1))
-    for objective in (scheduled, Mixture(scheduled, ListNet()), Perturbed(scheduled)):
+    for objective in (scheduled, Mixture(scheduled, ListNet()), scheduled + NoisyLambdaRank()):
         assert objective.facts.annealed
-        assert not objective.facts.stochastic or isinstance(objective, Perturbed)
+        assert objective.facts.stochastic == (objective.second == NoisyLambdaRank())
     assert scheduled.facts.needs_start  # where its share is all, in the first round
     fixed = Mixture(SmoothRank(), LambdaRank(), constant(0.5))
     assert not fixed.facts.annealed

@@ -15,7 +15,6 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     Mixture,
-    Perturbed,
     Pointwise,
     Queries,
     RankNet,
@@ -86,8 +85,8 @@ def test_mixture(share: float) -> None:
             Mixture(Mixture(RankNet(), Pointwise()), LambdaRank("ap")),
         ),
         (
-            "perturbed(draws=2):(lambda:ap+0.8*pointwise)+(ranknet)",
-            Perturbed(Mixture(LambdaRank("ap"), Pointwise(), 0.8), draws=2) + RankNet(),
+            "(lambda:ap+0.8*pointwise)+(ranknet)",
+            Mixture(LambdaRank("ap"), Pointwise(), 0.8) + RankNet(),
         ),
     ],
 )

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 import reference
 from gbrank import AP, Queries, SmoothAP, get_objective, list_measures
 from gbrank.objectives.mixture import Mixture
-from gbrank.objectives.perturbed import Perturbed
 
 Vector = NDArray[np.float64]
 
@@ -114,7 +113,6 @@ def test_name() -> None:
     assert get_objective("smooth:ap-ranks") == SmoothAP()
     assert get_objective(str(SmoothAP(threshold=2))) == SmoothAP(threshold=2)
     inner = SmoothAP()
-    assert get_objective("perturbed:smooth:ap-ranks") == Perturbed(inner)
     assert get_objective("smooth:ap-ranks+pointwise") == Mixture(inner, get_objective("pointwise"))
     assert "ap-ranks" not in [item.name for item in list_measures()]
     for text in ("lambda:ap-ranks", "approx:ap-ranks"):

@@ -217,7 +217,7 @@ SCORES = np.random.default_rng(1).normal(size=len(Y)) * 3
         ("tie:ndcg", None),
         ("lambda:ndcg+pointwise", None),
         ("listnet+linear(0,1)*lambda:map", None),
-        ("perturbed:lambda:ndcg", None),
+        ("noisy:ndcg", None),
         ("regression", None),
     ],
 )

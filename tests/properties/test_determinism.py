@@ -35,7 +35,7 @@ CASES: dict[str, dict[str, Any]] = {
     "documents": {"subsample": 0.6, "colsample": 0.7},
     "queries": {"subsample": 0.5, "subsample_by": "query"},
     "annealed": {"objective": "approx:ndcg", "sigma": geometric(1.0, 0.1, unit="spread")},
-    "noise": {"objective": "perturbed:lambda:ndcg"},
+    "noise": {"objective": "noisy:ndcg"},
     "draws": {"objective": "tie(sample=3):ndcg", "init": "regression"},
     "mixture": {"objective": "lambda:ap+pointwise", "init": "regression"},
 }
