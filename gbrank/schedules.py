@@ -2,7 +2,7 @@
 
 A schedule is called as ``schedule(round, rounds)`` with the round from 0 and the total number of
 rounds. A plain function of the two works wherever a schedule does, and so does a number. With
-``unit="spread"`` a schedule is relative to how far scores lie apart. The share of a mixture of
+``unit="spread"`` a schedule is relative to how far scores lie apart. The weight in a mixture of
 objectives may be a schedule too.
 """
 
@@ -26,10 +26,10 @@ __all__ = [
     "geometric",
     "join",
     "linear",
-    "share_at",
     "sigma_at",
     "staircase",
     "unit_of",
+    "weight_at",
 ]
 
 
@@ -82,7 +82,7 @@ class constant(Schedule):
     Parameters
     ----------
     value : float
-        The sigma, above 0, or share, from 0 to 1.
+        The sigma, above 0, or weight, at least 0.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class linear(_Interpolation):
     Parameters
     ----------
     start, stop : float
-        First and last sigma, above 0, or share, from 0 to 1.
+        First and last sigma, above 0, or weight, at least 0.
     rounds : int, optional
         How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
 
@@ -184,7 +184,7 @@ class cosine(_Interpolation):
     Parameters
     ----------
     start, stop : float
-        First and last sigma, above 0, or share, from 0 to 1.
+        First and last sigma, above 0, or weight, at least 0.
     rounds : int, optional
         How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
 
@@ -391,8 +391,10 @@ def sigma_at(schedule: Callable[[int, int | None], float], round: int, rounds: i
     return float(check_number(schedule(round, rounds), f"sigma in round {round}", 0, open_low=True))
 
 
-def share_at(schedule: Callable[[int, int | None], float], round: int, rounds: int | None) -> float:
-    """Return a share in a round, refusing what is none.
+def weight_at(
+    schedule: Callable[[int, int | None], float], round: int, rounds: int | None
+) -> float:
+    """Return a weight in a round, refusing what is none.
 
     Parameters
     ----------
@@ -410,14 +412,14 @@ def share_at(schedule: Callable[[int, int | None], float], round: int, rounds: i
     Raises
     ------
     ValueError
-        If the schedule gives anything but a number from 0 to 1.
+        If the schedule gives anything but a number of at least 0.
 
     Examples
     --------
-    >>> share_at(linear(0, 1), 1, 5)
+    >>> weight_at(linear(0, 1), 1, 5)
     0.25
     """
-    return float(check_number(schedule(round, rounds), f"share in round {round}", 0, 1))
+    return float(check_number(schedule(round, rounds), f"weight in round {round}", 0))
 
 
 def check_schedule(
@@ -433,7 +435,7 @@ def check_schedule(
         A schedule or a function of (round, rounds).
     rounds : int, optional
         How many rounds there will be.
-    value_at : {sigma_at, share_at}
+    value_at : {sigma_at, weight_at}
         What checks its value in a round.
 
     Raises
@@ -443,7 +445,7 @@ def check_schedule(
 
     Examples
     --------
-    >>> check_schedule(linear(1, 0), 5, share_at)
+    >>> check_schedule(linear(1, 0), 5, weight_at)
     >>> check_schedule(linear(1, 0), 5, sigma_at)
     Traceback (most recent call last):
         ...

@@ -22,9 +22,9 @@ from gbrank.schedules import (
     geometric,
     join,
     linear,
-    share_at,
     sigma_at,
     staircase,
+    weight_at,
 )
 
 INTERPOLATIONS = (geometric, linear, cosine)
@@ -192,17 +192,16 @@ def test_bad_results_of_functions(result: Any) -> None:
     with pytest.raises((ValueError, TypeError), match="sigma in round 4"):
         sigma_at(lambda round, rounds: result, 4, 9)
     if result != 0:
-        with pytest.raises((ValueError, TypeError), match="share in round 4"):
-            share_at(lambda round, rounds: result, 4, 9)
+        with pytest.raises((ValueError, TypeError), match="weight in round 4"):
+            weight_at(lambda round, rounds: result, 4, 9)
 
 
-def test_shares_may_be_nothing_and_all() -> None:
-    """Sigma must be above 0, a share is at most 1."""
-    assert share_at(linear(0, 1), 0, 9) == 0
-    assert share_at(linear(0, 1), 8, 9) == 1
-    assert sigma_at(linear(0.5, 2), 8, 9) == 2
-    with pytest.raises(ValueError, match=r"share in round 8 must be .* at most 1, got 2"):
-        share_at(linear(0.5, 2), 8, 9)
+def test_weights_may_be_nothing() -> None:
+    """Sigma must be above 0, a weight at least 0."""
+    assert weight_at(linear(0, 1), 0, 9) == 0
+    assert weight_at(linear(0.5, 2), 8, 9) == sigma_at(linear(0.5, 2), 8, 9) == 2
+    with pytest.raises(ValueError, match=r"weight in round 8 must be .* at least 0, got -1"):
+        weight_at(lambda round, rounds: -1, 8, 9)
 
 
 @pytest.mark.parametrize(

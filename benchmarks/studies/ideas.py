@@ -123,6 +123,6 @@ if __name__ == "__main__":
     for first, second in (
         ("xendcg", "lambda:ndcg"), ("listmle", "lambda:ndcg"), ("listmle", "tie:ndcg@10"),
     ):  # fmt: skip
-        name = f"{first}+linear(0,1,150)*{second}"
+        name = f"linear(1,0,150)*{first}+linear(0,1,150)*{second}"
         rankers[f"{first}, then {second}"] = ranker_from_name(name)
     study("ideas", TEXT, rankers)

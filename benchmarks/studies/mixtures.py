@@ -20,11 +20,11 @@ if __name__ == "__main__":
     names = ["lightgbm:lambdarank", "pointwise", "listmle", "xendcg", "listmle+pointwise"]
     for relaxation in RELAXATIONS:
         names.append(relaxation)
-        names += [f"{relaxation}+{share}*pointwise" for share in (0.5, 0.8)]
-        names += [f"{relaxation}+{share}*listmle" for share in (0.5, 0.8)]
-        names.append(f"{relaxation}+listmle+pointwise")
+        for companion in ("pointwise", "listmle"):
+            names += [f"{relaxation}+{companion}", f"0.2*{relaxation}+0.8*{companion}"]
+        names.append(f"0.25*{relaxation}+0.25*listmle+0.5*pointwise")
     names += [
-        "pointwise+linear(0,1,150)*lambda:ndcg",
-        "listmle+linear(0,1,150)*tie:ndcg@10",
+        "linear(1,0,150)*pointwise+linear(0,1,150)*lambda:ndcg",
+        "linear(1,0,150)*listmle+linear(0,1,150)*tie:ndcg@10",
     ]
     study("mixtures", TEXT, {name: name for name in names}, baseline="lightgbm:lambdarank")

@@ -17,5 +17,5 @@ STRENGTHS = (0.1, 1, 3, 10, 30, 100, 1000)
 
 if __name__ == "__main__":
     terms = [f"pointwise(strength={strength})" for strength in STRENGTHS]
-    names = [*terms, *(f"tie:ndcg@10+0.5*{term}" for term in terms)]
+    names = [*terms, *(f"tie:ndcg@10+{term}" for term in terms)]
     study("strength", TEXT, {name: name for name in names}, baseline="pointwise(strength=10)")

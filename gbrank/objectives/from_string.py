@@ -96,10 +96,10 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     ----------
     objective : str, Objective or callable
         ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
-        options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes two, as in
-        "lambda:ndcg+pointwise", "lambda:ndcg+0.8*pointwise" or, with a share that is a schedule,
-        "listnet+linear(0,1)*lambda:ndcg". An objective is returned as it is; a callable is taken
-        as by `custom_objective`.
+        options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes several by
+        their weights, as in "lambda:ndcg+pointwise", "0.7*lambda:ndcg+0.3*pointwise" or, with
+        schedules, "linear(1,0)*listnet+linear(0,1)*lambda:ndcg". An objective is returned
+        as it is; a callable is taken as by `custom_objective`.
 
     Returns
     -------
@@ -123,11 +123,12 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
             return custom_objective(objective)
         raise TypeError(f"objective must be a name, an Objective or a function, got {objective!r}.")
     text = objective.strip()
-    *firsts, last = split_outside(text, "+")
-    if firsts:
-        *share, second = split_outside(last, "*")
-        mixed: Any = {"share": "*".join(share)} if share else {}
-        return Mixture(get_objective("+".join(firsts)), get_objective(second), **mixed)
+    terms = [split_outside(term, "*") for term in split_outside(text, "+")]
+    if len(terms) > 1:
+        return Mixture(
+            [get_objective(term[-1]) for term in terms],
+            ["*".join(term[:-1]) or 1.0 for term in terms],
+        )
     if text.startswith("(") and text.endswith(")"):
         return get_objective(text[1:-1])
     known = OBJECTIVES | aliases()

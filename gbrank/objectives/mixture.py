@@ -1,7 +1,8 @@
-"""Mixture: two objectives at once."""
+"""Mixture: several objectives at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,40 +13,45 @@ from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.objective import Evaluator, Facts, Objective
 from gbrank.parallel.collective import all_any
 from gbrank.parallel.sums import order_free_mean
-from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, share_at, unit_of
+from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, unit_of, weight_at
 
 __all__ = ["Mixture", "Summand"]
+
+Weight: TypeAlias = float | str | Schedule | Callable[[int, int | None], float]
 
 # Of an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
 
 
 class Summand(Objective):
-    """An objective that a plus mixes with another."""
+    """An objective that a plus mixes with others."""
 
     def __add__(self, other: Objective) -> "Mixture":
-        """Return the mixture of both in equal shares."""
-        return Mixture(self, other)
+        """Return the mixture of both, each term with the weight that it has, 1 by itself."""
+        objectives, weights = zip(*_terms(self), *_terms(other), strict=True)
+        return Mixture(objectives, weights)
 
 
 @dataclass(frozen=True)
 class Mixture(Summand):
-    """A mixture of two objectives, each divided by its mean curvature in every round.
+    """A weighted mean of objectives, each divided by its mean curvature in every round.
 
-    Gradient and curvature are (1 − w) (g₁, h₁)/mean h₁ + w (g₂, h₂)/mean h₂, so that the share says
-    how much each objective has to say, whatever its scale; means are weighted as documents are.
-    ``first + second`` makes one of equal shares, and so does the string "lambda:ndcg+pointwise";
-    "lambda:ndcg+0.8*pointwise" gives the second a share of 0.8, "listnet+linear(0,1)*lambda:ndcg"
-    one that grows from 0 in the first round to 1 in the last. An objective whose share is 0 in a
-    round is not computed then, and one without a curvature, as all pairs are in order, has no say.
+    Gradient and curvature are Σ_k w_k (g_k, h_k)/mean h_k / Σ_k w_k, so that a weight says how much
+    an objective has to say, whatever its scale; means are weighted as documents are. The string
+    "0.7*lambda:ndcg+0.3*ranknet" makes one, and "lambda:ndcg+ranknet" one of equal weights, as
+    ``first + second`` does. A weight may be a schedule: "linear(1,0)*listnet+linear(0,1)*ranknet"
+    goes from one objective in the first round to the other in the last. An objective whose weight
+    is 0 in a round is not computed then, and one without a curvature, as all pairs are in order,
+    has no say.
 
     Parameters
     ----------
-    first, second : Objective
-        What to mix; the loss is that of the same mixture of losses, without the division.
-    share : float in ]0, 1[, schedule, callable or str
-        The share w of the second. A schedule, such as ``linear(0, 1)``, or a function of (round,
-        rounds) gives a number from 0 to 1 for each round.
+    objectives : sequence of Objective
+        What to mix, at least two; the loss is the same mean of losses, without the division.
+    weights : sequence of float above 0, schedule, callable or str, optional
+        The weight of each objective; 1 by default. A schedule, such as ``linear(0, 1)``, or a
+        function of (round, rounds) gives a number of at least 0 for each round, of which one at
+        least must be above 0.
 
     Examples
     --------
@@ -55,70 +61,88 @@ class Mixture(Summand):
     >>> gradient.round(4).tolist(), curvature.round(4).tolist()
     ([-2.0, 2.0], [1.0, 1.0])
     >>> from gbrank import get_objective
-    >>> get_objective("listnet+linear(0,1)*lambda:ndcg").share
-    linear(start=0, stop=1)
+    >>> get_objective("0.7*lambda:ndcg + 0.3*ranknet").weights
+    (0.7, 0.3)
     """
 
     name = "mixture"
 
-    first: Objective
-    second: Objective
-    share: float | str | Schedule | Callable[[int, int | None], float] = 0.5
+    objectives: Sequence[Objective]
+    weights: Sequence[Weight] | None = None
 
     def __post_init__(self) -> None:
-        for side in ("first", "second"):
-            if not isinstance(getattr(self, side), Objective):
-                raise TypeError(f"{side} must be an Objective, got {getattr(self, side)!r}.")
-        if isinstance(self.second, Mixture):
-            raise TypeError("second must not be a Mixture: mix (a + b) + c, not a + (b + c).")
-        share = as_schedule(self.share, "share")
-        if unit_of(share) != "absolute":
-            raise ValueError(f"share must have the unit 'absolute', got {share!r}.")
-        if isinstance(share, constant):
-            if check_number(share.value, "share", 0, 1, open_low=True) == 1:
-                raise ValueError("share must be below 1, got 1.")
-            object.__setattr__(self, "share", share.value)
-        else:
-            object.__setattr__(self, "share", share)
+        objectives = tuple(self.objectives)
+        for objective in objectives:
+            if not isinstance(objective, Objective):
+                raise TypeError(f"objectives must hold Objectives, got {objective!r}.")
+            if isinstance(objective, Mixture):
+                raise ValueError(
+                    f"objectives must not hold mixtures, got {objective}: write one sum of "
+                    "weighted terms."
+                )
+        weights = (1.0,) * len(objectives) if self.weights is None else tuple(self.weights)
+        if len(objectives) < 2 or len(weights) != len(objectives):
+            raise ValueError(
+                "objectives must be at least two, and have a weight each, got "
+                f"{len(objectives)} and {len(weights)} weights."
+            )
+        object.__setattr__(self, "objectives", objectives)
+        object.__setattr__(self, "weights", tuple(map(_checked, weights)))
 
     @property
     def facts(self) -> Facts:
-        """What holds of the mixture because it holds of both."""
-        a, b = self.first.facts, self.second.facts
-        scheduled = callable(self.share)
+        """What holds of the mixture because it holds of its objectives."""
+        parts = [objective.facts for objective in self.objectives]
+        scheduled = any(map(callable, self.weights or ()))
+        units = [part.sigma_unit for part in parts if part.sigma_unit != "none"]
         return Facts(
-            formula=f"{a.formula} and {b.formula}, each over its mean curvature",
+            formula=f"{' and '.join(part.formula for part in parts)}, each over its mean curvature",
             source="gbrank",
-            convex=a.convex and b.convex,
+            convex=all(part.convex for part in parts),
             differentiable=False,
-            shift_invariant=a.shift_invariant and b.shift_invariant,
-            stochastic=a.stochastic or b.stochastic,
-            annealed=scheduled or a.annealed or b.annealed,
-            labels=f"{a.labels}; {b.labels}",
-            cost=f"{a.cost} + {b.cost}",
-            fast=f"{_long_cost(a)} + {_long_cost(b)}",
-            sigma_unit=a.sigma_unit if a.sigma_unit != "none" else b.sigma_unit,
-            needs_start=(any if scheduled else all)([a.needs_start, b.needs_start]),
+            shift_invariant=all(part.shift_invariant for part in parts),
+            stochastic=any(part.stochastic for part in parts),
+            annealed=scheduled or any(part.annealed for part in parts),
+            labels="; ".join(part.labels for part in parts),
+            cost=" + ".join(part.cost for part in parts),
+            fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
+            sigma_unit=units[0] if units else "none",
+            needs_start=(any if scheduled else all)(part.needs_start for part in parts),
         )
 
     def __str__(self) -> str:
         """Return the text from which `get_objective` makes the same mixture again."""
-        share = "" if self.share == 0.5 else f"{self.share!r}*".replace(", ", ",")
-        return f"{self.first}+{share}{self.second}"
+        return "+".join(
+            str(objective) if weight == 1 else f"{weight!r}*{objective}".replace(", ", ",")
+            for objective, weight in _terms(self)
+        )
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
     ) -> Evaluator:
-        """Return what runs both objectives."""
+        """Return what runs all objectives."""
         return MixtureRunner(self, labels, queries, n_jobs, rounds)
 
 
-def _long_cost(facts: Facts) -> str:
-    return facts.cost if facts.fast == "none" else facts.fast
+def _terms(objective: Objective) -> list[tuple[Objective, Weight]]:
+    """Return the objectives of a mixture with their weights, or an objective by itself."""
+    if isinstance(objective, Mixture):
+        return list(zip(objective.objectives, objective.weights or (), strict=True))
+    return [(objective, 1.0)]
+
+
+def _checked(weight: Weight) -> float | Schedule | Callable[[int, int | None], float]:
+    """Return a weight as a number or something to call with each round."""
+    schedule = as_schedule(weight, "weight")
+    if unit_of(schedule) != "absolute":
+        raise ValueError(f"weight must have the unit 'absolute', got {schedule!r}.")
+    if isinstance(schedule, constant):
+        return float(check_number(schedule.value, "weight", 0, open_low=True))
+    return schedule
 
 
 class MixtureRunner:
-    """Adds up the runners of two objectives.
+    """Adds up the runners of objectives.
 
     Parameters
     ----------
@@ -137,11 +161,14 @@ class MixtureRunner:
         n_jobs: int | None,
         rounds: int | None,
     ) -> None:
-        self._share = as_schedule(mixture.share)
+        self._weights = [as_schedule(weight) for weight in mixture.weights or ()]
         self._rounds = rounds
-        check_schedule(self._share, rounds, share_at)
-        self._sides = [
-            side.runner(labels, queries, n_jobs, rounds) for side in (mixture.first, mixture.second)
+        for weight in self._weights:
+            check_schedule(weight, rounds, weight_at)
+        for round in range(rounds or 0):
+            self._shares(round)
+        self._runners = [
+            objective.runner(labels, queries, n_jobs, rounds) for objective in mixture.objectives
         ]
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
@@ -166,8 +193,17 @@ class MixtureRunner:
             curvature += scale * h
         return gradient, np.maximum(curvature, SMALLEST_CURVATURE)
 
+    def _shares(self, round: int) -> list[float]:
+        """Return the weights in a round, over their sum."""
+        weights = [weight_at(weight, round, self._rounds) for weight in self._weights]
+        total = sum(weights)
+        if not 0 < total < np.inf:
+            raise ValueError(
+                f"weights in round {round} must have a sum above 0 and finite, got {weights}."
+            )
+        return [weight / total for weight in weights]
+
     def _parts(self, round: int) -> list[tuple[float, Evaluator]]:
         """Return the objectives that have a share in a round."""
-        share = share_at(self._share, round, self._rounds)
-        parts = zip((1 - share, share), self._sides, strict=True)
+        parts = zip(self._shares(round), self._runners, strict=True)
         return [part for part in parts if part[0] > 0]

@@ -281,9 +281,11 @@ def test_strings(text: str, expected: Any) -> None:
     )
     whole = f"approx(beta=1e+1):ndcg(gain=(0,1e+1),discount={text})+0.25*tie:dcg(discount={text})"
     mixture: Any = get_objective(whole)
-    assert mixture.first == ApproxRank(NDCG(gain=(0, 10.0), discount=expected), beta=10.0)
-    assert mixture.second == TieRank(DCG(discount=expected))
-    assert mixture.share == 0.25
+    assert mixture.objectives == (
+        ApproxRank(NDCG(gain=(0, 10.0), discount=expected), beta=10.0),
+        TieRank(DCG(discount=expected)),
+    )
+    assert mixture.weights == (1, 0.25)
 
 
 def test_names_are_short() -> None:

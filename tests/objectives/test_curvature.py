@@ -344,7 +344,7 @@ def test_longest_step() -> None:
 
 
 def test_mixture() -> None:
-    """(1 − w) h₁/mean h₁ + w h₂/mean h₂."""
-    _, curvature = derivatives("lambda:ndcg+0.3*pointwise", 0.7)
+    """w₁ h₁/mean h₁ + w₂ h₂/mean h₂."""
+    _, curvature = derivatives("0.7*lambda:ndcg+0.3*pointwise", 0.7)
     one, two = lambdarank("ndcg", 0.7), pointwise(0.7)
     assert_allclose(curvature, 0.7 * one / one.mean() + 0.3 * two / two.mean(), rtol=1e-10)

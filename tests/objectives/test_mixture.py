@@ -1,4 +1,4 @@
-"""Mixtures whose share is a schedule; those of a fixed share are in test_pointwise.py."""
+"""Mixtures whose weights are schedules; those of fixed weights are in test_pointwise.py."""
 
 import pickle
 from pathlib import Path
@@ -25,7 +25,6 @@ from gbrank import (
     Queries,
     RankNet,
     SmoothRank,
-    cosine,
     custom_objective,
     get_objective,
     lightgbm_fobj,
@@ -39,7 +38,8 @@ Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)
 SIZES = np.full(20, 10)
 ROUNDS = 6
-SWITCH = join([0, 1], [3])
+SWITCH = (join([1, 0], [3]), join([0, 1], [3]))
+FROM_ONE_TO_THE_OTHER = (linear(1, 0), linear(0, 1))
 
 both = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
@@ -49,21 +49,21 @@ def bind(objective: Any, data: reference.Data, **options: Any) -> Any:
     return objective.bind(data.y, Queries.from_qid(data.qid), **options)
 
 
-def shares_seen(into: list[tuple[int, int | None]]) -> Any:
-    """Return a share that writes down what it is called with."""
+def weights_seen(into: list[tuple[int, int | None]]) -> Any:
+    """Return a weight that writes down what it is called with."""
 
-    def share(round: int, rounds: int | None) -> float:
+    def weight(round: int, rounds: int | None) -> float:
         into.append((round, rounds))
         return 0.25
 
-    return share
+    return weight
 
 
 # --- The gradient -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("share", "expected"),
+    ("weight", "expected"),
     [
         (linear(0.2, 0.6), [0.2, 0.3, 0.4, 0.5, 0.6]),
         ("cosine(0.1, 0.9, rounds=3)", [0.1, 0.5, 0.9, 0.9, 0.9]),
@@ -71,13 +71,14 @@ def shares_seen(into: list[tuple[int, int | None]]) -> Any:
         (lambda round, rounds: (round + 1) / (rounds + 1), [1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6]),
     ],
 )
-def test_each_round_has_its_share(share: Any, expected: list[float]) -> None:
-    """A mixture of the share that the schedule has in that round."""
+def test_each_round_has_its_weights(weight: Any, expected: list[float]) -> None:
+    """A mixture of the weights that the schedules have in that round."""
     data = reference.Data(41)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(data.y))
-    bound = bind(Mixture(RankNet(), Pointwise(), share), data, sample_weight=weights, rounds=5)
+    objectives = (RankNet(), Pointwise())
+    bound = bind(Mixture(objectives, [2, weight]), data, sample_weight=weights, rounds=5)
     for round, value in enumerate(expected):
-        fixed = bind(Mixture(RankNet(), Pointwise(), value), data, sample_weight=weights)
+        fixed = bind(Mixture(objectives, [2 / value, 1]), data, sample_weight=weights)
         for actual, other in zip(
             bound.gradients(data.scores, round=round), fixed.gradients(data.scores), strict=True
         ):
@@ -94,7 +95,7 @@ def test_at_either_end_one_objective_is_computed() -> None:
         return 0.0, scores - labels, np.ones_like(scores)
 
     data = reference.Data(42)
-    mixture = Mixture(RankNet(), custom_objective(noted), linear(0, 1))
+    mixture = Mixture([RankNet(), custom_objective(noted)], FROM_ONE_TO_THE_OTHER)
     bound = bind(mixture, data, rounds=3)
     gradient, curvature = bind(RankNet(), data).gradients(data.scores)
     mixed = bound.gradients(data.scores, round=0)
@@ -108,22 +109,21 @@ def test_at_either_end_one_objective_is_computed() -> None:
 
 
 def test_the_number_of_rounds_reaches_all_parts() -> None:
-    """Through mixtures of mixtures."""
+    """And each round asks for its own."""
     seen: list[tuple[int, int | None]] = []
-    inner = Mixture(RankNet(), Pointwise(), shares_seen(seen))
-    objective = Mixture(inner, ListNet(), linear(0.5, 0.1))
+    objective = Mixture([RankNet(), Pointwise(), ListNet()], [1, weights_seen(seen), linear(1, 2)])
     bound = bind(objective, reference.Data(43), rounds=7)
-    assert seen == [(round, 7) for round in range(7)]  # checked before any work
+    assert set(seen) == {(round, 7) for round in range(7)}  # checked before any work
     seen.clear()
     bound.gradients(reference.Data(43).scores, round=4)
     assert seen == [(4, 7)]
 
 
 def test_order_of_rows_changes_no_bit() -> None:
-    """In rounds with a share of both, and of one."""
+    """In rounds with a weight of both, and of one."""
     data = reference.Data(44, tied=True)
     rows = np.random.default_rng(0).permutation(len(data.y))
-    objective = get_objective("approx:ndcg(discount=linear)+linear(0.5,1)*approx:ndcg")
+    objective = get_objective("linear(1,0)*approx:ndcg(discount=linear)+linear(1,2)*approx:ndcg")
     bound = bind(objective, data, rounds=3)
     shuffled = objective.bind(data.y[rows], Queries.from_qid(data.qid[rows]), rounds=3)
     for round in range(3):
@@ -139,7 +139,7 @@ def test_weight_two_is_the_query_twice() -> None:
     """In gradient and curvature, up to rounding: the mean curvature is weighted too."""
     rng = np.random.default_rng(0)
     y, scores = rng.integers(0, 3, 60).astype(float), rng.normal(size=60)
-    objective = get_objective("tie:ndcg@10+0.3*listmle")
+    objective = get_objective("0.7*tie:ndcg@10+0.3*listmle")
     once = objective.bind(y, Queries.from_sizes([20, 40]), query_weight=[2.0, 1.0])
     rows = np.append(np.arange(60), np.arange(20))
     twice = objective.bind(y[rows], Queries.from_sizes([20, 40, 20]))
@@ -163,42 +163,47 @@ def test_what_has_no_curvature_has_no_say(silent: str, weight: float) -> None:
 
 def test_the_number_of_rounds_must_be_known() -> None:
     """By schedules that need it, at binding; a hook says so in its first round."""
-    data, mixture = reference.Data(45), Mixture(RankNet(), Pointwise(), linear(0, 1))
-    for objective in (mixture, Mixture(mixture, ListNet())):
+    data, mixture = reference.Data(45), Mixture([RankNet(), Pointwise()], FROM_ONE_TO_THE_OTHER)
+    for objective in (mixture, mixture + ListNet()):
         with pytest.raises(ValueError, match=r"linear.*number of rounds: pass rounds="):
             bind(objective, data)
     with pytest.raises(ValueError, match="rounds must be an integer of at least 1"):
         bind(mixture, data, rounds=0)
-    bind(Mixture(RankNet(), Pointwise(), linear(0, 1, rounds=3)), data)
-    bind(Mixture(RankNet(), Pointwise(), SWITCH), data)
+    bind(Mixture([RankNet(), Pointwise()], [1, linear(0, 1, rounds=3)]), data)
+    bind(Mixture([RankNet(), Pointwise()], SWITCH), data)
     with pytest.raises(ValueError, match="pass rounds="):
         lgb.train({"objective": lightgbm_fobj(mixture), "verbose": -1},
                   lgb.Dataset(X, Y, group=SIZES), 2)  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("share", "message"),
+    ("weight", "message"),
     [
-        (linear(0, 1.5), "share in round 3 must be .* at most 1, got 1.125"),
-        (staircase(0.5, 2, 2), "share in round 4 must be .* at most 1, got 2"),
-        (cosine(1.25, 0, rounds=3), "share in round 0 .* got 1.25"),
-        (lambda round, rounds: 0.1 - round / 10, "share in round 2 must be .* at least 0"),
-        (lambda round, rounds: None, "share in round 0 must be a number"),
-        (lambda round, rounds: np.nan, "share in round 0 must be"),
+        (lambda round, rounds: 0.1 - round / 10, "weight in round 2 must be .* at least 0"),
+        (lambda round, rounds: None, "weight in round 0 must be a number"),
+        (lambda round, rounds: np.nan, "weight in round 0 must be"),
+        (lambda round, rounds: np.inf, "weight in round 0 must be"),
     ],
 )
-def test_shares_outside_their_range(share: Any, message: str) -> None:
+def test_bad_weights(weight: Any, message: str) -> None:
     """The error names the round, and comes before any work."""
     with pytest.raises((TypeError, ValueError), match=message):
-        bind(Mixture(RankNet(), Pointwise(), share), reference.Data(46), rounds=5)
+        bind(Mixture([RankNet(), Pointwise()], [1, weight]), reference.Data(46), rounds=5)
+
+
+def test_no_weight_at_all() -> None:
+    """In no round may all be 0, or their sum overflow."""
+    for weights in ((linear(1, 0), linear(2, 0)), (1e308, 1e308)):
+        with pytest.raises(ValueError, match=r"weights in round \d must have a sum above 0"):
+            bind(Mixture([RankNet(), Pointwise()], weights), reference.Data(46), rounds=5)
 
 
 def test_unknown_rounds_are_checked_when_they_come() -> None:
     """A function that leaves the range late, where nobody said how many rounds there are."""
     data = reference.Data(47)
-    bound = bind(Mixture(RankNet(), Pointwise(), lambda round, rounds: round / 4), data)
+    bound = bind(Mixture([RankNet(), Pointwise()], [1, lambda round, _: 1 - round / 4]), data)
     bound.gradients(data.scores, round=4)
-    with pytest.raises(ValueError, match="share in round 5 must be"):
+    with pytest.raises(ValueError, match="weight in round 5 must be"):
         bound.gradients(data.scores, round=5)
 
 
@@ -206,13 +211,14 @@ def test_unknown_rounds_are_checked_when_they_come() -> None:
     ("text", "message"),
     [
         ("ranknet+linaer(0,1)*pointwise", "unknown schedule 'linaer'. Did you mean 'linear'"),
-        ("ranknet+linear(0)*pointwise", "share must be a number or a schedule .*stop"),
+        ("ranknet+linear(0)*pointwise", "weight must be a number or a schedule .*stop"),
         ("ranknet+linear(0,-1)*pointwise", "stop must be a number of at least 0"),
-        ("ranknet+linear(0,1,unit='spread')*pointwise", "share must have the unit 'absolute'"),
-        ("ranknet+0*pointwise", "share must be a number above 0"),
-        ("ranknet+constant(1)*pointwise", "share must be below 1"),
+        ("ranknet+linear(0,1,unit='spread')*pointwise", "weight must have the unit 'absolute'"),
+        ("ranknet+0*pointwise", "weight must be a number above 0"),
+        ("-1*ranknet+pointwise", "weight must be a number of at least 0, got -1"),
         ("ranknet+linear(0,1)*", "unknown objective ''"),
-        ("ranknet+linear(0,1)*linear(0,1)*pointwise", "share must be"),
+        ("ranknet+linear(0,1)*linear(0,1)*pointwise", "weight must be"),
+        ("2*ranknet", "unknown objective '2"),
     ],
 )
 def test_bad_strings(text: str, message: str) -> None:
@@ -227,14 +233,15 @@ def test_bad_strings(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("listnet+linear(0,1)*lambda:ndcg", Mixture(ListNet(), LambdaRank(), linear(0, 1))),
+        ("linear(1,0)*listnet+linear(0,1)*lambda:ndcg",
+         Mixture([ListNet(), LambdaRank()], FROM_ONE_TO_THE_OTHER)),
         ("listnet + linear(0, 1, rounds=9) * lambda:ndcg@5",
-         Mixture(ListNet(), LambdaRank("ndcg@5"), linear(0, 1, 9))),
+         Mixture([ListNet(), LambdaRank("ndcg@5")], [1, linear(0, 1, 9)])),
         ("listnet+join([0,linear(0,1)],[5])*ranknet+0.1*pointwise",
-         Mixture(Mixture(ListNet(), RankNet(), join([0, linear(0, 1)], [5])), Pointwise(), 0.1)),
+         Mixture([ListNet(), RankNet(), Pointwise()], [1, join([0, linear(0, 1)], [5]), 0.1])),
         ("approx:ndcg(discount=linear)+staircase(1,0.5,10)*approx:ndcg",
-         Mixture(ApproxRank(NDCG(discount="linear")), ApproxRank(), staircase(1, 0.5, 10))),
-        ("ranknet+constant(0.5)*pointwise", RankNet() + Pointwise()),
+         Mixture([ApproxRank(NDCG(discount="linear")), ApproxRank()], [1, staircase(1, 0.5, 10)])),
+        ("ranknet+constant(1)*pointwise", RankNet() + Pointwise()),
     ],
 )  # fmt: skip
 def test_strings(text: str, expected: Any) -> None:
@@ -251,15 +258,15 @@ def test_strings(text: str, expected: Any) -> None:
 
 def test_facts() -> None:
     """It says that it depends on the round, and whether it may need a start."""
-    scheduled = Mixture(SmoothRank(), LambdaRank(), linear(0, 1))
-    for objective in (scheduled, Mixture(scheduled, ListNet()), scheduled + NoisyLambdaRank()):
+    scheduled = Mixture([SmoothRank(), LambdaRank()], FROM_ONE_TO_THE_OTHER)
+    for objective in (scheduled, scheduled + ListNet(), scheduled + NoisyLambdaRank()):
         assert objective.facts.annealed
-        assert objective.facts.stochastic == (objective.second == NoisyLambdaRank())
-    assert scheduled.facts.needs_start  # where its share is all, in the first round
-    fixed = Mixture(SmoothRank(), LambdaRank(), constant(0.5))
+        assert objective.facts.stochastic == (NoisyLambdaRank() in objective.objectives)
+    assert scheduled.facts.needs_start  # where its weight is all, in the first round
+    fixed = Mixture([SmoothRank(), LambdaRank()], [constant(0.5), 1])
     assert not fixed.facts.annealed
     assert not fixed.facts.needs_start
-    assert fixed.share == 0.5
+    assert fixed.weights == (0.5, 1)
 
 
 # --- Training ---------------------------------------------------------------------------------
@@ -287,7 +294,7 @@ def scores_of(model: Any) -> Vector:
 def test_hooks_switch_objectives(booster: str) -> None:
     """Three rounds of one, then three of the other, from where the first came to."""
     make: Any = {"lightgbm": lightgbm_fobj, "xgboost": xgboost_obj}[booster]
-    mixture = Mixture(RankNet(), LambdaRank("map"), SWITCH)
+    mixture = Mixture([RankNet(), LambdaRank("map")], SWITCH)
     whole = scores_of(trained(booster, make(mixture, rounds=ROUNDS), ROUNDS))
     start = trained(booster, make(RankNet()), 3)
     rest = trained(booster, make(LambdaRank("map")), 3, start)
@@ -303,9 +310,10 @@ def test_hooks_pass_on_rounds(booster: str) -> None:
     """The round is the booster's, the number of rounds the hook's."""
     make: Any = {"lightgbm": lightgbm_fobj, "xgboost": xgboost_obj}[booster]
     seen: list[tuple[int, int | None]] = []
-    hook = make(Mixture(RankNet(), Pointwise(), shares_seen(seen)), rounds=9)
+    hook = make(Mixture([RankNet(), Pointwise()], [1, weights_seen(seen)]), rounds=9)
     trained(booster, hook, 4)
-    assert seen == [(round, 9) for round in (*range(9), *range(4))]
+    assert seen[:9] == [(round, 9) for round in range(9)]
+    assert seen[-4:] == [(round, 9) for round in range(4)]
     with pytest.raises(ValueError, match=r"round is not known.*at_round"):
         hook.derivatives(hook.objective.bind(Y, Queries.from_sizes(SIZES)), np.zeros(200), None)
 
@@ -313,7 +321,7 @@ def test_hooks_pass_on_rounds(booster: str) -> None:
 @both
 def test_annealed_discount(booster: str, tmp_path: Path) -> None:
     """From a string; GBRanker knows its rounds, and saves what it was given."""
-    text = "approx:ndcg(discount=linear)+linear(0.5,1)*approx:ndcg"
+    text = "linear(1,0)*approx:ndcg(discount=linear)+linear(1,2)*approx:ndcg"
     options: Any = {"booster": booster, "n_estimators": ROUNDS, "n_jobs": 1, "random_state": 0}
     ranker = GBRanker(get_objective(text), **options).fit(X, Y, qid=QID)
     make: Any = {"lightgbm": lightgbm_fobj, "xgboost": xgboost_obj}[booster]
@@ -323,7 +331,7 @@ def test_annealed_discount(booster: str, tmp_path: Path) -> None:
     again = GBRanker.load(tmp_path)
     assert get_objective(again.objective) == get_objective(text)
     assert_array_equal(again.fit(X, Y, qid=QID).predict(X), ranker.predict(X))
-    with pytest.raises(ValueError, match="share in round 6 must be"):
-        ranker.set_params(objective="listnet+linear(0,2,rounds=11)*ranknet", n_estimators=7).fit(
-            X, Y, qid=QID
-        )
+    with pytest.raises(ValueError, match="weights in round 6 must have a sum above 0"):
+        ranker.set_params(
+            objective="linear(1,0)*listnet+join([1,0],[3])*ranknet", n_estimators=7
+        ).fit(X, Y, qid=QID)

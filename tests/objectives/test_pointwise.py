@@ -59,12 +59,14 @@ def test_anchor_is_that_of_all_data() -> None:
 
 @pytest.mark.parametrize("share", [0.2, 0.5])
 def test_mixture(share: float) -> None:
-    """Each part over its weighted mean curvature, by their shares; weights multiply the whole."""
+    """Each part over its weighted mean curvature, by its weight over the sum of weights."""
     data = reference.Data(31)
     queries = Queries.from_qid(data.qid)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(data.y))
     parts = [o.bind(data.y, queries).gradients(data.scores) for o in (RankNet(), Pointwise())]
-    mixed = Mixture(RankNet(), Pointwise(), share).bind(data.y, queries, sample_weight=weights)
+    mixed = Mixture([RankNet(), Pointwise()], [3 - 3 * share, 3 * share]).bind(
+        data.y, queries, sample_weight=weights
+    )
     for actual, first, second in zip(mixed.gradients(data.scores), *parts, strict=True):
         expected = (1 - share) * first / np.average(parts[0][1], weights=weights)
         expected += share * second / np.average(parts[1][1], weights=weights)
@@ -79,14 +81,16 @@ def test_mixture(share: float) -> None:
     ("text", "expected"),
     [
         ("lambda:ndcg+pointwise", LambdaRank() + Pointwise()),
-        ("ranknet + 0.8*pointwise(strength=3)", Mixture(RankNet(), Pointwise(3), 0.8)),
+        ("ranknet + 0.8*pointwise(strength=3)", Mixture([RankNet(), Pointwise(3)], [1, 0.8])),
+        ("0.7*ranknet + 0.3*pointwise", Mixture([RankNet(), Pointwise()], [0.7, 0.3])),
+        ("ranknet+pointwise+lambda:ap", RankNet() + Pointwise() + LambdaRank("ap")),
         (
-            "ranknet+pointwise+lambda:ap",
-            Mixture(Mixture(RankNet(), Pointwise()), LambdaRank("ap")),
+            "(2*lambda:ap+0.8*pointwise)",
+            Mixture([LambdaRank("ap"), Pointwise()], [2, 0.8]),
         ),
         (
-            "(lambda:ap+0.8*pointwise)+(ranknet)",
-            Mixture(LambdaRank("ap"), Pointwise(), 0.8) + RankNet(),
+            "lambda:ap+2*(ranknet)+pointwise",
+            LambdaRank("ap") + Mixture([RankNet(), Pointwise()], [2, 1]),
         ),
     ],
 )
@@ -99,8 +103,8 @@ def test_strings(text: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ranknet+half*pointwise", "share must be a number"),
-        ("ranknet+1.5*pointwise", "share must be a number above 0 and at most 1, got 1.5"),
+        ("ranknet+half*pointwise", "weight must be a number"),
+        ("ranknet+(lambda:ap+pointwise)", "objectives must not hold mixtures"),
         ("(ranknet", r"unknown objective '\(ranknet'"),
         ("ranknet+pointwize", "unknown objective 'pointwize'. Did you mean 'pointwise'"),
     ],

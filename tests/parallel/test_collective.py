@@ -216,7 +216,7 @@ SCORES = np.random.default_rng(1).normal(size=len(Y)) * 3
         ("smooth:ndcg", None),
         ("tie:ndcg", None),
         ("lambda:ndcg+pointwise", None),
-        ("listnet+linear(0,1)*lambda:map", None),
+        ("linear(1,0)*listnet+linear(0,1)*lambda:map", None),
         ("noisy:ndcg", None),
         ("regression", None),
     ],
