@@ -43,8 +43,8 @@ class GBRanker(BaseRanker):
     objective : str, Objective or callable
         What to train: "lambdarank", "lambda:map", "ranknet", ... (see `list_objectives`), a
         function of one query (see `custom_objective`), or a booster's own objective, such as
-        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default is LambdaRank under noise, mixed
-        with RankNet: docs/defaults.md says why.
+        "lightgbm:lambdarank" or "xgboost:rank:ndcg". The default, "noisy:ndcg", is LambdaRank
+        whose weights are means over noisy rankings: docs/defaults.md says why.
     booster : {"lightgbm", "xgboost"}
         What grows the trees.
     n_estimators : int
@@ -64,6 +64,10 @@ class GBRanker(BaseRanker):
         What to sample.
     colsample : float in ]0, 1]
         Share of the features that each tree is grown on.
+    extra_trees : bool, optional
+        Whether a split has for each feature one threshold, drawn at random, to choose from, in
+        place of all: trees differ more, and learn less by heart (Geurts, Ernst & Wehenkel 2006).
+        By default with LightGBM; XGBoost cannot.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
     sigma : float, schedule, callable or str, optional
@@ -139,14 +143,15 @@ class GBRanker(BaseRanker):
         objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
         *,
         booster: str = "lightgbm",
-        n_estimators: int = 300,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
+        n_estimators: int = 500,
+        learning_rate: float = 0.03,
+        num_leaves: int = 63,
         max_depth: int | None = None,
         min_child_samples: int = 20,
         subsample: float = 1.0,
         subsample_by: str = "document",
-        colsample: float = 1.0,
+        colsample: float = 0.5,
+        extra_trees: bool | None = None,
         reg_lambda: float = 0.0,
         sigma: Sigma | None = None,
         init: str | Any = None,
@@ -168,6 +173,7 @@ class GBRanker(BaseRanker):
         self.subsample = subsample
         self.subsample_by = subsample_by
         self.colsample = colsample
+        self.extra_trees = extra_trees
         self.reg_lambda = reg_lambda
         self.sigma = sigma
         self.init = init

@@ -27,8 +27,8 @@ class TreeSettings:
 
     Parameters
     ----------
-    learning_rate, num_leaves, max_depth, min_child_samples, subsample, colsample, reg_lambda, \
-seed, n_jobs, params
+    learning_rate, num_leaves, max_depth, min_child_samples, subsample, colsample, extra_trees, \
+reg_lambda, seed, n_jobs, params
         As for `GBRanker`; `subsample` is of documents, and `params` are the booster's own.
     built_in : str, optional
         The booster's own objective to train, instead of given derivatives. Only then does the
@@ -45,6 +45,7 @@ seed, n_jobs, params
     min_child_samples: int
     subsample: float
     colsample: float
+    extra_trees: bool
     reg_lambda: float
     seed: int
     n_jobs: int

@@ -3,17 +3,21 @@
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import lightgbm as lgb
 import numpy as np
+import xgboost as xgb
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from gbrank.commands.shared import check_folder
 from gbrank.common.checks import check_number
+from gbrank.data.queries import Queries
 from gbrank.datasets import make_cubic
-from gbrank.evaluation import Dataset, Documents, Fold
+from gbrank.evaluation import Documents
 from gbrank.measures.measure_registry import get_measure
-from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
 
@@ -21,30 +25,31 @@ __all__ = ["add_options", "run"]
 
 USAGE = "gbrank demo [options]"
 DETAILS = """\
-Trains the default objective, LambdaRank and the booster's own ranking objective on artificial data,
-prints how good they are on other queries, and draws their learning curves. It takes about half a
-minute, and another one the first time, to compile."""
+Trains GBRanker, LGBMRanker and XGBRanker as they come, without a parameter, on artificial data,
+prints how good they are on other queries, and draws that against the seconds of training. It takes
+about half a minute."""
 EXAMPLES = """\
   gbrank demo
-  gbrank demo --booster xgboost --output xgboost.png"""
-
-BUILT_IN = {"lightgbm": "lightgbm:lambdarank", "xgboost": "xgboost:rank:ndcg"}
+  gbrank demo --queries 2000 --output larger.png"""
 
 METRIC = "ndcg@10"
-PATIENCE = 50
 RELEVANT = 2  # labels are 0 to 4, and one document in six has 2 or more
 COLUMNS = {
     "NDCG@1": "ndcg@1",
     "NDCG@5": "ndcg@5",
-    "NDCG@10": "ndcg@10",
+    "NDCG@10": METRIC,
     "AP": f"ap(threshold={RELEVANT})",
     "RR": f"rr(threshold={RELEVANT})",
 }
+POINTS = 20  # of each curve
 
 
 class _Fit(NamedTuple):
-    objective: str
-    ranker: GBRanker
+    """A trained ranker: scores after some rounds, how many it has, and its CPU seconds."""
+
+    name: str
+    scores: Callable[[int], NDArray[np.float64]]
+    rounds: int
     seconds: float
 
 
@@ -56,63 +61,61 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(flag, type=type(default), default=default, help=text, **options)
 
     add("--output", "gbrank-demo.png", "where the picture goes", metavar="PATH")
-    add("--booster", "lightgbm", "what grows the trees", choices=list(BUILT_IN))
-    add("--queries", 1800, "how many queries to make, at least 9", metavar="N")
-    add("--rounds", 400, "largest number of rounds", metavar="N")
+    add("--queries", 600, "how many queries to make, at least 3", metavar="N")
     add("--seed", 0, "seed of data and training", metavar="N")
     add("--n-jobs", 1, "threads", metavar="N")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train three rankers, print a table of measures and draw learning curves."""
-    booster = arguments.booster
-    check_number(arguments.queries, "--queries", 9, integer=True)
+    """Train three rankers, print a table of measures and draw them against seconds."""
+    check_number(arguments.queries, "--queries", 3, integer=True)
     check_folder(arguments.output, "--output")
     X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
-    bounds = (arguments.queries * 5 // 9, arguments.queries * 6 // 9, arguments.queries)
-    n_train, n_valid, n_test = np.diff(bounds, prepend=0).tolist()
-    part = np.searchsorted(bounds, qid, side="right")
-    fold = Fold(*(np.flatnonzero(part == place) for place in range(3)))
-    train, valid, test = Dataset("cubic", X, y, qid, [fold]).fold(1)
-
-    def fit(objective: str, rounds: int) -> _Fit:
-        ranker = GBRanker(
-            objective,
-            booster=booster,
-            n_estimators=rounds,
-            eval_metric=METRIC,
-            early_stopping_rounds=PATIENCE,
-            random_state=arguments.seed,
-            n_jobs=arguments.n_jobs,
-        )
-        start = time.perf_counter()
-        ranker.fit(
-            train.X, train.y, qid=train.qid, eval_set=[(valid.X, valid.y)], eval_qid=[valid.qid]
-        )
-        return _Fit(objective, ranker, time.perf_counter() - start)
-
+    n_train = arguments.queries * 2 // 3
+    chosen = qid < n_train
+    train = Documents(X[chosen], y[chosen], qid[chosen])
+    test = Documents(X[~chosen], y[~chosen], qid[~chosen])
     print(
         f"Data: {arguments.queries} queries of 50 documents, 50 features, labels 0 to 4 "
         f"(make_cubic, seed {arguments.seed}):\n"
-        f"  {n_train} queries to train on, {n_valid} to validate, {n_test} to test.\n"
-        f"Trees: {booster}, the same settings for all, at most {arguments.rounds} rounds,\n"
-        f"  fewer when {PATIENCE} rounds bring no better {METRIC} on the validation queries.",
+        f"  {n_train} queries to train on, {arguments.queries - n_train} to test.\n"
+        "Rankers as they come, without a parameter but the seed and the number of threads.",
         flush=True,
     )
-    objectives = (DEFAULT_OBJECTIVE, "lambdarank", BUILT_IN[booster])
+    common = {"random_state": arguments.seed, "n_jobs": arguments.n_jobs}
     _say("Compiling ...")
-    for objective in objectives:
-        fit(objective, 1)  # so that fit times do not include it
+    GBRanker(n_estimators=1, **common).fit(train.X, train.y, qid=train.qid)
     fits = []
-    for objective in objectives:
-        _say(f"Training {objective} ...")
-        fits.append(fit(objective, arguments.rounds))
+    for name, fit in (
+        ("GBRanker", _fit_gbrank), ("LGBMRanker", _fit_lightgbm), ("XGBRanker", _fit_xgboost)
+    ):  # fmt: skip
+        _say(f"Training {name} ...")
+        start = time.process_time()
+        scores, rounds = fit(train, test.X, common)
+        fits.append(_Fit(name, scores, rounds, time.process_time() - start))
     print(
-        f"\nMeans over the {n_test} test queries; for AP and RR, labels from {RELEVANT} on are "
+        f"\nMeans over the test queries; for AP and RR, labels from {RELEVANT} on are "
         f"relevant:\n\n{_table(fits, test)}\n"
     )
-    _draw(fits, booster, n_valid).savefig(arguments.output, dpi=150)
-    print(f"Learning curves: {arguments.output}")
+    _draw(fits, test).savefig(arguments.output, dpi=150)
+    print(f"NDCG@10 against seconds: {arguments.output}")
+
+
+def _fit_gbrank(train: Documents, X: Any, common: dict[str, Any]) -> tuple[Any, int]:
+    ranker = GBRanker(**common).fit(train.X, train.y, qid=train.qid)
+    return lambda n: ranker.booster_.predict(X, num_iteration=n), ranker.best_iteration_
+
+
+def _fit_lightgbm(train: Documents, X: Any, common: dict[str, Any]) -> tuple[Any, int]:
+    sizes = Queries.from_qid(train.qid).sizes
+    ranker = lgb.LGBMRanker(**common, verbosity=-1).fit(train.X, train.y, group=sizes)
+    return lambda n: ranker.predict(X, num_iteration=n), ranker.n_estimators
+
+
+def _fit_xgboost(train: Documents, X: Any, common: dict[str, Any]) -> tuple[Any, int]:
+    ranker = xgb.XGBRanker(**common).fit(train.X, train.y, qid=train.qid)
+    rounds = ranker.get_booster().num_boosted_rounds()
+    return lambda n: ranker.predict(X, iteration_range=(0, n)), rounds
 
 
 def _say(message: str) -> None:
@@ -120,32 +123,32 @@ def _say(message: str) -> None:
 
 
 def _table(fits: list[_Fit], test: Documents) -> str:
-    rows = [["objective", *COLUMNS, "rounds", "fit time"]]
-    for objective, ranker, seconds in fits:
-        scores = ranker.predict(test.X)
+    rows = [["as it comes", *COLUMNS, "rounds", "CPU time"]]
+    for ranker, scores_after, rounds, seconds in fits:
+        scores = scores_after(rounds)
         values = [get_measure(name)(test.y, scores, qid=test.qid) for name in COLUMNS.values()]
         cells = [f"{value:.4f}" for value in values]
-        rows.append([objective, *cells, str(ranker.best_iteration_), f"{seconds:.1f} s"])
+        rows.append([ranker, *cells, str(rounds), f"{seconds:.1f} s"])
     width = max(len(row[0]) for row in rows)
     return "\n".join(
         f"  {first:<{width}}" + "".join(f"{cell:>10}" for cell in others) for first, *others in rows
     )
 
 
-def _draw(fits: list[_Fit], booster: str, n_queries: int) -> Figure:
-    """Draw the validation measure by round, with a dot at each best round."""
+def _draw(fits: list[_Fit], test: Documents) -> Figure:
+    """Draw the measure of the first trees against their share of the seconds."""
+    measure = get_measure(METRIC)
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot()
-    for (objective, ranker, _), colour in zip(fits, PALETTE, strict=False):
-        curve = ranker.evals_result_["valid_0"][METRIC]
-        best = ranker.best_iteration_
-        label = f"{objective}: {ranker.best_score_:.3f} after {best} rounds"
-        axes.plot(range(1, len(curve) + 1), curve, color=colour, label=label)
-        axes.plot(best, ranker.best_score_, "o", color=colour)
-    axes.set_title(f"Three objectives, the same {booster} trees; dots mark the best rounds")
-    axes.set_xlabel("boosting rounds (trees)")
-    axes.set_ylabel(f"NDCG@10, mean over {n_queries} validation queries")
-    axes.set_xlim(left=0)
+    for (name, scores_after, rounds, seconds), colour in zip(fits, PALETTE, strict=False):
+        after = np.unique(np.linspace(1, rounds, POINTS).astype(int))
+        values = [measure(test.y, scores_after(int(n)), qid=test.qid) for n in after]
+        axes.plot(after / rounds * seconds, values, color=colour)
+        axes.plot(seconds, values[-1], "o", color=colour, label=f"{name}: {values[-1]:.3f}")
+    axes.set_title("Rankers as they come; dots mark where they stop")
+    axes.set_xscale("log")
+    axes.set_xlabel("CPU seconds of training")
+    axes.set_ylabel("NDCG@10, mean over test queries")
     tidy(axes)
-    axes.legend(loc="lower right", frameon=False, title="best on validation queries")
+    axes.legend(loc="lower right", frameon=False)
     return figure

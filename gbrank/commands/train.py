@@ -90,10 +90,13 @@ def _option(name: str, annotation: Any) -> tuple[str, dict[str, Any]]:
         return "--metric", {"nargs": "+", "action": "extend", "metavar": "MEASURE"}
     if name == "booster_params":
         return "--booster-param", {"type": _pair, "action": "append", "metavar": "KEY=VALUE"}
+    flag = f"--{name.replace('_', '-')}"
     kinds = {str: "TEXT", int: "N", float: "X"}
     accepted = (annotation, *get_args(annotation))
+    if bool in accepted:
+        return flag, {"action": argparse.BooleanOptionalAction}
     kind = next(kind for kind in kinds if kind in accepted)
-    return f"--{name.replace('_', '-')}", {"type": kind, "metavar": kinds[kind]}
+    return flag, {"type": kind, "metavar": kinds[kind]}
 
 
 def _pair(text: str) -> tuple[str, Any]:

@@ -82,7 +82,7 @@ def ranker_from_name(
     booster, colon, own = name.partition(":")
     if booster == "catboost" and colon:
         return CatBoostPeer(own, **budget)
-    budget["min_child_samples"] = min_child_samples
+    budget |= {"min_child_samples": min_child_samples, "extra_trees": False}
     if booster in TRAINERS and colon:
         return GBRanker(name, booster=booster, **budget)
     # An object, not its name: other processes may not have registered it.

@@ -193,6 +193,12 @@ def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
                             open_low=True, optional=True)  # fmt: skip
     if fraction == 1:
         raise ValueError("validation_fraction must be below 1, got 1.")
+    if ranker.extra_trees is not None:
+        check_choice(ranker.extra_trees, "extra_trees", [True, False])
+    if ranker.extra_trees and ranker.booster != "lightgbm":
+        raise ValueError(
+            f"extra_trees must be False or None with booster={ranker.booster!r}, which has none."
+        )
     params = ranker.booster_params
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"booster_params must be a dict, got {params!r}.")
@@ -205,6 +211,7 @@ def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
         ),
         subsample=subsample if ranker.subsample_by == "document" else 1.0,
         colsample=check_number(ranker.colsample, "colsample", 0, 1, open_low=True),
+        extra_trees=ranker.booster == "lightgbm" and ranker.extra_trees is not False,
         reg_lambda=check_number(ranker.reg_lambda, "reg_lambda", 0),
         seed=all_gather(check_seed(ranker.random_state))[0],
         n_jobs=usable_threads(check_jobs(ranker.n_jobs)),

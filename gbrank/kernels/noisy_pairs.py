@@ -10,7 +10,7 @@ from gbrank.kernels.exponentials import exponentials, is_wide
 from gbrank.kernels.logistic_pairs import add_row
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.noise import stratified
-from gbrank.kernels.sorting import rank
+from gbrank.kernels.sorting import LONG, rank, rank_by_counting
 from gbrank.kernels.swaps import delta_in
 
 __all__ = ["NOISY_SCRATCH", "NoisyParameters", "noisy_pairs"]
@@ -73,9 +73,15 @@ def noisy_pairs(
     loss = 0.0
     for draw in range(draws):
         for i in range(m):
-            number = stratified(query.noise, i, draw, draws)
-            keys[i] = (s[i] - s[0]) / query.sigma - np.log(-np.log(number))  # Gumbel
-        rank(keys[:m], places[:m], scratch[18, :m], scratch[19].view(np.int64)[:m])
+            exponential = np.log(stratified(query.noise, i, draw, draws))  # the negative of one
+            # Minus exp(−(score + Gumbel noise)/σ), of the same order.
+            keys[i] = exponential * all_down[i]
+            if wide:
+                keys[i] = (s[i] - s[0]) / query.sigma - np.log(-exponential)
+        if m < LONG:
+            rank_by_counting(keys[:m], places)
+        else:
+            rank(keys[:m], places[:m], scratch[18, :m], scratch[19].view(np.int64)[:m])
         for i in range(m):
             place = places[i]
             scores[i] = s[place]

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import lightgbm as lgb
 import numpy as np
 import pytest
 import pytrec_eval
+import xgboost as xgb
 
 import gbrank
 from gbrank import (
@@ -125,14 +127,16 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
     lists = ["--metric", "map", "mrr", "--metric", "ndcg@3"]
     pairs = ["--booster-param", "max_bin=32", "--booster-param", "sampling_method=uniform"]
     report = output(
-        "train", data / "train.txt", "--model", tmp_path / "m", *options, *lists, *pairs
-    )
+        "train", data / "train.txt", "--model", tmp_path / "m", *options, *lists, *pairs,
+        "--no-extra-trees",
+    )  # fmt: skip
     assert "lambda:map with xgboost" in report
     assert "validation ap: " in report
     saved = json.loads(output("info", tmp_path / "m", "--json"))["parameters"]
     parameters |= {
         "eval_metric": ["map", "mrr", "ndcg@3"],
         "booster_params": {"max_bin": 32, "sampling_method": "uniform"},
+        "extra_trees": False,
         "verbose": 0,
     }
     assert saved == parameters
@@ -497,7 +501,7 @@ def test_broken_plugin(tmp_path: Path, fault: Output) -> None:
         ("evaluate one.txt --scores words.txt", "words.txt, line 2: expected a finite number, got"),
         ("evaluate one.txt --scores fine.txt --metric ndcg@x", "unknown measure 'ndcg@x'"),
         ("evaluate one.txt --scores fine.txt --metric ap(threshold=9)", "undefined on every query"),
-        ("demo --queries 8", "--queries must be an integer of at least 9, got 8"),
+        ("demo --queries 2", "--queries must be an integer of at least 3, got 2"),
         ("demo --output none/demo.png", "--output must be in a folder that exists"),
     ],
 )
@@ -542,7 +546,7 @@ def test_damaged_model(data: Path, tmp_path: Path, fault: Output) -> None:
         ["evaluate", "test.txt"],
         ["evaluate", "test.txt", "--model", "m", "--scores", "s"],
         ["list", "boosters"],
-        ["demo", "--booster", "catboost"],
+        ["demo", "--seeds", "3"],
     ],
 )
 def test_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -587,34 +591,27 @@ def test_broken_pipe_is_quiet() -> None:
 # --- demo --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("booster", "built_in"),
-    [("lightgbm", "lightgbm:lambdarank"), ("xgboost", "xgboost:rank:ndcg")],
-)
-def test_demo(
-    booster: str,
-    built_in: str,
-    tmp_path: Path,
-    output: Output,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A row for each objective, with measures of the test queries, and a picture."""
+def test_demo(tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row for each ranker, with measures of the test queries, and a picture."""
     monkeypatch.chdir(tmp_path)
-    text = output("demo", "--booster", booster, "--queries", "36", "--rounds", "3")
-    assert "20 queries to train on, 4 to validate, 12 to test." in text
+    text = output("demo", "--queries", "24")
+    assert "16 queries to train on, 8 to test." in text
     rows: dict[str, Any] = {
         cells[0]: cells[1:] for line in text.splitlines() if len(cells := line.split()) == 9
     }
-    assert list(rows) == ["objective", DEFAULT_OBJECTIVE, "lambdarank", built_in]
-    X, y, qid = make_cubic(36, random_state=0)
-    train, valid, test = qid < 20, (qid >= 20) & (qid < 24), qid >= 24
-    ranker = GBRanker(booster=booster, n_estimators=3, early_stopping_rounds=50,
-                      random_state=0, n_jobs=1)  # fmt: skip
-    ranker.fit(X[train], y[train], qid=qid[train], eval_set=[(X[valid], y[valid])],
-               eval_qid=[qid[valid]])  # fmt: skip
-    scores = ranker.predict(X[test])
+    assert list(rows) == ["GBRanker", "LGBMRanker", "XGBRanker"]
+    X, y, qid = make_cubic(24, random_state=0)
+    train, test = qid < 16, qid >= 16
+    common: dict[str, Any] = {"random_state": 0, "n_jobs": 1}
+    expected = {
+        "GBRanker": GBRanker(**common).fit(X[train], y[train], qid=qid[train]),
+        "LGBMRanker": lgb.LGBMRanker(**common).fit(X[train], y[train], group=[50] * 16),
+        "XGBRanker": xgb.XGBRanker(**common).fit(X[train], y[train], qid=qid[train]),
+    }
     names = ["ndcg@1", "ndcg@5", "ndcg@10", "ap(threshold=2)", "rr(threshold=2)"]
-    for cell, name in zip(rows[DEFAULT_OBJECTIVE], names, strict=False):
-        assert cell == f"{get_measure(name)(y[test], scores, qid=qid[test]):.4f}"
-    assert text.endswith("Learning curves: gbrank-demo.png\n")
+    for ranker, model in expected.items():
+        scores = model.predict(X[test])
+        for cell, name in zip(rows[ranker], names, strict=False):
+            assert cell == f"{get_measure(name)(y[test], scores, qid=qid[test]):.4f}"
+    assert text.endswith("NDCG@10 against seconds: gbrank-demo.png\n")
     assert Path("gbrank-demo.png").read_bytes().startswith(b"\x89PNG")

@@ -303,7 +303,7 @@ def test_random_forests_are_refused(name: str) -> None:
 
 
 GOOD: dict[str, list[dict[str, Any]]] = {
-    "lightgbm": [{"max_bin": 15}, {"extra_trees": True}, {"linear_tree": True}, {"verbose": 1},
+    "lightgbm": [{"max_bin": 15}, {"extra_seed": 3}, {"linear_tree": True}, {"verbose": 1},
                  {"data_sample_strategy": "goss"}, {"interaction_constraints": [[0, 1], [2, 3, 4]]},
                  {"force_row_wise": True}, {"min_gain_to_split": 0.1, "path_smooth": 1.0}],
     "xgboost": [{"max_bin": 15}, {"gamma": 0.5}, {"alpha": 1, "max_delta_step": 1},

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
+from plain_trees import PLAIN
 from scipy import sparse as sp
 
 from gbrank import GBRanker, make_cubic
@@ -166,7 +167,7 @@ def test_categories_are_not_an_order(booster: str) -> None:
     letters = np.array(list("abcdefgh"))[np.random.default_rng(0).integers(0, 8, 2000)]
     y, qid = np.isin(letters, ["b", "e", "c"]).astype(int), np.repeat(np.arange(100), 20)
     X = pd.DataFrame({"letter": pd.Categorical(letters)})
-    ranker = GBRanker(booster=booster, n_estimators=1, num_leaves=2, n_jobs=1)
+    ranker = GBRanker(booster=booster, n_jobs=1, **PLAIN | {"n_estimators": 1, "num_leaves": 2})
     scores = ranker.fit(X, y, qid=qid).predict(X)
     assert set(scores[y == 1]).isdisjoint(scores[y == 0])
     assert ranker.score(pl.DataFrame({"letter": letters}), y, qid) == pytest.approx(1, abs=1e-12)
@@ -187,7 +188,7 @@ def test_categories_are_not_an_order(booster: str) -> None:
 def test_categories_of_other_types(booster: str, values: Any, tmp_path: Path) -> None:
     """Refused when fitting, by name; or kept by save and load."""
     X, qid = pd.DataFrame({"odd": values}), np.repeat(np.arange(20), 10)
-    ranker = GBRanker(booster=booster, n_estimators=3, n_jobs=1)
+    ranker = GBRanker(booster=booster, n_estimators=3, n_jobs=1, **PLAIN)
     if refused(lambda: ranker.fit(X, np.arange(200) % 3, qid=qid), "odd"):
         return
     ranker.save(tmp_path)
@@ -215,7 +216,7 @@ def test_predictions_do_not_depend_on_the_container(booster: str) -> None:
     kinds = [np.array, lambda X: X.astype(np.float32), np.asfortranarray, sp.csr_matrix]
     kinds += [lambda X, make=make: make(columns(X)) for make in FRAMES.values()]
     fitted = [
-        GBRanker(booster=booster, n_estimators=10, n_jobs=1, random_state=0).fit(
+        GBRanker(booster=booster, n_estimators=10, n_jobs=1, random_state=0, **PLAIN).fit(
             make(X), y, qid=qid
         )
         for make in kinds
@@ -234,7 +235,9 @@ def test_absent_entries_are_zeros(booster: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.integers(-1, 2, (400, 2)).astype(float)
     y, qid = (X[:, 0] == 0).astype(int), np.repeat(np.arange(40), 10)
-    ranker = GBRanker(booster=booster, n_estimators=5, n_jobs=1).fit(sp.csr_matrix(X), y, qid=qid)
+    ranker = GBRanker(booster=booster, n_estimators=5, n_jobs=1, **PLAIN).fit(
+        sp.csr_matrix(X), y, qid=qid
+    )
     assert ranker.score(sp.csr_matrix(X), y, qid) == ranker.score(X, y, qid) > 0.95
 
 

@@ -108,11 +108,12 @@ def test_recorded_by_the_ranker() -> None:
             booster=booster,
             n_estimators=4,
             num_leaves=4,
+            random_state=0,
         ).fit(X, y, qid=qid)
         assert made.sigmas_[0] == 0.5
         assert len(set(made.sigmas_)) == 4
         before = GBRanker(
-            "approx:ndcg", sigma=0.5, booster=booster, n_estimators=1, num_leaves=4
+            "approx:ndcg", sigma=0.5, booster=booster, n_estimators=1, num_leaves=4, random_state=0
         ).fit(X, y, qid=qid)
         spread = spread_within_queries(before.predict(X), Queries.from_qid(qid))
         assert made.sigmas_[1] == pytest.approx(0.5 * spread, rel=1e-5)

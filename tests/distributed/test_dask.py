@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from plain_trees import PLAIN
 
 from gbrank import (
     GBRanker,
@@ -41,10 +42,11 @@ VALID = tuple(part[QID < 20] for part in (X, Y, QID))
 # LightGBM knows how many documents are in a leaf only where it has all of them.
 LEAVES: dict[str, dict[str, Any]] = {
     "lightgbm": {
+        **PLAIN,  # each worker draws thresholds of its own
         "min_child_samples": 0,
         "booster_params": {"min_sum_hessian_in_leaf": 5},
     },
-    "xgboost": {"min_child_samples": 5},
+    "xgboost": {**PLAIN, "min_child_samples": 5},
 }
 
 

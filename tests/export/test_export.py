@@ -281,7 +281,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "LightGBM's objective": ("lightgbm", {"objective": "lightgbm:lambdarank"}),
     "XGBoost's objective": ("xgboost", {"objective": "xgboost:rank:ndcg"}),
     "forests": ("xgboost", {"booster_params": {"num_parallel_tree": 3}, "colsample": 0.5}),
-    "extra trees": ("lightgbm", {"booster_params": {"extra_trees": True}}),
+    "all thresholds": ("lightgbm", {"extra_trees": False}),
     "a start": ("lightgbm", {"objective": "smooth:ndcg"}),
     "another start": ("xgboost", {"objective": "smooth:ndcg"}),
     "two boosters": ("xgboost", {"init": fitted(WHOLE)}),

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from plain_trees import PLAIN
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -39,7 +40,7 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def make(objective: str = "lambda:ndcg+pointwise", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {"n_estimators": 25, "num_leaves": 6, "random_state": 0, "n_jobs": 1}
-    return GBRanker(objective, **{**defaults, **params})
+    return GBRanker(objective, **{**PLAIN, **defaults, **params})
 
 
 def fitted(ranker: GBRanker, y: Vector = Y) -> GBRanker:

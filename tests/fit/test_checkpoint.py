@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
+from plain_trees import PLAIN
 from sklearn.linear_model import Ridge
 
 from gbrank import GBRanker, LambdaRank, geometric, make_cubic
@@ -40,7 +41,7 @@ class Killed(Exception):
 def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {"n_estimators": 9, "random_state": 3, "n_jobs": 1, "min_child_samples": 3}
-    return GBRanker(objective, booster=booster, **{**defaults, **params})
+    return GBRanker(objective, booster=booster, **{**PLAIN, **defaults, **params})
 
 
 def fit(ranker: GBRanker, X: Any = X, **data: Any) -> GBRanker:
@@ -100,7 +101,7 @@ CASES = {
 }
 OWN_CASES = {
     "lightgbm": [
-        {"extra_trees": True, "feature_fraction_bynode": 0.5},
+        {"feature_fraction_bynode": 0.5},
         {"linear_tree": True},
         {"monotone_constraints": [1, 0, 0, 0, 0, 0], "path_smooth": 1.0},
     ],

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from plain_trees import PLAIN
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 
@@ -27,7 +28,7 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def fitted(table: Any = X, booster: str = "lightgbm", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {"n_estimators": 20, "num_leaves": 8, "random_state": 0, "n_jobs": 1}
-    return GBRanker(booster=booster, **{**defaults, **params}).fit(table, Y, qid=QID)
+    return GBRanker(booster=booster, **{**PLAIN, **defaults, **params}).fit(table, Y, qid=QID)
 
 
 @boosters

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from plain_trees import PLAIN
 
 from gbrank import (
     GBRanker,
@@ -31,7 +32,7 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def make(objective: Any = "lambdarank", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {"n_estimators": 6, "random_state": 3, "n_jobs": 1, "min_child_samples": 3}
-    return GBRanker(objective, **{**defaults, **params})
+    return GBRanker(objective, **{**PLAIN, **defaults, **params})
 
 
 def fit(ranker: GBRanker, **data: Any) -> GBRanker:

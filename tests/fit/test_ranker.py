@@ -10,6 +10,7 @@ import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from plain_trees import PLAIN
 
 from gbrank import (
     AP,
@@ -37,7 +38,7 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {"n_estimators": 10, "random_state": 0, "n_jobs": 1}
-    return GBRanker(objective, booster=booster, **{**defaults, **params})
+    return GBRanker(objective, booster=booster, **{**PLAIN, **defaults, **params})
 
 
 def fit(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:

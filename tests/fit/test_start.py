@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from plain_trees import PLAIN
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
@@ -22,7 +23,7 @@ TRAIN, VALID = QID < 30, QID >= 30
 def ranker(objective: str = "smooth:ndcg", **params: Any) -> GBRanker:
     """Return a small ranker."""
     params = {"n_estimators": 20, "num_leaves": 6, "random_state": 0, **params}
-    return GBRanker(objective, **params)
+    return GBRanker(objective, **PLAIN | params)
 
 
 def fitted(made: GBRanker) -> GBRanker:

@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from plain_trees import PLAIN
 
 import reference
 from cases import loop
@@ -378,7 +379,7 @@ def test_a_function_is_an_objective_everywhere() -> None:
     X, y, qid = make_cubic(20, n_documents=10, n_features=5, random_state=0)
     scores = []
     for objective in (listnet, custom_objective(listnet), listnet_compiled):
-        ranker = GBRanker(objective, n_estimators=5, n_jobs=1, random_state=0)
+        ranker = GBRanker(objective, n_estimators=5, n_jobs=1, random_state=0, **PLAIN)
         scores.append(ranker.fit(X, y, qid=qid).predict(X))
     options = {"verbose": -1, "num_threads": 1, "deterministic": True, "num_leaves": 31,
                "force_col_wise": True}  # fmt: skip

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from plain_trees import PLAIN
 from scipy.special import expit
 
 import gbrank
@@ -285,6 +286,6 @@ def test_a_long_list_in_a_fit() -> None:
     rng = np.random.default_rng(6)
     X = rng.normal(size=(30_000, 3))
     y = np.clip(np.round(X[:, 0] + 0.3 * rng.normal(size=30_000)), 0, 4)
-    ranker = gbrank.GBRanker("lambda:ndcg", n_estimators=5, n_jobs=1, random_state=0)
+    ranker = gbrank.GBRanker("lambda:ndcg", n_estimators=5, n_jobs=1, random_state=0, **PLAIN)
     ranker.fit(X, y, group=[30_000])
     assert NDCG()(y, ranker.predict(X)) > 0.95 > NDCG()(y, 0 * y) + 0.1

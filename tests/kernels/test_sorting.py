@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from gbrank.kernels.compiled import FAST_MATH
-from gbrank.kernels.sorting import LONG, MOVES, rank, rank_again
+from gbrank.kernels.sorting import LONG, MOVES, rank, rank_again, rank_by_counting
 
 EDGES = [0.0, -0.0, 5e-324, -5e-324, 1.0, -1.0, 1.5, np.nextafter(1.5, 2), 1e300, -1e300, -1e-300]
 
@@ -21,6 +21,11 @@ def ranked(s, ranking, spare, spare_ranking):  # type: ignore[no-untyped-def]
 @numba.njit(error_model="numpy", fastmath=FAST_MATH)
 def ranked_again(s, ranking):  # type: ignore[no-untyped-def]
     return rank_again(s, ranking)
+
+
+@numba.njit(error_model="numpy", fastmath=FAST_MATH)
+def counted(s, ranking):  # type: ignore[no-untyped-def]
+    rank_by_counting(s, ranking)
 
 
 @pytest.mark.parametrize("m", [1, 2, 50, LONG - 1, LONG, 3 * LONG])
@@ -43,6 +48,8 @@ def test_rank(m: int, seed: int, kind: str) -> None:
     ranked(found, ranking, np.empty(m), np.empty(m, np.int64))
     assert_array_equal(ranking, expected)
     assert_array_equal(found, scores[expected])
+    counted(scores, ranking)
+    assert_array_equal(ranking, expected)
 
 
 @given(st.integers(0, 99), st.integers(1, LONG), st.sampled_from([0.0, 0.01, 0.1, 10.0]))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from plain_trees import PLAIN
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, xlogy
 
@@ -119,7 +120,7 @@ def test_strings_that_mean_nothing(text: str, message: str) -> None:
 def test_mixture_trains(booster: str) -> None:
     """A mixture is an objective like others, and its order of rows changes nothing."""
     X, y, qid = make_cubic(40, n_documents=12, n_features=8, random_state=1)
-    ranker = GBRanker("lambda:ndcg+pointwise", booster=booster, n_estimators=20, n_jobs=1)
+    ranker = GBRanker("lambda:ndcg+pointwise", booster=booster, n_estimators=20, n_jobs=1, **PLAIN)
     scores = ranker.fit(X, y, qid=qid).predict(X)
     rows = np.random.default_rng(0).permutation(len(y))
     again = ranker.fit(X[rows], y[rows], qid=qid[rows]).predict(X)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 import reference
 from gbrank import AP, Queries, SmoothAP, get_objective, list_measures
-from gbrank.objectives.mixture import Mixture
 
 Vector = NDArray[np.float64]
 
@@ -113,7 +112,7 @@ def test_name() -> None:
     assert get_objective("smooth:ap-ranks") == SmoothAP()
     assert get_objective(str(SmoothAP(threshold=2))) == SmoothAP(threshold=2)
     inner = SmoothAP()
-    assert get_objective("smooth:ap-ranks+pointwise") == Mixture(inner, get_objective("pointwise"))
+    assert get_objective("smooth:ap-ranks+pointwise") == inner + get_objective("pointwise")
     assert "ap-ranks" not in [item.name for item in list_measures()]
     for text in ("lambda:ap-ranks", "approx:ap-ranks"):
         with pytest.raises(ValueError, match="unknown measure 'ap-ranks'"):

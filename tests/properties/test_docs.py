@@ -1,6 +1,7 @@
 """The pages in docs/: their lines run, their links lead somewhere, no public name is missing."""
 
 import doctest
+import inspect
 import re
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 import gbrank.distributed
 import gbrank.extend
 import gbrank.plots
+from gbrank import GBRanker
+from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -73,3 +76,24 @@ def test_every_defect_has_its_row() -> None:
     text = (DOCS / "compatibility.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| D(\d+) \|", text, re.MULTILINE)
     assert rows == [str(number) for number in range(1, 21)]
+
+
+def test_the_default_objective() -> None:
+    """Docstring, README, pages and the command line's help name the one that it is."""
+    assert inspect.signature(GBRanker).parameters["objective"].default == DEFAULT_OBJECTIVE
+    for text in (
+        str(GBRanker.__doc__),
+        (DOCS.parent / "README.md").read_text(encoding="utf-8"),
+        (DOCS / "defaults.md").read_text(encoding="utf-8"),
+    ):
+        assert f'"{DEFAULT_OBJECTIVE}"' in text
+        assert "perturbed" not in text
+    values = {
+        name: str(parameter.default)
+        for name, parameter in inspect.signature(GBRanker).parameters.items()
+    }
+    page = (DOCS / "defaults.md").read_text(encoding="utf-8")
+    for names in (["n_estimators", "learning_rate"], ["num_leaves", "min_child_samples"],
+                  ["colsample"]):  # fmt: skip
+        row = f"| {', '.join(f'`{name}`' for name in names)} | "
+        assert row + ", ".join(values[name] for name in names) in page

@@ -155,7 +155,7 @@ def test_catalogue() -> None:
     assert "−c Σ_i x_i softmax(s/σ)_i" in toytop
     assert "`toyfirst`" in toytop.split("Measures: ")[1].split("\n")[0]
     assert "y_1 / max y" in toyfirst
-    assert "Trained by: `approx`, `lambda`, `smooth`, `toytop`." in toyfirst
+    assert "Trained by: `approx`, `lambda`, `noisy`, `smooth`, `toytop`." in toyfirst
     with pytest.raises(ValueError, match=r"measure must .*SoftRank.*toyfirst"):
         get_objective("soft:toyfirst")
 
@@ -374,7 +374,7 @@ assert main(["list"]) == 0
 objectives, measures = objectives_page(), measures_page()
 assert "## `droppedtoo:MEASURE`" in objectives
 assert "## `dropped`" in measures
-assert "Trained by: `droppedtoo`, `lambda`." in measures
+assert "Trained by: `droppedtoo`, `lambda`, `noisy`." in measures
 assert {name, "droppedtoo:ndcg@3", "lambda:dropped", "lambda(truncation=4):dropped"} <= set(NAMES)
 assert FACTS["droppedtoo"].formula in objectives
 """

@@ -18,6 +18,7 @@ import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from one_list import PerceptronOfOneList
+from plain_trees import PLAIN
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.fixes import parse_version
@@ -55,7 +56,7 @@ incumbent = pytest.mark.incumbent
 def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
     """Return a small ranker."""
     defaults = {"n_estimators": 5, "min_child_samples": 5, "random_state": 0, "n_jobs": 1}
-    return GBRanker(objective, booster=booster, **{**defaults, **params})
+    return GBRanker(objective, booster=booster, **{**PLAIN, **defaults, **params})
 
 
 def fit(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:

@@ -265,7 +265,7 @@ def test_estimator_parameters() -> None:
 
 def test_pipelines_and_cross_validation() -> None:
     """qid reaches the ranker, by the step's name or by metadata routing."""
-    ranker = GBRanker(n_estimators=5, n_jobs=1, eval_metric="ndcg@3")
+    ranker = GBRanker(n_estimators=5, n_jobs=1, eval_metric="ndcg@3", random_state=0)
     pipeline = make_pipeline(StandardScaler(), ranker).fit(X, Y, gbranker__qid=QID)
     expected = clone(ranker).fit(StandardScaler().fit_transform(X), Y, qid=QID)
     assert_array_equal(pipeline.predict(X), expected.predict(StandardScaler().fit_transform(X)))

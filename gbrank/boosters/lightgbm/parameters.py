@@ -29,6 +29,7 @@ TAKEN = {
     "bagging_by_query": "the argument subsample_by",
     "bagging_seed": "the argument random_state",
     "feature_fraction": "the argument colsample",
+    "extra_trees": "the argument extra_trees",
     "lambda_l2": "the argument reg_lambda",
     "seed": "the argument random_state",
     "num_threads": "the argument n_jobs",
@@ -138,6 +139,7 @@ def tree_params(settings: TreeSettings) -> dict[str, Any]:
         "max_depth": -1 if settings.max_depth is None else settings.max_depth,
         "min_data_in_leaf": smallest,
         "feature_fraction": settings.colsample,
+        "extra_trees": settings.extra_trees,
         "lambda_l2": settings.reg_lambda,
         "seed": settings.seed,
         "num_threads": settings.n_jobs,
@@ -168,8 +170,11 @@ def network_params() -> dict[str, Any]:
 
 def draws_features(params: dict[str, Any]) -> bool:
     """Say whether LightGBM draws features at random, or splits."""
-    others = ("extra_trees", "feature_fraction_bynode")
-    return params["feature_fraction"] < 1 or any(name in params for name in others)
+    return (
+        params["feature_fraction"] < 1
+        or params["extra_trees"]
+        or "feature_fraction_bynode" in params
+    )
 
 
 def stateful(params: dict[str, Any], settings: TreeSettings) -> list[str]:

@@ -1,0 +1,196 @@
+"""Rankers as they come: gbrank, LightGBM, XGBoost and CatBoost, none of them told anything.
+
+python -m benchmarks.studies.as_they_come --data mq2008 ohsumed flights nfcorpus
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import lightgbm as lgb
+import matplotlib.pyplot as plt
+import numpy as np
+import xgboost as xgb
+from catboost import CatBoostRanker
+
+from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from gbrank import NDCG, Dataset, GBRanker, Queries, make_cubic, read_folds
+from gbrank.evaluation.statistics import interval, randomisation_test, stratified_mean
+from gbrank.plots.style import PALETTE, tidy
+
+MEASURE = NDCG(k=10)
+TEXT = """\
+# As they come
+
+What a newcomer meets: each library's ranker without a single parameter, trained on the training
+parts of five folds as LETOR has them (the validation parts are not used), judged on the test parts;
+one thread. gbrank's defaults were chosen on validation queries of folds 1, 3 and 5
+([how](../defaults.md)); test queries were read once, after that.
+
+The mean is that of the data sets, each of the same weight, whatever its size. Differences are from
+`GBRanker()`, with 95% bootstrap intervals over queries and the p-value of the paired randomisation
+test. CPU seconds are those of a fit, the mean over folds.
+
+![NDCG@10 against CPU seconds](as_they_come.png)
+"""
+
+Outcome: TypeAlias = tuple[list[float], float]
+
+
+def gbrank_scores(train: Any, X: Any, seed: int) -> Any:
+    """Return the scores of `GBRanker()`."""
+    ranker = GBRanker(random_state=seed, n_jobs=1)
+    return ranker.fit(train.X, train.y, qid=train.qid).predict(X)
+
+
+def peer_scores(make: Any, by_id: str, train: Any, X: Any, seed: int) -> Any:
+    """Return the scores of a ranker that wants the rows of a query to stand together."""
+    queries = Queries.from_qid(train.qid)
+    rows = queries.order
+    given: Any = queries.sizes if by_id == "group" else queries.index[rows]
+    return make(seed).fit(train.X[rows], train.y[rows], **{by_id: given}).predict(X)
+
+
+RANKERS: dict[str, Any] = {
+    "GBRanker()": gbrank_scores,
+    "LGBMRanker()": partial(
+        peer_scores, lambda seed: lgb.LGBMRanker(random_state=seed, n_jobs=1, verbosity=-1), "group"
+    ),
+    "XGBRanker()": partial(
+        peer_scores, lambda seed: xgb.XGBRanker(random_state=seed, n_jobs=1), "qid"
+    ),
+    "CatBoostRanker()": partial(
+        peer_scores,
+        lambda seed: CatBoostRanker(
+            random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False
+        ),
+        "group_id",
+    ),
+}
+
+
+def outcomes(data: Dataset, folder: Path | None) -> dict[str, Outcome]:
+    """Return NDCG@10 of each test query that has one, by ranker, and the CPU seconds of a fit."""
+    found: dict[str, Outcome] = {}
+    for name, scores_of in RANKERS.items():
+        values: list[float] = []
+        seconds = []
+        for number in range(1, len(data.splits) + 1):
+            kept = None if folder is None else folder / f"{data.name}-{name}-{number}.json"
+            if kept is not None and kept.exists():
+                own, spent = json.loads(kept.read_text())
+            else:
+                train, _, test = data.fold(number)
+                start = time.process_time()
+                scores = scores_of(train, test.X, number)
+                spent = time.process_time() - start
+                bound = MEASURE.bind(test.y, Queries.from_qid(test.qid))
+                own = [value for value in bound.per_query(scores).tolist() if not np.isnan(value)]
+                if kept is not None:
+                    kept.write_text(json.dumps([own, spent]))
+            values += own
+            seconds.append(spent)
+            print(
+                f"{data.name} {name} fold {number}: {np.mean(own):.4f}, {spent:.1f} s", flush=True
+            )
+        found[name] = values, float(np.mean(seconds))
+    return found
+
+
+def summarised(found: Mapping[str, Mapping[str, Outcome]]) -> list[dict[str, Any]]:
+    """Return a row for each data set, and all together, and each ranker."""
+    rows = []
+    ours, *peers = RANKERS
+    for label, names in [*((name, [name]) for name in found), ("mean", list(found))]:
+        strata = [np.array([found[name][ranker][0] for ranker in RANKERS]) for name in names]
+        differences = [values[1:] - values[0] for values in strata]
+        low, high = interval(differences)
+        p = randomisation_test(differences)
+        mean, difference = stratified_mean(strata), stratified_mean(differences)
+        for i, ranker in enumerate((ours, *peers)):
+            rows.append(
+                {
+                    "data": label,
+                    "ranker": ranker,
+                    "ndcg@10": float(mean[i]),
+                    "difference": float(difference[i - 1]) if i else None,
+                    "low": float(low[i - 1]) if i else None,
+                    "high": float(high[i - 1]) if i else None,
+                    "p": float(p[i - 1]) if i else None,
+                    "cpu_seconds": float(np.mean([found[name][ranker][1] for name in names])),
+                    "queries": sum(values.shape[1] for values in strata),
+                }
+            )
+    return rows
+
+
+def page(rows: Sequence[Mapping[str, Any]], command: str) -> str:
+    """Return the page."""
+    labels = list(dict.fromkeys(row["data"] for row in rows))
+    cell = {(row["data"], row["ranker"]): row for row in rows}
+
+    def line(ranker: str) -> list[str]:
+        own = [cell[label, ranker] for label in labels]
+        return [
+            f"`{ranker}`",
+            *(f"{row['ndcg@10']:.4f} ({row['cpu_seconds']:.1f} s)" for row in own),
+        ]
+
+    head = ["NDCG@10 (CPU seconds)", *labels]
+    blocks = [TEXT.strip(), f"```bash\n{command}\n```", markdown_table(head, map(line, RANKERS))]
+    lines = (
+        [
+            row["data"],
+            f"`{row['ranker']}`",
+            f"{row['difference']:+.4f}",
+            f"{row['low']:+.4f} to {row['high']:+.4f}",
+            f"{row['p']:.4f}",
+        ]
+        for row in rows
+        if row["p"] is not None
+    )
+    head = ["data", "ranker", "difference", "95% interval", "p"]
+    blocks.append(markdown_table(head, lines, words=2))
+    return "\n\n".join(blocks) + "\n"
+
+
+def draw(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Draw NDCG@10 against CPU seconds, a panel for each data set."""
+    labels = [label for label in dict.fromkeys(row["data"] for row in rows) if label != "mean"]
+    figure, panels = plt.subplots(1, len(labels), figsize=(3 * len(labels), 3.2), squeeze=False)
+    for axes, label in zip(panels[0], labels, strict=True):
+        for row, color in zip([row for row in rows if row["data"] == label], PALETTE, strict=False):
+            axes.plot(row["cpu_seconds"], row["ndcg@10"], "o", color=color, label=row["ranker"])
+        axes.set_xscale("log")
+        axes.set_xlabel("CPU seconds of a fit")
+        axes.set_title(label)
+        tidy(axes)
+    panels[0, 0].set_ylabel("NDCG@10, test queries")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.set_layout_engine("constrained")
+    figure.savefig(PAGES / "as_they_come.png", dpi=120)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
+    parser.add_argument("--results", type=Path, help="folder that keeps what is done")
+    arguments = parser.parse_args()
+    if arguments.results is not None:
+        arguments.results.mkdir(parents=True, exist_ok=True)
+    found = {}
+    X, y, qid = make_cubic(9, random_state=0)
+    GBRanker(n_estimators=1).fit(X, y, qid=qid)  # compiles, so that no fit that counts does
+    for folder in arguments.data:
+        data = read_folds(folder)
+        found[data.name] = outcomes(data, arguments.results)
+    rows = summarised(found)
+    names = " ".join(Path(folder).name for folder in arguments.data)
+    command = f"python -m benchmarks.studies.as_they_come --data {names}"
+    (RESULTS / "as_they_come.json").write_text(rows_to_json(rows), encoding="utf-8")
+    (PAGES / "as_they_come.md").write_text(page(rows, command), encoding="utf-8")
+    draw(rows)
