@@ -3,21 +3,15 @@
 import argparse
 import sys
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import lightgbm as lgb
 import numpy as np
-import xgboost as xgb
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from gbrank.commands.shared import check_folder
 from gbrank.common.checks import check_number
-from gbrank.data.queries import Queries
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Documents
-from gbrank.measures.measure_registry import get_measure
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
 
@@ -41,15 +35,36 @@ COLUMNS = {
     "AP": f"ap(threshold={RELEVANT})",
     "RR": f"rr(threshold={RELEVANT})",
 }
-POINTS = 20  # of each curve
+
+# LightGBM's and XGBoost's own rankers without a parameter, in gbrank's words.
+RANKERS: dict[str, dict[str, Any]] = {
+    "GBRanker": {},
+    "LGBMRanker": {
+        "objective": "lightgbm:lambdarank",
+        "n_estimators": 100,
+        "learning_rate": 0.1,
+        "num_leaves": 31,
+        "colsample": 1.0,
+        "extra_trees": False,
+    },
+    "XGBRanker": {
+        "objective": "xgboost:rank:ndcg",
+        "booster": "xgboost",
+        "n_estimators": 100,
+        "learning_rate": 0.3,
+        "num_leaves": 64,
+        "max_depth": 6,
+        "min_child_samples": 1,
+        "colsample": 1.0,
+        "reg_lambda": 1.0,
+        "booster_params": {"grow_policy": "depthwise"},
+    },
+}
 
 
 class _Fit(NamedTuple):
-    """A trained ranker: scores after some rounds, how many it has, and its CPU seconds."""
-
     name: str
-    scores: Callable[[int], NDArray[np.float64]]
-    rounds: int
+    results: dict[str, list[float]]
     seconds: float
 
 
@@ -82,69 +97,52 @@ def run(arguments: argparse.Namespace) -> None:
         "Rankers as they come, without a parameter but the seed and the number of threads.",
         flush=True,
     )
-    common = {"random_state": arguments.seed, "n_jobs": arguments.n_jobs}
+    common: dict[str, Any] = {
+        "eval_metric": list(COLUMNS.values()),
+        "random_state": arguments.seed,
+        "n_jobs": arguments.n_jobs,
+    }
+    held_out: dict[str, Any] = {"eval_set": [(test.X, test.y)], "eval_qid": [test.qid]}
     _say("Compiling ...")
-    GBRanker(n_estimators=1, **common).fit(train.X, train.y, qid=train.qid)
+    GBRanker(**common | {"n_estimators": 1}).fit(train.X, train.y, qid=train.qid, **held_out)
     fits = []
-    for name, fit in (
-        ("GBRanker", _fit_gbrank), ("LGBMRanker", _fit_lightgbm), ("XGBRanker", _fit_xgboost)
-    ):  # fmt: skip
+    for name, params in RANKERS.items():
         _say(f"Training {name} ...")
         start = time.process_time()
-        scores, rounds = fit(train, test.X, common)
-        fits.append(_Fit(name, scores, rounds, time.process_time() - start))
+        ranker = GBRanker(**common | params).fit(train.X, train.y, qid=train.qid, **held_out)
+        seconds = time.process_time() - start
+        fits.append(_Fit(name, ranker.evals_result_["valid_0"], seconds))
     print(
         f"\nMeans over the test queries; for AP and RR, labels from {RELEVANT} on are "
-        f"relevant:\n\n{_table(fits, test)}\n"
+        f"relevant:\n\n{_table(fits)}\n"
     )
-    _draw(fits, test).savefig(arguments.output, dpi=150)
+    _draw(fits).savefig(arguments.output, dpi=150)
     print(f"NDCG@10 against seconds: {arguments.output}")
-
-
-def _fit_gbrank(train: Documents, X: Any, common: dict[str, Any]) -> tuple[Any, int]:
-    ranker = GBRanker(**common).fit(train.X, train.y, qid=train.qid)
-    return lambda n: ranker.booster_.predict(X, num_iteration=n), ranker.best_iteration_
-
-
-def _fit_lightgbm(train: Documents, X: Any, common: dict[str, Any]) -> tuple[Any, int]:
-    sizes = Queries.from_qid(train.qid).sizes
-    ranker = lgb.LGBMRanker(**common, verbosity=-1).fit(train.X, train.y, group=sizes)
-    return lambda n: ranker.predict(X, num_iteration=n), ranker.n_estimators
-
-
-def _fit_xgboost(train: Documents, X: Any, common: dict[str, Any]) -> tuple[Any, int]:
-    ranker = xgb.XGBRanker(**common).fit(train.X, train.y, qid=train.qid)
-    rounds = ranker.get_booster().num_boosted_rounds()
-    return lambda n: ranker.predict(X, iteration_range=(0, n)), rounds
 
 
 def _say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def _table(fits: list[_Fit], test: Documents) -> str:
+def _table(fits: list[_Fit]) -> str:
     rows = [["as it comes", *COLUMNS, "rounds", "CPU time"]]
-    for ranker, scores_after, rounds, seconds in fits:
-        scores = scores_after(rounds)
-        values = [get_measure(name)(test.y, scores, qid=test.qid) for name in COLUMNS.values()]
-        cells = [f"{value:.4f}" for value in values]
-        rows.append([ranker, *cells, str(rounds), f"{seconds:.1f} s"])
+    for name, results, seconds in fits:
+        cells = [f"{curve[-1]:.4f}" for curve in results.values()]
+        rows.append([name, *cells, str(len(results[METRIC])), f"{seconds:.1f} s"])
     width = max(len(row[0]) for row in rows)
     return "\n".join(
         f"  {first:<{width}}" + "".join(f"{cell:>10}" for cell in others) for first, *others in rows
     )
 
 
-def _draw(fits: list[_Fit], test: Documents) -> Figure:
-    """Draw the measure of the first trees against their share of the seconds."""
-    measure = get_measure(METRIC)
+def _draw(fits: list[_Fit]) -> Figure:
+    """Draw the measure after each round against its share of the seconds."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot()
-    for (name, scores_after, rounds, seconds), colour in zip(fits, PALETTE, strict=False):
-        after = np.unique(np.linspace(1, rounds, POINTS).astype(int))
-        values = [measure(test.y, scores_after(int(n)), qid=test.qid) for n in after]
-        axes.plot(after / rounds * seconds, values, color=colour)
-        axes.plot(seconds, values[-1], "o", color=colour, label=f"{name}: {values[-1]:.3f}")
+    for (name, results, seconds), colour in zip(fits, PALETTE, strict=False):
+        curve = results[METRIC]
+        axes.plot(np.arange(1, len(curve) + 1) / len(curve) * seconds, curve, color=colour)
+        axes.plot(seconds, curve[-1], "o", color=colour, label=f"{name}: {curve[-1]:.3f}")
     axes.set_title("Rankers as they come; dots mark where they stop")
     axes.set_xscale("log")
     axes.set_xlabel("CPU seconds of training")
