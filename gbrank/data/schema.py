@@ -164,6 +164,13 @@ def _check_codes(column: Features, name: int | str) -> None:
 def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     if not nw.dependencies.is_into_dataframe(X):
         return None
+    if nw.dependencies.is_pandas_dataframe(X):
+        for name, dtype in X.dtypes.items():
+            if str(dtype).startswith("Sparse["):
+                raise ValueError(
+                    f"X must not have sparse pandas columns, got {dtype} in column {name!r}: pass "
+                    "X.sparse.to_coo() in fit and predict, or X.sparse.to_dense()."
+                )
     frame = nw.from_native(X, eager_only=True)
     _refuse_empty(frame.shape)
     return frame
@@ -180,7 +187,7 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
 
 def _as_matrix(X: Any) -> Features:
     if sp.issparse(X):
-        matrix = sp.csr_matrix(X)
+        matrix = _as_canonical(X)
         kind = matrix.dtype.kind
     else:
         if np.ma.is_masked(X):
@@ -208,6 +215,26 @@ def _as_matrix(X: Any) -> Features:
         raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.")
     wanted = matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64
     return matrix.astype(wanted, copy=False)
+
+
+def _as_canonical(X: Any) -> Features:
+    """Return a sparse matrix as CSR, each entry once; compiled code takes its indices on trust."""
+    try:
+        if hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+        elif X.format == "coo":
+            for name, places, size in (("row", X.row, X.shape[0]), ("col", X.col, X.shape[1])):
+                if places.size and not 0 <= places.min() <= places.max() < size:
+                    raise ValueError(f"{name} must be from 0 to {size - 1}")
+    except ValueError as error:
+        raise ValueError(f"X is a damaged {X.format.upper()} matrix: {error}.") from None
+    matrix = sp.csr_matrix(X)
+    # What SciPy remembers of the order of entries may be of before they were changed.
+    matrix = sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
 
 
 def _is_numeric(column: "nw.Series[Any]") -> bool:

@@ -16,8 +16,9 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 from plain_trees import PLAIN
 from scipy import sparse as sp
+from sklearn.base import clone
 
-from gbrank import GBRanker, make_cubic
+from gbrank import GBRanker, LinearRanker, make_cubic
 from gbrank.data.schema import Schema
 
 NAN = float("nan")
@@ -316,3 +317,63 @@ def test_bad_numeric_categories(value: float) -> None:
         read(X, [1])
     with pytest.raises(ValueError, match=r"'b'"):
         read(pd.DataFrame({"a": X[:, 0], "b": X[:, 1]}), ["b"])
+
+
+DAMAGE = {
+    "an index below 0": lambda matrix: matrix.indices.__setitem__(0, -1),
+    "an index beyond": lambda matrix: matrix.indices.__setitem__(0, 1000),
+    "a row that ends before it begins": lambda matrix: matrix.indptr.__setitem__(1, 10**6),
+    "a first row that does not begin at 0": lambda matrix: matrix.indptr.__setitem__(0, 1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_matrix, sp.csr_array])
+def test_damaged_sparse_matrices(make: Any, damage: str) -> None:
+    """They are refused before compiled code reads foreign memory; also by linear rankers."""
+    X, y, qid = make_cubic(10, n_documents=10, n_features=4, random_state=0)
+    rankers = [
+        GBRanker("ranknet", n_estimators=1, n_jobs=1).fit(X, y, qid=qid),
+        LinearRanker("regression").fit(X, y, qid=qid),
+    ]
+    broken = make(X)
+    DAMAGE[damage](broken)
+    for ranker in rankers:
+        for call in (lambda ranker=ranker: ranker.predict(broken),
+                     lambda ranker=ranker: clone(ranker).fit(broken, y, qid=qid)):  # fmt: skip
+            with pytest.raises(ValueError, match=r"X is a damaged CS[RC] matrix: ind"):
+                call()
+
+
+def test_damaged_coordinates() -> None:
+    """Of a COO matrix."""
+    X, y, qid = make_cubic(10, n_documents=10, n_features=4, random_state=0)
+    for name in ("row", "col"):
+        broken = sp.coo_matrix(X)
+        getattr(broken, name)[0] = 10**6
+        with pytest.raises(ValueError, match=f"X is a damaged COO matrix: {name} must be"):
+            GBRanker("ranknet", n_estimators=1).fit(broken, y, qid=qid)
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_entries_that_stand_twice_are_summed(booster: str) -> None:
+    """And the given matrix stays as it is."""
+    X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+    X = np.where(X > 0.3, X, 0.0)
+    whole = sp.csr_matrix(X)
+    halves = sp.csr_matrix(
+        (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), 2 * whole.indptr), X.shape
+    )
+    ranker = GBRanker("ranknet", booster=booster, n_estimators=5, n_jobs=1, random_state=0)
+    expected = ranker.fit(whole, y, qid=qid).predict(whole)
+    assert_array_equal(ranker.fit(halves, y, qid=qid).predict(halves), expected)
+    assert halves.nnz == 2 * whole.nnz
+
+
+def test_sparse_frames_are_refused() -> None:
+    """With what to pass in their place."""
+    X, y, qid = make_cubic(10, n_documents=10, n_features=4, random_state=0)
+    frame = pd.DataFrame.sparse.from_spmatrix(sp.csr_matrix(X))
+    with pytest.raises(ValueError, match=r"sparse pandas columns.*X\.sparse\.to_coo\(\)"):
+        GBRanker("ranknet").fit(frame, y, qid=qid)
+    GBRanker("ranknet", n_estimators=1).fit(frame.sparse.to_coo(), y, qid=qid)
