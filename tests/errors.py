@@ -116,6 +116,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("num_leaves", "GBRanker(num_leaves=1).fit(X, y, qid=qid)"),
         ("max_depth", "GBRanker(max_depth=-1).fit(X, y, qid=qid)"),
         ("subsample", "GBRanker(subsample=1.5).fit(X, y, qid=qid)"),
+        ("extra_trees", "GBRanker(booster='xgboost', extra_trees=True).fit(X, y, qid=qid)"),
         ("subsample_by", "GBRanker(subsample_by='row').fit(X, y, qid=qid)"),
         ("n_jobs", "GBRanker(n_jobs=0).fit(X, y, qid=qid)"),
         ("random_state", "GBRanker(random_state='seven').fit(X, y, qid=qid)"),

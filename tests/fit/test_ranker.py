@@ -228,6 +228,20 @@ def test_random_state(booster: str, how: dict[str, Any]) -> None:
     assert (fit(booster).predict(X) != scores).any()
 
 
+def test_extra_trees() -> None:
+    """LightGBM's own, on by default; XGBoost has none."""
+    by_default, plain = fit(extra_trees=None), fit()
+    for ranker, flag in ((by_default, 1), (plain, 0)):
+        assert f"[extra_trees: {flag}]" in ranker.booster_.model_to_string()
+    assert (by_default.predict(X) != plain.predict(X)).any()
+    assert_array_equal(fit(extra_trees=True).predict(X), by_default.predict(X))
+    assert_array_equal(fit("xgboost", extra_trees=None).predict(X), fit("xgboost").predict(X))
+    with pytest.raises(
+        ValueError, match="extra_trees must be False or None with booster='xgboost'"
+    ):
+        fit("xgboost", extra_trees=True)
+
+
 @boosters
 def test_weights(booster: str) -> None:
     """Query weights are document weights that are constant in a query; both multiply."""
