@@ -15,6 +15,7 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import xgboost as xgb
+from scipy import sparse
 from sklearn.linear_model import Ridge
 
 import gbrank
@@ -67,9 +68,12 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("qid", "Queries.from_qid([object(), object()])"),
         ("qid", "GBRanker().fit(X, y)"),
         ("qid", "trained.score(X, y)"),
+        ("qid", "next(QueryKFold(3).split(X))"),
     ],
     "Features": [
         ("X", "GBRanker().fit(X[0], y, qid=qid)"),
+        ("X", "trained.predict(damaged())"),
+        ("X", "trained.predict(pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)))"),
         ("X", "GBRanker().fit(X[:0], y[:0], qid=qid[:0])"),
         ("X", "GBRanker().fit(X + np.inf, y, qid=qid)"),
         ("X", "GBRanker().fit(X + 1j, y, qid=qid)"),
@@ -190,6 +194,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("objectives", "Mixture([RankNet(), RankNet() + ListNet()])"),
         ("objectives", "Mixture(['ranknet', RankNet()])"),
         ("objectives", "Mixture([RankNet(), ListNet()], weights=[1])"),
+        ("weights", "Mixture([RankNet(), ListNet()], [linear(0, 1)] * 2).bind(y, Q, rounds=2)"),
+        ("weight", "Mixture([RankNet(), ListNet()], [1, lambda *_: -1]).bind(y, Q, rounds=2)"),
+        ("objective", "get_objective('ranknet:ndcg')"),
         ("weight", "Mixture([RankNet(), ListNet()], weights=[1, 0])"),
         ("weight", "Mixture([RankNet(), ListNet()], [1, linear(0, 1, unit='spread')])"),
         ("draws", "NoisyLambdaRank(draws=0)"),
@@ -344,9 +351,15 @@ def names(folder: Path) -> dict[str, Any]:
             file.write_bytes(change(file.read_bytes()))
         return path
 
+    def damaged() -> Any:
+        matrix = sparse.csr_matrix(X)
+        matrix.indices[0] = -1
+        return matrix
+
     on_frame = GBRanker(**small).fit(frame, y, qid=qid)
     own = {name: value for name, value in locals().items() if name not in ("made", "new", "small")}
     own |= {"constant": constant, "join": join, "linear": linear}
+    own |= {"Q": gbrank.Queries.from_qid(qid), "sparse": sparse}
     own |= {"np": np, "pd": pd, "lgb": lgb, "xgb": xgb, "Ridge": Ridge, "path": new("train.txt")}
     return {**vars(gbrank), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 
