@@ -1,10 +1,12 @@
 """What holds for every test: its examples, how threads wait, and when kernels are compiled."""
 
 import os
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from sklearn import set_config
 
 # Workers of pytest-xdist share the cores: an OpenMP thread that spins while it waits for another
 # makes small trainings a hundred times slower. Read when LightGBM or XGBoost is imported.
@@ -43,3 +45,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for name in NAMES:
         if kind(name) in mine:
             get_objective(name).bind(labels, queries).gradients(scores)
+
+
+@pytest.fixture
+def routing() -> Iterator[None]:
+    """Enable metadata routing."""
+    set_config(enable_metadata_routing=True)
+    yield
+    set_config(enable_metadata_routing=False)

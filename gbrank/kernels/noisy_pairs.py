@@ -74,10 +74,10 @@ def noisy_pairs(
     for draw in range(draws):
         for i in range(m):
             exponential = np.log(stratified(query.noise, i, draw, draws))  # the negative of one
-            # Minus exp(−(score + Gumbel noise)/σ), of the same order.
-            keys[i] = exponential * all_down[i]
             if wide:
-                keys[i] = (s[i] - s[0]) / query.sigma - np.log(-exponential)
+                keys[i] = (s[i] - s[0]) / query.sigma - np.log(-exponential)  # plus Gumbel noise
+            else:
+                keys[i] = exponential * all_down[i]  # minus exp(−(s + noise)/σ), of the same order
         if m < LONG:
             rank_by_counting(keys[:m], places)
         else:

@@ -2,13 +2,11 @@
 
 import pickle
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn import set_config
 from sklearn.base import clone
 from sklearn.model_selection import (
     GridSearchCV,
@@ -38,14 +36,6 @@ RANKERS = [
     LinearRanker("ranknet", n_steps=1),
     SLAMPerceptron(),
 ]
-
-
-@pytest.fixture
-def routing() -> Iterator[None]:
-    """Enable metadata routing."""
-    set_config(enable_metadata_routing=True)
-    yield
-    set_config(enable_metadata_routing=False)
 
 
 @pytest.mark.usefixtures("routing")

@@ -1,7 +1,6 @@
 """Inside scikit-learn: routing of queries and weights, searches, pipelines, scorers, splits."""
 
 import pickle
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import config_context, set_config
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -54,14 +53,6 @@ def ranker(**params: Any) -> GBRanker:
     """Return a small ranker."""
     params = {"n_estimators": 4, "num_leaves": 6, "min_child_samples": 5, **params}
     return GBRanker(**params, n_jobs=1, random_state=0)
-
-
-@pytest.fixture
-def routing() -> Iterator[None]:
-    """Enable metadata routing."""
-    set_config(enable_metadata_routing=True)
-    yield
-    set_config(enable_metadata_routing=False)
 
 
 def by_hand(estimator: Any, measure: Any, **weights: Any) -> list[float]:
