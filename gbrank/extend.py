@@ -10,7 +10,7 @@ docs/extending.md shows one of each.
 """
 
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import inline, shared
+from gbrank.kernels.compiled import inline, plain
 from gbrank.kernels.contract import (
     MeasureFunctions,
     NoParameters,
@@ -48,8 +48,8 @@ __all__ = [
     "bound_steps",
     "custom_objective",
     "inline",
+    "plain",
     "register_measure",
     "register_objective",
-    "shared",
     "to_score_units",
 ]

@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.extend import Measure, Ranking, Swaps, shared
+from gbrank.extend import Measure, Ranking, Swaps, inline, plain
 
 FUNCTIONS = ("value", "separable", "prepare", "row", "by_rank", "by_position")
 
 
-@shared
+@plain
 def fill_with_nan(ranking: Ranking) -> None:
     """Leave nothing in the scratch."""
     ranking.scratch[:, :] = np.nan
 
 
-@shared
+@plain
 def write_one_row_more(ranking: Ranking) -> None:
     """Write to the row after the last that `toys.ToyFirst` declares."""
     ranking.scratch[3, 0] = 1.0
@@ -25,8 +25,8 @@ def write_one_row_more(ranking: Ranking) -> None:
 def then(measure: type[Measure], more: Any, where: Collection[str] = FUNCTIONS) -> Measure:
     """Return a measure that does more at the end of some of its functions; rows prepare first."""
     swaps: Any = measure.swaps
-    value, by_rank, by_position = map(shared, (measure.value, measure.by_rank, measure.by_position))
-    separable, prepare, row = map(shared, (swaps.separable, swaps.prepare, swaps.row))
+    value, by_rank, by_position = map(inline, (measure.value, measure.by_rank, measure.by_position))
+    separable, prepare, row = map(inline, (swaps.separable, swaps.prepare, swaps.row))
 
     def value_then(ranking: Ranking) -> float:
         found = value(ranking)

@@ -18,7 +18,6 @@ __all__ = [
     "compile_for",
     "inline",
     "plain",
-    "shared",
 ]
 
 Function: TypeAlias = Callable[..., Any]
@@ -26,8 +25,9 @@ Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 Positions: TypeAlias = NDArray[np.int64]
 
-# NaN and infinity keep their meaning: the driver's checks rely on it.
-FAST_MATH = {"nsz", "arcp", "contract", "afn", "reassoc"}
+# Sums may be in any order, so that loops use vectors. NaN and infinity keep their meaning: the
+# driver's checks rely on it.
+FAST_MATH = {"nsz", "reassoc"}
 
 
 def _compile(
@@ -65,13 +65,13 @@ def inline(function: Function) -> Function:
 
 
 def plain(function: Function) -> Function:
-    """Compile a function whose arithmetic is as written."""
+    """Compile a function by itself, with sums in the order in which they are written.
+
+    Everything that loops call and do not inline must be compiled so. Each loop brings a copy of it,
+    and which of the copies a process calls depends on what it compiled or loaded first: with sums
+    in any order, copies would differ in their last bits.
+    """
     return _compile(function, fastmath=False)
-
-
-def shared(function: Function) -> Function:
-    """Compile a long helper that is called in several places, once for each kind of arguments."""
-    return _compile(function)
 
 
 @cache

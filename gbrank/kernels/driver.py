@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.kernels.compiled import Function, Matrix, Vector, compile_for, shared
+from gbrank.kernels.compiled import Function, Matrix, Vector, compile_for, inline, plain
 from gbrank.kernels.contract import SIGNATURES, MeasureFunctions, Query, Ranking
 from gbrank.kernels.pools import Pool
 from gbrank.kernels.program import Program
@@ -288,7 +288,7 @@ def _loop(
     return -1
 
 
-@shared
+@plain
 def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector) -> None:
     """Give documents of equal score and label their mean, whichever row each of them is."""
     start = 0
@@ -302,7 +302,7 @@ def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector
         start = end
 
 
-@shared
+@plain
 def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
     """Write where the block of documents of equal score begins and ends."""
     m = s.size
@@ -340,7 +340,7 @@ def _with_kernel(own: Function) -> Function:
         _loop.__code__.replace(
             co_filename=code.co_filename, co_firstlineno=code.co_firstlineno, co_name=name
         ),
-        {**_loop.__globals__, "kernel": shared(own), "__name__": own.__module__},
+        {**_loop.__globals__, "kernel": inline(own), "__name__": own.__module__},
         name,
     )
     copy.__qualname__ = name

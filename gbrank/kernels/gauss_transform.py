@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.kernels.compiled import Matrix, Vector, inline, shared
+from gbrank.kernels.compiled import Matrix, Vector, inline, plain
 from gbrank.kernels.sweeps import TERMS, fill_powers
 
 __all__ = [
@@ -74,7 +74,7 @@ def lay_out(s: Vector, width: float, places: Vector) -> None:
         places[i] = base + (anchor - s[i]) / width
 
 
-@shared
+@plain
 def add_by_boxes(
     table: NDArray[np.float64], few: int, slope: bool, sources: Vector, weights: Matrix,
     targets: Vector, out: Matrix,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Positions, Vector, inline, shared
+from gbrank.kernels.compiled import Positions, Vector, inline
 from gbrank.kernels.contract import NO_SWAPS, MeasureFunctions, Query, Swaps
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
@@ -189,7 +189,7 @@ def direct_pairs(
     return loss
 
 
-_sum_directly = shared(direct_pairs)
+_sum_directly = inline(direct_pairs)
 
 
 def swept_pairs(

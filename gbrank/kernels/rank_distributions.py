@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.newton_steps import bound_steps, multiply
@@ -143,7 +144,7 @@ def integrate(
             z = x - depth[j]
             density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
             above[j] = 0.5 * math.erfc(-z * np.sqrt(0.5))
-        if low + above[low:high].sum() > deepest:
+        if low + sum_of(above[low:high]) > deepest:
             break  # all that follow are above as well, and no rank so far down counts
         bottom, top = count_above(low, high, work)
         total = 0.0
@@ -250,7 +251,7 @@ def add_curvature(
     drop = 0.0
     for r in range(max(bottom, 2), top + 1):
         drop += any_[r - 1] * (table[high - r] - table[high - r + 1])
-    total = density[low:high].sum()
+    total = sum_of(density[low:high])
     total_gain = 0.0
     for k in range(low, high):
         total_gain += density[k] * gains[k]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gbrank.data.queries import Queries
+from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import Matrix, Vector, inline
 from gbrank.kernels.gauss_transform import BOXES, GAUSSIAN, add_by_boxes, make_table
 from gbrank.kernels.gauss_transform import REACH as BOX_REACH
@@ -125,7 +126,7 @@ def sum_exponentials(
     product = np.empty(points.size)
     dropped = np.zeros(points.size)
     fields = np.empty((2, points.size))
-    value = first_discount * gains[start:end].sum()
+    value = first_discount * sum_of(gains[start:end])
     for r in range(rates.size):
         rate = rates[r]
         spread = -np.expm1(-rate)
@@ -144,7 +145,7 @@ def sum_exponentials(
             product[a] = np.exp(fields[0, a] - rate * (start + above))
         fields[:, :size] = 0.0
         add_by_boxes(tables[r, 1], 0, False, places[:near], weights, points[:size], fields)
-        value -= drops[r] / spread * gains[start:end].sum()
+        value -= drops[r] / spread * sum_of(gains[start:end])
         for a in range(size):
             weight = step * drops[r] * product[a]
             value += weight / spread * fields[1, a]

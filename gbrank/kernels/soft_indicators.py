@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import Matrix, Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.distances import DISTANCE_SCRATCH, add_distances
@@ -189,5 +190,5 @@ def neighbour(a: float, b: float, sigma: float) -> float:
 @inline
 def rescale(floor: float, width: float, gradient: Vector, curvature: Vector) -> None:
     """Go from derivatives in units of √σ, the width; add a share of the mean curvature."""
-    curvature += floor * curvature.sum() / curvature.size
+    curvature += floor * sum_of(curvature) / curvature.size
     multiply(2 / width, 2 / width / width, gradient, curvature)

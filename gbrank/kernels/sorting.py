@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gbrank.kernels.compiled import Positions, Vector, inline, shared
+from gbrank.kernels.compiled import Positions, Vector, inline, plain
 
 __all__ = ["LONG", "rank", "rank_again", "rank_by_counting"]
 
@@ -14,7 +14,7 @@ DIGITS, BITS = 6, 11
 SIGN = np.uint64(1 << 63)
 
 
-@shared
+@plain
 def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions) -> None:
     """Sort scores, best first, in place, and write where each of them was to `ranking`."""
     if s.size < LONG:
@@ -32,7 +32,7 @@ def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions)
     _from_keys(keys)
 
 
-@shared
+@plain
 def rank_again(s: Vector, ranking: Positions) -> bool:
     """Sort scores by insertion, best first, in place, as `rank` does.
 

@@ -15,7 +15,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline, shared
+from gbrank.kernels.addition import sum_of
+from gbrank.kernels.compiled import Matrix, Positions, Vector, inline, plain
 from gbrank.kernels.contract import SeparableDelta
 from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
@@ -117,14 +118,14 @@ def add_sums(
                 i = t if above else m - 1 - t
                 out[i] += total
                 if end > start + 1:
-                    out[i] += 0.5 * (tied - weights[i]) * terms[above, :TERMS].sum()
+                    out[i] += 0.5 * (tied - weights[i]) * sum_of(terms[above, :TERMS])
             fill_powers(1.0 / factor, powers)
             for n in range(np.uintp(TERMS)):
                 sums[0, n] += tied * powers[n]
             start = end
 
 
-@shared
+@plain
 def sweep_pairs(
     s: Vector, sigma: float, first: Positions, x: Vector, unit: bool, separable: bool,
     delta: SeparableDelta, terms: Matrix, scratch: Matrix, gradient: Vector, curvature: Vector,
@@ -362,8 +363,8 @@ def _sweep(
                     weight *= delta.inside[p]
                 if losses:
                     weight *= 0.5  # both documents of the pair count it
-                force += weight * terms[0, :TERMS].sum()
-                second += weight * terms[2, :TERMS].sum()
+                force += weight * sum_of(terms[0, :TERMS])
+                second += weight * sum_of(terms[2, :TERMS])
             if losses:
                 total += force
                 if wrong:

@@ -126,6 +126,33 @@ def test_processes(tmp_path: Path) -> None:
         assert (tmp_path / "1" / file).read_bytes() == (tmp_path / "2" / file).read_bytes()
 
 
+GRADIENT_IN_ANOTHER_PROCESS = """
+import sys
+from gbrank import Queries, get_objective, make_cubic
+_, labels, qid = make_cubic(6, n_documents=70, random_state=0)
+scores = make_cubic(6, n_documents=70, random_state=1)[0][:, 0]
+for name in ("listnet", "lambda:ap"):
+    for row in get_objective(name).bind(labels, Queries.from_qid(qid)).gradients(scores):
+        sys.stdout.buffer.write(row.tobytes())
+"""
+
+
+@pytest.mark.slow
+def test_compiled_or_loaded(tmp_path: Path) -> None:
+    """A process that compiles a kernel computes the bits of one that finds it on disk."""
+    compiled, loaded = (
+        subprocess.run(
+            [sys.executable, "-c", GRADIENT_IN_ANOTHER_PROCESS],
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for _ in range(2)
+    )
+    assert len(compiled) == 2 * 2 * 6 * 70 * 8
+    assert compiled == loaded
+
+
 # --- kinds of input -----------------------------------------------------------------------------
 
 
