@@ -288,7 +288,8 @@ class GBRanker(BaseRanker):
                 f"min_child_samples={self.min_child_samples}, features without variation, or "
                 "gradients too small (a narrow sigma)?"
             )
-        self._model = model
+        with interrupts_held():  # so would that of an earlier model
+            self._model = model
         self._booster_kind = self.booster
         self.init_ = plan.start
         self.position_bias_ = bias

@@ -12,8 +12,8 @@ __all__ = ["interrupts_held"]
 def interrupts_held() -> Iterator[None]:
     """Let Ctrl-C wait until the block is over.
 
-    Some places lose an exception, or make another of it: Python code that numba calls while it
-    passes functions to compiled code, and destructors.
+    Some places lose an exception, or make another of it: destructors, and Python code that compiled
+    code calls, as numba does to pass functions, and XGBoost to take data. Also a decorator.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):

@@ -13,6 +13,7 @@ from gbrank.boosters.interface import Matrix
 from gbrank.boosters.lightgbm.errors import translated
 from gbrank.boosters.lightgbm.trees import lightgbm_trees
 from gbrank.boosters.tree import Tree
+from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
 
 __all__ = ["LightGBMModel", "joined_trees"]
@@ -49,11 +50,13 @@ class LightGBMModel:
         """Return the model in LightGBM's text format."""
         return bytes(self.native.model_to_string().encode())
 
+    @interrupts_held()
     def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
         """Return the score of each row."""
         scores = self.native.predict(X, raw_score=True, num_threads=n_jobs, validate_features=False)
         return np.asarray(scores, dtype=np.float64)
 
+    @interrupts_held()
     def predict_native(self, X: Any) -> Vector:
         """Return the untransformed score of each row of a table that LightGBM reads itself."""
         by_name = hasattr(X, "columns")
@@ -63,6 +66,7 @@ class LightGBMModel:
             raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
         return np.asarray(scores, dtype=np.float64)
 
+    @interrupts_held()
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
         shares: Any = self.native.predict(

@@ -28,6 +28,7 @@ from gbrank.boosters.lightgbm.parameters import (
 )
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
 from gbrank.common.checks import check_number
+from gbrank.common.interrupts import interrupts_held
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Schema
@@ -44,6 +45,7 @@ SEEDS = ("feature_fraction_seed", "extra_seed")  # of what it draws
 class LightGBMTrainer:
     """A LightGBM booster in training."""
 
+    @interrupts_held()
     def __init__(
         self,
         train: Rows,
@@ -134,6 +136,7 @@ class LightGBMTrainer:
             **{f"scores_{i}": values.tobytes() for i, values in enumerate(scores)},
         }
 
+    @interrupts_held()
     def finish(self, rounds: int) -> LightGBMModel:
         """Return the model of the first rounds."""
         if self._seeds:

@@ -11,6 +11,7 @@ from gbrank.boosters.tree import Tree
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.boosters.xgboost.trees import xgboost_trees
+from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
 
 __all__ = ["XGBoostModel"]
@@ -49,12 +50,14 @@ class XGBoostModel:
         """Return the model in XGBoost's JSON format."""
         return bytes(self.native.save_raw("json"))
 
+    @interrupts_held()
     def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
         """Return the score of each row."""
         data = as_matrix(X, schema, n_jobs)
         scores = self.native.predict(data, output_margin=True, validate_features=False)
         return np.asarray(scores, dtype=np.float64)
 
+    @interrupts_held()
     def predict_native(self, X: Any) -> Vector:
         """Return the untransformed score of each row of a table that XGBoost reads itself."""
         try:
@@ -69,6 +72,7 @@ class XGBoostModel:
             raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
         return np.asarray(scores, dtype=np.float64)
 
+    @interrupts_held()
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
         data = as_matrix(X, schema, n_jobs)

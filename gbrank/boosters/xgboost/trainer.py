@@ -20,6 +20,7 @@ from gbrank.boosters.interface import (
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix, initial_scores, matrix_options
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
+from gbrank.common.interrupts import interrupts_held
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.parallel.collective import BoosterError, all_max
@@ -73,6 +74,7 @@ ALIASES = {
 class XGBoostTrainer:
     """An XGBoost booster in training."""
 
+    @interrupts_held()
     def __init__(
         self,
         train: Rows,
@@ -154,6 +156,7 @@ class XGBoostTrainer:
         """Return the trees, from which XGBoost has the same scores again."""
         return {"model": XGBoostModel(self._booster).dump()}
 
+    @interrupts_held()
     def finish(self, rounds: int) -> XGBoostModel:
         """Return the model of the first rounds."""
         return XGBoostModel(self._booster[:rounds])
