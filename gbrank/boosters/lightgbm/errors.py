@@ -1,11 +1,18 @@
-"""LightGBM's exception, as gbrank's."""
+"""LightGBM's exception, as gbrank's, and a check of what it would not return from."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lightgbm.basic import LightGBMError
 
-__all__ = ["translated"]
+from gbrank.boosters.forks import check_fork
+
+__all__ = ["check_threads", "translated"]
+
+
+def check_threads(n_jobs: int) -> None:
+    """Refuse several threads in a fork of a process in which LightGBM has run, on any number."""
+    check_fork("LightGBM", starts=True, needs=n_jobs > 1, instead="set n_jobs=1 here")
 
 
 @contextmanager

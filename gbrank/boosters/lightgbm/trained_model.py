@@ -10,11 +10,12 @@ from lightgbm.basic import LightGBMError
 from numpy.typing import NDArray
 
 from gbrank.boosters.interface import Matrix
-from gbrank.boosters.lightgbm.errors import translated
+from gbrank.boosters.lightgbm.errors import check_threads, translated
 from gbrank.boosters.lightgbm.trees import lightgbm_trees
 from gbrank.boosters.tree import Tree
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
+from gbrank.kernels.driver import usable_threads
 
 __all__ = ["LightGBMModel", "joined_trees"]
 
@@ -53,12 +54,14 @@ class LightGBMModel:
     @interrupts_held()
     def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
         """Return the score of each row."""
+        check_threads(n_jobs)
         scores = self.native.predict(X, raw_score=True, num_threads=n_jobs, validate_features=False)
         return np.asarray(scores, dtype=np.float64)
 
     @interrupts_held()
     def predict_native(self, X: Any) -> Vector:
         """Return the untransformed score of each row of a table that LightGBM reads itself."""
+        check_threads(usable_threads(None))
         by_name = hasattr(X, "columns")
         try:
             scores = self.native.predict(X, raw_score=True, validate_features=by_name)
@@ -69,6 +72,7 @@ class LightGBMModel:
     @interrupts_held()
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
+        check_threads(n_jobs)
         shares: Any = self.native.predict(
             X, pred_contrib=True, num_threads=n_jobs, validate_features=False
         )

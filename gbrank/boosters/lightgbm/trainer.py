@@ -19,7 +19,7 @@ from gbrank.boosters.interface import (
     safe_names,
     single_precision,
 )
-from gbrank.boosters.lightgbm.errors import translated
+from gbrank.boosters.lightgbm.errors import check_threads, translated
 from gbrank.boosters.lightgbm.parameters import (
     draws_features,
     network_params,
@@ -54,6 +54,7 @@ class LightGBMTrainer:
         settings: TreeSettings,
         state: State | None = None,
     ) -> None:
+        check_threads(settings.n_jobs)
         params = tree_params(settings)
         if params["boosting"] == "rf":
             raise ValueError(

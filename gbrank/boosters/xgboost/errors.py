@@ -1,11 +1,18 @@
-"""XGBoost's exception, as gbrank's."""
+"""XGBoost's exception, as gbrank's, and a check of what it would not return from."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from xgboost.core import XGBoostError
 
-__all__ = ["translated"]
+from gbrank.boosters.forks import check_fork
+
+__all__ = ["check_threads", "translated"]
+
+
+def check_threads(n_jobs: int) -> None:
+    """Refuse a fork of a process in which XGBoost has threads: even alone it waits for them."""
+    check_fork("XGBoost", starts=n_jobs > 1, needs=True, instead="set n_jobs=1 before the fork")
 
 
 @contextmanager

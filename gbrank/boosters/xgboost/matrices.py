@@ -8,7 +8,7 @@ import xgboost as xgb
 from numpy.typing import NDArray
 
 from gbrank.boosters.interface import Matrix, safe_names
-from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.parallel.collective import BoosterError
@@ -49,6 +49,7 @@ def as_dense(X: Features) -> Matrix:
 
 def matrix_options(schema: Schema, n_jobs: int) -> dict[str, Any]:
     """Return how XGBoost is to read the columns."""
+    check_threads(n_jobs)
     types = ["q"] * schema.n_features
     for position in schema.categorical:
         types[position] = "c"

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.interface import Matrix
 from gbrank.boosters.tree import Tree
-from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.boosters.xgboost.trees import xgboost_trees
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
+from gbrank.kernels.driver import usable_threads
 
 __all__ = ["XGBoostModel"]
 
@@ -60,6 +61,7 @@ class XGBoostModel:
     @interrupts_held()
     def predict_native(self, X: Any) -> Vector:
         """Return the untransformed score of each row of a table that XGBoost reads itself."""
+        check_threads(usable_threads(None))
         try:
             expected = self.native.num_features()
             if X.shape[1] != expected:  # XGBoost takes columns that lack as missing values

@@ -1,0 +1,23 @@
+"""Forked processes, which wait for threads that OpenMP has in their parent, and not in them."""
+
+import os
+
+__all__ = ["check_fork"]
+
+_started: set[str] = set()  # boosters that have threads in this process
+_lost: set[str] = set()  # boosters that had threads in a process that this one was forked from
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _lost.update(_started))
+
+
+def check_fork(booster: str, *, starts: bool, needs: bool, instead: str) -> None:
+    """Note that a booster starts threads; refuse one that needs those that a fork left behind."""
+    if needs and booster in _lost:
+        raise RuntimeError(
+            f"{booster} ran before this process was forked, and would wait forever for threads "
+            "that the fork has left behind: start processes by 'spawn' or 'forkserver', as joblib "
+            f"does by itself, or {instead}."
+        )
+    if starts:
+        _started.add(booster)
