@@ -72,14 +72,16 @@ class GBRanker(BaseRanker):
         L2 penalty on leaf values, in documents of mean curvature.
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (round, rounds) such as
-        ``geometric(1.0, 0.1)``; the objective's own schedule by default.
+        ``geometric(1.0, 0.1)``; the objective's own schedule by default. It counts the rounds
+        that the objective itself is trained.
     init : {"regression", "zero"}, estimator, lightgbm.Booster or xgboost.Booster, optional
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
         tenth of `n_estimators`; a fitted estimator is used as it is, a ranker of gbrank that is
         not fitted is fitted first; a model that LightGBM or XGBoost trained (a booster, or a
         fitted LGBMRanker, XGBRanker, ...) gives its raw scores; ``"zero"`` is nothing.
-        By default it is "regression" for objectives that need a start, such as "smooth:ndcg"
-        (unless there is an init_score), and nothing for others.
+        By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
+        TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
+        `n_estimators`, and others from nothing.
     eval_metric : str, Measure, or sequence of them
         What is measured on validation data; the first decides early stopping and is `score`.
     early_stopping_rounds : int, optional

@@ -8,14 +8,15 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.checks import check_number
+from gbrank.boosters.stages import stages_of
+from gbrank.data.queries import Queries
 from gbrank.data.spread import unit_width
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE, get_objective
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.parallel.collective import all_any, all_sum
 from gbrank.parallel.sums import order_free_mean
-from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at, unit_of
+from gbrank.schedules import Sigma, unit_of
 
 __all__ = ["GradientHook", "PerObject", "caller"]
 
@@ -80,6 +81,8 @@ class GradientHook:
         What to train.
     sigma : float, schedule, callable or str, optional
         Width of the smoothing by round; the objective's own schedule by default.
+    start : bool
+        Whether the first half of the rounds trains what the objective begins with, if anything.
     rounds : int, optional
         Total number of rounds, for schedules that need it.
     n_jobs : int, optional
@@ -96,16 +99,15 @@ class GradientHook:
         objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
         sigma: Sigma | None = None,
         *,
+        start: bool = True,
         rounds: int | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.objective = get_objective(objective)
-        self.schedule = as_schedule(self.objective.facts.sigma if sigma is None else sigma)
-        self.rounds = check_number(rounds, "rounds", 1, integer=True, optional=True)
+        self.stages = stages_of(self.objective, sigma, rounds, start)
         self.n_jobs = n_jobs
         self.sigmas: dict[int, float] = {}
-        self._bound: PerObject[BoundObjective] = PerObject()
-        check_schedule(self.schedule, self.rounds, sigma_at)
+        self._bound: PerObject[list[BoundObjective]] = PerObject()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
         """Return itself: boosters copy their parameters, but the record is the user's."""
@@ -119,9 +121,18 @@ class GradientHook:
         """Restore the parameters."""
         self.__dict__.update(state, _bound=PerObject())
 
+    def bind(self, labels: Any, queries: Queries, **weights: Any) -> list[BoundObjective]:
+        """Return the objective of each stage, for these labels and weights."""
+        return [
+            stage.objective.bind(
+                labels, queries, n_jobs=self.n_jobs, rounds=stage.rounds, **weights
+            )
+            for stage in self.stages
+        ]
+
     def derivatives(
         self,
-        bound: BoundObjective,
+        bound: list[BoundObjective],
         scores: Vector,
         round: int | None,
         left_out: NDArray[np.bool_] | None = None,
@@ -132,21 +143,23 @@ class GradientHook:
         min_sum_hessian_in_leaf count documents, as they do for squared loss. Newton steps stay
         the same.
         """
-        sigma = sigma_at(self.schedule, round or 0, self.rounds)
+        now = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
+        stage, objective = self.stages[now], self.stages[now].objective
+        sigma = stage.sigma(round or 0)
         if round is None and (
-            self.objective.facts.annealed or sigma_at(self.schedule, 1, self.rounds) != sigma
+            len(bound) > 1 or objective.facts.annealed or stage.sigma(1) != sigma
         ):
             raise ValueError(
                 "the round is not known, and sigma or the objective depends on it: the hook was "
                 "called from outside the booster's training. Use its method at_round."
             )
-        if unit_of(self.schedule) == "spread":
-            sigma *= unit_width(scores, bound.queries, self.objective.facts.sigma_unit)
+        if unit_of(stage.schedule) == "spread":
+            sigma *= unit_width(scores, bound[now].queries, objective.facts.sigma_unit)
         if round is not None:
             self.sigmas[round] = sigma
-        where = f"round {'unknown' if round is None else round} of {self.objective}"
+        where = f"round {'unknown' if round is None else round} of {objective}"
         try:
-            gradient, curvature = bound.gradients(scores, sigma, round or 0)
+            gradient, curvature = bound[now].gradients(scores, sigma, (round or 0) - stage.begin)
         except (RuntimeError, ValueError) as error:
             raise type(error)(f"{where}: {error}") from error
         if left_out is not None:
@@ -165,7 +178,7 @@ class GradientHook:
                 f"{where}: the curvature must be positive for some document, got none. Return "
                 "ones for plain gradient steps."
             )
-        if self.objective.rescaled:
+        if objective.rescaled:
             count = len(curvature) if left_out is None else int((~left_out).sum())
             rescale_to_unit_mean(gradient, curvature, count)
         with np.errstate(over="ignore"):
@@ -174,8 +187,7 @@ class GradientHook:
             wide = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
             raise ValueError(
                 f"{where}: gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no "
-                f"splits, got {size:.3g}."
-                + (wide if self.objective.facts.sigma_unit != "none" else "")
+                f"splits, got {size:.3g}." + (wide if objective.facts.sigma_unit != "none" else "")
             )
         return gradient, curvature
 

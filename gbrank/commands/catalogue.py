@@ -64,6 +64,7 @@ def _objective(item: ObjectiveFacts) -> Iterator[str]:
     answers = [
         f"- {text}: {'yes' if getattr(facts, name) else 'no'}." for name, text in ANSWERS.items()
     ]
+    begins = facts.start != "none"
     unit = "plays no part" if facts.sigma_unit == "none" else f"is in units of {facts.sigma_unit}"
     yield "\n".join(
         [
@@ -71,6 +72,7 @@ def _objective(item: ObjectiveFacts) -> Iterator[str]:
             f"- Cost of a query: {facts.cost}.",
             *([f"- Cost of a long one: {facts.fast}."] if facts.fast != "none" else []),
             f"- σ {unit}; where none is given it is {facts.sigma}.",
+            *([f"- Begins with {facts.start}, for half of the rounds."] if begins else []),
             *answers,
         ]
     )

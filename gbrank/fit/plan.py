@@ -261,15 +261,18 @@ def _derivatives(
     """Return what turns scores into derivatives in a round, and where sigmas are recorded."""
     if settings.built_in is not None:
         return (lambda round: None), {}
-    rounds, n_jobs = ranker.n_estimators, settings.n_jobs
-    hook = GradientHook(ranker.objective, ranker.sigma, rounds=rounds, n_jobs=n_jobs)
-    bound = hook.objective.bind(
+    hook = GradientHook(
+        ranker.objective,
+        ranker.sigma,
+        start=ranker.init is None and rows.init_score is None,
+        rounds=ranker.n_estimators,
+        n_jobs=settings.n_jobs,
+    )
+    bound = hook.bind(
         rows.labels,
         rows.queries,
         sample_weight=rows.sample_weight,
         query_weight=rows.query_weight,
-        n_jobs=n_jobs,
-        rounds=rounds,
     )
     left_out = _sampling(ranker, rows, settings.seed)
 

@@ -35,7 +35,8 @@ def fit_start(
             f"XGBoost, got {init!r}."
         )
     if init is None and not built_in and rows.init_score is None:
-        init = "regression" if get_objective(ranker.objective).facts.needs_start else None
+        facts = get_objective(ranker.objective).facts
+        init = "regression" if facts.needs_start and facts.start == "none" else None
     if init is None or init == "zero":
         return None
     if rows.init_score is not None or any(part.init_score is not None for part in valid):

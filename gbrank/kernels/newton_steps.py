@@ -2,7 +2,13 @@
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["LONGEST_STEP", "bound_steps", "multiply", "to_score_units"]
+__all__ = [
+    "LONGEST_STEP",
+    "bound_steps",
+    "multiply",
+    "size_as_curvature",
+    "to_score_units",
+]
 
 SMALLEST, LARGEST = 1e-300, 1e300
 
@@ -19,6 +25,19 @@ def bound_steps(longest: float, gradient: Vector, curvature: Vector) -> None:
     """
     for i in range(gradient.size):
         curvature[i] = max(curvature[i], abs(gradient[i]) / longest)
+
+
+@inline
+def size_as_curvature(gradient: Vector, curvature: Vector) -> None:
+    """Write |gradient|, with which no step is above 1, and its mean to every document.
+
+    It is for losses that bend either way.
+    """
+    mean = 0.0
+    for i in range(gradient.size):
+        mean += abs(gradient[i]) / gradient.size
+    for i in range(gradient.size):
+        curvature[i] = abs(gradient[i]) + mean
 
 
 @inline

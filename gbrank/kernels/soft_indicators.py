@@ -9,19 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import Matrix, Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, Query
-from gbrank.kernels.distances import DISTANCE_SCRATCH, add_distances
 from gbrank.kernels.gauss_transform import FEW, GAUSSIAN, GAUSSIAN_SLOPE, add_by_boxes, lay_out
 from gbrank.kernels.logistic import all_alike
-from gbrank.kernels.newton_steps import multiply
+from gbrank.kernels.newton_steps import multiply, size_as_curvature
 
 __all__ = ["MOST_NEIGHBOURS", "SCRATCH", "SmoothParameters", "smooth_measure"]
 
 # Up to so many neighbours below a document, on average, are summed one by one: measured.
 MOST_NEIGHBOURS = 125
-SCRATCH = 4 + DISTANCE_SCRATCH
+SCRATCH = 4 + 8
 NEGLIGIBLE = 60.0  # exp(−60) is far below the precision of a sum that holds a 1
 
 
@@ -30,13 +28,10 @@ class SmoothParameters(NamedTuple):
 
     Parameters
     ----------
-    floor : float
-        The share of the mean curvature that every document gets.
     most_neighbours : float
         Up to how many neighbours of a document, on average, are summed one by one.
     """
 
-    floor: float
     most_neighbours: float = MOST_NEIGHBOURS
 
 
@@ -50,9 +45,7 @@ def smooth_measure(
     """Return minus the measure at ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_j)²/σ).
 
     With b = ∂M/∂ḡ, which `by_position` gives, ∂ḡ_j/∂s_p = −(2/σ)(s_p − s_j) h_pj (x_p − ḡ_j), and
-    the opposite of their sum over p is added at p = j. The curvature bounds the part of the second
-    derivative that the second derivative of the exponentials gives,
-    (2/σ) Σ_j |b_j| h_pj |x_p − ḡ_j|, and likewise at the centre.
+    the opposite of their sum over p is added at p = j.
     """
     s, x, sigma, scratch = query.scores, query.ranking.x, query.sigma, query.scratch
     m = s.size
@@ -75,12 +68,12 @@ def smooth_measure(
         return loss
     for i in range(m):
         slopes[i] /= total[i]
-        curvature[i] += abs(slopes[i] * (x[i] - means[i]))
     if boxed:
-        add_in_boxes(x, means, slopes, places, scratch[4:], gradient, curvature)
+        add_in_boxes(x, means, slopes, places, scratch[4:], gradient)
     else:
-        add_neighbours(s, x, sigma, width, means, slopes, gradient, curvature)
-    rescale(parameters.floor, width, gradient, curvature)
+        add_neighbours(s, x, sigma, width, means, slopes, gradient)
+    size_as_curvature(gradient, curvature)
+    multiply(2 / width, 2 / width / longest_step(s, width), gradient, curvature)
     return loss
 
 
@@ -106,7 +99,7 @@ def average(s: Vector, x: Vector, sigma: float, total: Vector, means: Vector) ->
 @inline
 def add_neighbours(
     s: Vector, x: Vector, sigma: float, width: float, means: Vector, slopes: Vector,
-    gradient: Vector, curvature: Vector,
+    gradient: Vector,
 ) -> None:  # fmt: skip
     """Add all pairs of neighbours, in units of √σ, the width."""
     m = s.size
@@ -120,9 +113,6 @@ def add_neighbours(
             force = (s[i] - s[j]) / width * (there + here)
             gradient[i] += force
             gradient[j] -= force
-            bound = abs(here) + abs(there)
-            curvature[i] += bound
-            curvature[j] += bound
 
 
 @inline
@@ -145,7 +135,7 @@ def average_in_boxes(
 @inline
 def add_in_boxes(
     x: Vector, means: Vector, slopes: Vector, places: Vector, scratch: Matrix,
-    gradient: Vector, curvature: Vector,
+    gradient: Vector,
 ) -> None:  # fmt: skip
     """Do as `add_neighbours`."""
     m = x.size
@@ -162,9 +152,21 @@ def add_in_boxes(
         there = x[i] * sums[2, i] - sums[3, i]
         here = slopes[i] * (sums[1, i] - means[i] * sums[0, i])
         gradient[i] += there + here
-        slopes[i] = abs(slopes[i])
-        curvature[i] *= -1.0  # what comes twice
-    add_distances(places, x, means, slopes, scratch, curvature)
+
+
+@inline
+def longest_step(s: Vector, width: float) -> float:
+    """Return about the width w, but w/(1 + w²/v) for scores of variance v.
+
+    A width far beyond the scores says little about their order.
+    """
+    mean = 0.0
+    for score in s:
+        mean += (score - s[0]) / s.size
+    variance = 0.0
+    for score in s:
+        variance += (score - s[0] - mean) ** 2 / s.size
+    return width / (1 + width / variance * width) if variance > 0 else width
 
 
 @inline
@@ -185,10 +187,3 @@ def neighbour(a: float, b: float, sigma: float) -> float:
     gap = abs(a - b)
     exponent = gap / sigma * gap
     return np.exp(-exponent) if exponent < NEGLIGIBLE else 0.0
-
-
-@inline
-def rescale(floor: float, width: float, gradient: Vector, curvature: Vector) -> None:
-    """Go from derivatives in units of √σ, the width; add a share of the mean curvature."""
-    curvature += floor * sum_of(curvature) / curvature.size
-    multiply(2 / width, 2 / width / width, gradient, curvature)

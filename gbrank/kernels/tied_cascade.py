@@ -114,7 +114,7 @@ def tied_cascade(
         begin, end = end, stop
 
     if gradient.size > 0:
-        write_derivatives(n, 1.0, parameters.rounding.share, query.sigma, rows, gradient, curvature)
+        write_derivatives(n, 1.0, query.sigma, rows, gradient, curvature)
     return -value
 
 

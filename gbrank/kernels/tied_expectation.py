@@ -69,15 +69,12 @@ class TieParameters(NamedTuple):
         Whether c is 1.
     linear : bool
         Whether φ is linear.
-    share : float
-        The share of the mean curvature that every document gets.
     per_label : float
         How many documents of each label to draw; infinity for all.
     """
 
     paired: bool
     linear: bool
-    share: float
     per_label: float = np.inf
 
 
@@ -125,7 +122,7 @@ def tied_expectation(
         upper, lower = lower, upper
 
     if gradient.size > 0:
-        write_derivatives(n, scale, parameters.share, query.sigma, rows, gradient, curvature)
+        write_derivatives(n, scale, query.sigma, rows, gradient, curvature)
     return -scale * value
 
 
@@ -227,7 +224,7 @@ def next_segment(begin: int, end: int, n: int, s: Vector, rows: Matrix) -> int:
 
 @inline
 def write_derivatives(
-    n: int, scale: float, share: float, sigma: float, rows: Matrix,
+    n: int, scale: float, sigma: float, rows: Matrix,
     gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
     """Turn the derivatives in TOTAL into those by scores, negated, if gains differ at all."""
@@ -239,10 +236,10 @@ def write_derivatives(
         mean += abs(rows[TOTAL, i]) / n
     if not teaches:
         return
-    for i in range(n):
+    for i in range(n):  # documents that are not drawn have no curvature either
         place = np.int64(rows[PLACE, i])
         gradient[place] = -rows[TOTAL, i]
-        curvature[place] = abs(rows[TOTAL, i]) + share * mean
+        curvature[place] = abs(rows[TOTAL, i]) + mean
     multiply(scale / sigma, scale / sigma / sigma, gradient, curvature)
 
 

@@ -41,7 +41,7 @@ __all__ = ["LinearRanker"]
 
 Vector = NDArray[np.float64]
 
-SIGMA = {"cg": "staircase(64, 0.5, 1)"}  # for "sgd", the objective's own
+SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
 STEPS = {"cg": 13, "sgd": 200}
 
 
@@ -297,7 +297,7 @@ class LinearRanker(LinearModel):
                 "objective must have a gradient that is the derivative of its loss for "
                 f"solver='cg', got {objective}. Use solver='sgd'."
             )
-        sigma = SIGMA.get(self.solver, objective.facts.sigma) if self.sigma is None else self.sigma
+        sigma = SIGMA[self.solver] if self.sigma is None else self.sigma
         schedule = as_schedule(sigma)
         check_schedule(schedule, n_steps, sigma_at)
         return LinearSettings(

@@ -10,7 +10,7 @@ from gbrank.kernels.program import Program
 from gbrank.kernels.soft_ranks import LONGEST_DIRECT, SCRATCH, ApproxParameters, approximate_measure
 from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
-from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["ApproxRank"]
@@ -51,6 +51,8 @@ class ApproxRank(MeasureObjective):
     declared = Facts(
         formula="−M(r̂), r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ))",
         source="Qin, Liu & Li 2010, eq. 20 to 22",
+        sigma=ANNEALED,
+        start="ranknet",
         takes_measure=True,
         cost="O(m²); with RR and ERR + O(n²) for the n documents that a user is likely to reach",
         fast=f"O(m log m) in place of O(m²) above {LONGEST_DIRECT:,} documents; sums over pairs of "

@@ -19,7 +19,11 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import document_weights
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["BoundObjective", "Evaluator", "Facts", "Objective"]
+__all__ = ["ANNEALED", "BoundObjective", "Evaluator", "Facts", "Objective"]
+
+
+# From about the start's own margin of error downwards: wider ones undo what it has learned.
+ANNEALED = "geometric(0.3, 0.1, unit='spread')"
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Facts:
         What sigma is measured in: "score", "squared score", or "none" if it plays no part.
     sigma : str
         The schedule where none is given.
+    start : str
+        The objective that trees learn first, for half of the rounds, or "none".
     needs_start : bool
         Whether the gradient is zero where all scores tie, so that training needs initial scores.
     takes_measure : bool
@@ -73,6 +79,7 @@ class Facts:
     fast: str = "none"
     sigma_unit: str = "score"
     sigma: str = "1"
+    start: str = "none"
     needs_start: bool = False
     takes_measure: bool = False
 

@@ -13,7 +13,7 @@ from gbrank.kernels.soft_precision import (
 )
 from gbrank.measures.average_precision import AP
 from gbrank.objectives.kernel_objective import KernelObjective
-from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["SmoothAP"]
@@ -60,6 +60,8 @@ class SmoothAP(KernelObjective):
         "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
         source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
         fast=f"O(m log m) above {LONGEST_DIRECT:,} documents",
+        sigma=ANNEALED,
+        start="ranknet",
     )
 
     threshold: float = 1.0

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import MeasureFunctions
@@ -28,15 +27,14 @@ class SmoothRank(MeasureObjective):
     smooth AP, of soft ranks, is `SmoothAP`.)
 
     Where all scores of a query are equal the gradient is zero: training needs initial scores. A
-    query whose documents are all worth the same has loss 0.
+    query whose documents are all worth the same has loss 0. The curvature is |gradient| and its
+    mean over the query, over the longest step: √σ, or less where that is beyond the scores' spread.
 
     Parameters
     ----------
     measure : Measure or str
         Any measure of what is at each position: NDCG, DCG, precision, recall, WTA, RBP, AP, RR,
         ERR. Its own `ties` and `no_relevant` play no part.
-    floor : float
-        How much of its query's mean curvature every document gets.
 
     References
     ----------
@@ -57,18 +55,13 @@ class SmoothRank(MeasureObjective):
         formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_d(j))²/σ)",
         source="Chapelle & Wu 2010, eq. 7, 8",
         sigma_unit="squared score",
-        sigma="geometric(3, 1, rounds=150, unit='spread')",
+        sigma="geometric(0.1, 0.01, unit='spread')",  # widths of 0.3 to 0.1 spreads
+        start="ranknet",
         needs_start=True,
         takes_measure=True,
         cost="O(m n) for n neighbours within 8√σ of a document",
         fast="O(m log m) where n is above 250",
     )
-
-    floor: float = 0.2
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.floor, "floor", 0)
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:
@@ -80,7 +73,7 @@ class SmoothRank(MeasureObjective):
         return self.terms(labels, queries).program(
             smooth_measure,
             MeasureFunctions(by_position=type(self._measure).by_position),
-            parameters=SmoothParameters(self.floor),
+            parameters=SmoothParameters(),
             scratch=SCRATCH,
             measure_scratch=self._measure.scratch,
         )

@@ -9,7 +9,7 @@ from gbrank.kernels.rank_distributions import LONGEST_DIRECT, SCRATCH, SoftRankP
 from gbrank.kernels.rank_exponentials import fit_discounts, make_tables
 from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
-from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["SoftRank"]
@@ -60,6 +60,8 @@ class SoftRank(MeasureObjective):
         cost="O(n²) for every n documents within 15 σ of each other, each at √n points of "
         "integration",
         fast=f"O(m log m) above {LONGEST_DIRECT:,} documents; O(n k √k) if the measure has a k",
+        sigma=ANNEALED,
+        start="ranknet",
         takes_measure=True,
     )
 

@@ -13,13 +13,12 @@ from gbrank.kernels.tied_cascade import CASCADE_SCRATCH, cascade_parameters, tie
 from gbrank.kernels.tied_expectation import SCRATCH, TieParameters, tied_expectation
 from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
-from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["TieRank"]
 
 # How much of the query's mean curvature each document has on top of its own.
-SHARE_OF_MEAN = 0.2
 
 
 @register_objective
@@ -34,7 +33,7 @@ class TieRank(MeasureObjective):
     from the integers matters: adding multiples of σ to all scores changes nothing, other
     constants do.
 
-    The curvature is |gradient| and 0.2 of its mean over the query, over σ: a Newton step is less
+    The curvature is |gradient| and its mean over the query, over σ: a Newton step is less
     than σ.
 
     Parameters
@@ -71,6 +70,8 @@ class TieRank(MeasureObjective):
         formula="−E[M of ⌊x⌋ + b, tied], x = s/σ + ½, P(b = 0) = φ(x − ⌊x⌋), P(b = 1) = 1 − φ",
         source="TieRank, section 2.3",
         shift_invariant=False,
+        sigma=ANNEALED,
+        start="ranknet",
         cost="O(m√m); RR and ERR O(m²)",
         takes_measure=True,
     )
@@ -99,7 +100,6 @@ class TieRank(MeasureObjective):
         rounding = TieParameters(
             paired=form == "paired",
             linear=self.phi == "linear",
-            share=SHARE_OF_MEAN,
             per_label=np.inf if self.sample is None else float(self.sample),
         )
         cascade = form == "cascade"

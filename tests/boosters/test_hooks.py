@@ -295,7 +295,7 @@ def test_scale_of_the_loss_does_not_matter(kit: Any, scale: float) -> None:
 @both
 def test_scores_do_not_run_away(kit: Any) -> None:
     """A width of many spreads multiplies the spread in every round, but not without end."""
-    hook = kit.hook("tie:ndcg", constant(1000, unit="spread"))
+    hook = kit.hook("tie:ndcg", constant(1000, unit="spread"), start=False)
     scores = kit.scores(kit.train(hook, kit.data(), 60))
     assert 1e9 < scores.std() < 1e15
     assert hook.sigmas[59] == 1e12
@@ -307,7 +307,7 @@ def test_scores_do_not_run_away(kit: Any) -> None:
 def test_sigma_beyond_the_boosters(kit: Any) -> None:
     """XGBoost squares sums of gradients in single precision: a stump would be all there is."""
     with pytest.raises(ValueError, match=r"round 0 of tie:ndcg: gradients must sum .*sigma"):
-        kit.train(kit.hook("tie:ndcg", 1e30), kit.data())
+        kit.train(kit.hook("tie:ndcg", 1e30, start=False), kit.data())
 
 
 def test_base_score_shifts_only() -> None:
@@ -397,14 +397,14 @@ def test_documents_that_are_left_out_count_for_nothing() -> None:
     """The mean curvature of 1 is that of the others, so that leaves count documents."""
     hook = GradientHook("lambdarank")
     queries = Queries.from_sizes(SIZES)
-    bound = hook.objective.bind(Y, queries, n_jobs=1)
+    bound = hook.bind(Y, queries)
     left_out = QID % 4 != 0
     gradient, curvature = hook.derivatives(bound, SCORES, 0, left_out)
     assert curvature[~left_out].mean() == pytest.approx(1, rel=1e-9)
     assert not gradient[left_out].any()
     assert curvature[left_out].max() < 1e-37
     kept = np.flatnonzero(~left_out)
-    alone = hook.objective.bind(Y[kept], Queries.from_qid(QID[kept]), n_jobs=1)
+    alone = hook.bind(Y[kept], Queries.from_qid(QID[kept]))
     # But for the rounding of the mean, whose integers have another unit.
     expected = hook.derivatives(alone, SCORES[kept], 0)[0]
     assert_allclose(gradient[kept], expected, rtol=1e-14)

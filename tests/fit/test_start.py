@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
 from gbrank import GBRanker, Queries, make_cubic, staircase
+from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows
 
@@ -49,22 +50,47 @@ def test_regression_is_trees_on_gains_with_the_same_settings(booster: str) -> No
     )
 
 
+@pytest.mark.parametrize("objective", ["smooth:ndcg", "approx:ap", "tie:ndcg@5", "soft:ndcg"])
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_smoothed_objectives_begin_with_ranknet(objective: str, booster: str) -> None:
+    """For half of the rounds; then they go on from its scores, at widths of their own."""
+    whole = fitted(ranker(objective, booster=booster, n_estimators=21))
+    ranknet = fitted(ranker("ranknet", booster=booster, n_estimators=10))
+    curve = whole.evals_result_["valid_0"]["ndcg@10"]
+    assert curve[:10] == ranknet.evals_result_["valid_0"]["ndcg@10"]
+    assert whole.init_ is None
+    assert_array_equal(whole.sigmas_[:10], 1)
+    rest = ranker(objective, booster=booster, n_estimators=11).fit(
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], init_score=ranknet.predict(X[TRAIN])
+    )
+    assert_allclose(rest.sigmas_, whole.sigmas_[10:], rtol=1e-4)
+    assert_allclose(rest.predict(X) + ranknet.predict(X), whole.predict(X), rtol=0, atol=1e-4)
+
+
+def test_nothing_else_begins_with_another() -> None:
+    """Nor where scores are given; "zero" stands in its way."""
+    assert len(set(fitted(ranker("lambda:ndcg")).sigmas_)) == 1
+    (own,) = GradientHook("approx:ndcg", start=False, rounds=9).stages
+    assert (own.begin, own.rounds) == (0, 9)
+    (own,) = GradientHook("approx:ndcg", rounds=1).stages
+    assert (own.begin, own.rounds) == (0, 1)
+    with pytest.raises(ValueError, match=r"rounds must be given with tie:ndcg.*ranknet for half"):
+        GradientHook("tie:ndcg")
+
+
 def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
-    """Others do not; "zero" and an init_score stand in its way."""
-    assert isinstance(fitted(ranker()).init_, GBRanker)
-    assert fitted(ranker("lambda:ndcg")).init_ is None
+    """A mixture with SmoothRank does if nothing else in it moves the scores."""
+    assert isinstance(fitted(ranker("smooth:ndcg+smooth:ap")).init_, GBRanker)
     assert fitted(ranker("smooth:ndcg+pointwise")).init_ is None
     assert fitted(ranker("lightgbm:lambdarank")).init_ is None
-    scored = ranker().fit(X, Y, qid=QID, init_score=X[:, 0])
-    assert scored.init_ is None
     with pytest.raises(ValueError, match="no document has a gradient"):
         fitted(ranker(init="zero"))
 
 
 def test_the_papers_extension_by_name() -> None:
     """SmoothRank's functional gradient boosting: regression, then a falling σ."""
-    made = fitted(ranker(init="regression", sigma=staircase(2**6, 0.5, 3)))
-    assert_array_equal(made.sigmas_[:7], [64, 64, 64, 32, 32, 32, 16])
+    made = fitted(ranker(init="regression", sigma=staircase(1, 0.5, 3)))
+    assert_array_equal(made.sigmas_[:7], [1, 1, 1, 0.5, 0.5, 0.5, 0.25])
     before = made.init_.score(X[TRAIN], Y[TRAIN], QID[TRAIN])
     assert made.score(X[TRAIN], Y[TRAIN], QID[TRAIN]) > before
 
@@ -97,11 +123,11 @@ def test_a_ranker_that_is_not_fitted_is_fitted_on_the_same_data() -> None:
 def test_held_out_queries_train_neither_model() -> None:
     """Labels of queries that are set aside do not matter, on a data frame too."""
     frame = pd.DataFrame(X, columns=list("abcde"))
-    once = ranker(validation_fraction=0.3).fit(frame, Y, qid=QID)
+    once = ranker(validation_fraction=0.3, init="regression").fit(frame, Y, qid=QID)
     assert once.init_.n_features_in_ == 5
     held_out = np.isin(QID, _held_out())
     changed = np.where(held_out, Y[::-1], Y)
-    again = ranker(validation_fraction=0.3).fit(frame, changed, qid=QID)
+    again = ranker(validation_fraction=0.3, init="regression").fit(frame, changed, qid=QID)
     assert_array_equal(once.init_.predict(frame), again.init_.predict(frame))
     assert_array_equal(once.predict(frame), again.predict(frame))
 

@@ -447,7 +447,7 @@ def test_a_loss_of_nan_is_treated_alike() -> None:
 def derivatives(objective: Any, data: reference.Data, scores: Vector, sigma: float = 1.0) -> Any:
     """Return what a hook returns."""
     hook = GradientHook(objective, sigma)
-    return hook.derivatives(hook.objective.bind(data.y, Queries.from_qid(data.qid)), scores, None)
+    return hook.derivatives(hook.bind(data.y, Queries.from_qid(data.qid)), scores, None)
 
 
 @pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])

@@ -19,7 +19,7 @@ from scipy.stats import norm
 import reference
 from battery import FACTS, kind
 from cases import case
-from gbrank import Queries, SmoothRank, get_measure, get_objective
+from gbrank import Queries, get_measure, get_objective
 
 Vector = NDArray[np.float64]
 Array = NDArray[Any]
@@ -165,24 +165,16 @@ def smoothap(sigma: float) -> Vector:
     )
 
 
-def smoothrank(measure: str, sigma: float, floor: float = 0.2) -> Vector:
-    """(2/σ) Σ_j |b_j| h_pj |x_p − ḡ_j|, the same of all p at the centre, and 0.2 of the mean."""
-    x, value = OF_PLACES[measure]
-    order = np.argsort(-SCORES)
-    h = np.exp(-(np.subtract.outer(SCORES, SCORES[order]) ** 2) / sigma)
-    h /= h.sum(axis=0)
-    means = x @ h
-    bends = np.abs(slopes(value, means)) * h * np.abs(np.subtract.outer(x, means))
-    own = bends[order, np.arange(M)]  # of the document at its own position, counted once
-    curvature = bends.sum(axis=1)
-    curvature[order] += bends.sum(axis=0) - own
-    return (curvature + floor * curvature.mean()) * 2 / sigma
+def smoothrank(measure: str, sigma: float) -> Vector:
+    """(|gradient| + its mean)/w, over the step 1/(1 + w²/v) of the width w = √σ."""
+    size = np.abs(derivatives(f"smooth:{measure}", sigma)[0])
+    return (size + size.mean()) / np.sqrt(sigma) * (1 + sigma / np.var(SCORES))
 
 
 def tierank(measure: str, sigma: float) -> Vector:
-    """(|gradient| + 0.2 of its mean)/σ."""
+    """(|gradient| + its mean)/σ."""
     size = np.abs(derivatives(f"tie:{measure}", sigma)[0])
-    return (size + 0.2 * size.mean()) / sigma
+    return (size + size.mean()) / sigma
 
 
 def rank_chances(sigma: float, x: float) -> Vector:
@@ -326,13 +318,6 @@ def test_hinges_without_smoothing() -> None:
         if SCORES[i] < 1 + SCORES[nearest]:
             expected[[i, nearest]] += 1 / RELEVANT.sum()
     assert_allclose(curvature, expected, atol=1e-300)
-
-
-@pytest.mark.parametrize("floor", [0.0, 0.7])
-def test_floor(floor: float) -> None:
-    """SmoothRank's share of the mean."""
-    _, curvature = derivatives(SmoothRank("ndcg", floor=floor), 0.7)
-    assert_allclose(curvature, smoothrank("ndcg", 0.7, floor), rtol=1e-10)
 
 
 def test_longest_step() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from cases import loop
-from gbrank import NDCG, Queries, SmoothRank, get_measure
+from gbrank import Queries, SmoothRank, get_measure
 
 Vector = NDArray[np.float64]
 MEASURES = ["ndcg", "ndcg@3", "dcg", "rbp", "ap", "ap@3", "rr", "rr@2", "err", "precision@3"]
@@ -105,15 +105,6 @@ def test_tied_scores_do_not_move() -> None:
     assert (gradient == 0).all()
     assert (curvature > 0).all()
     assert SmoothRank().facts.needs_start
-
-
-def test_floor() -> None:
-    """Every document gets so much of the mean curvature."""
-    labels, scores = [2, 0, 1, 0], [0.3, 0.1, 0.2, 0.9]
-    queries = Queries.from_sizes([4])
-    bare = SmoothRank(NDCG(), floor=0).bind(labels, queries).gradients(scores)[1]
-    lifted = SmoothRank(NDCG(), floor=0.5).bind(labels, queries).gradients(scores)[1]
-    assert lifted == pytest.approx(bare + 0.5 * bare.mean())
 
 
 def test_measures_it_does_not_take() -> None:

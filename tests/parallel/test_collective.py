@@ -225,12 +225,9 @@ def test_gradients_to_the_last_bit(objective: str, sigma: str | None) -> None:
     weight = np.random.default_rng(2).uniform(0.5, 2, len(Y))
 
     def derivatives(rows: Any) -> Any:
-        hook = GradientHook(objective, sigma, rounds=10)
-        queries = Queries.from_qid(QID[rows])
-        bound = hook.objective.bind(
-            Y[rows], queries, sample_weight=weight[rows], rounds=10, n_jobs=1
-        )
-        return np.array(hook.derivatives(bound, SCORES[rows], 4))
+        hook = GradientHook(objective, sigma, rounds=10, n_jobs=1)
+        bound = hook.bind(Y[rows], Queries.from_qid(QID[rows]), sample_weight=weight[rows])
+        return np.array(hook.derivatives(bound, SCORES[rows], 7))
 
     expected = derivatives(np.arange(len(Y)))
     found = np.empty_like(expected)
@@ -243,7 +240,7 @@ def test_gradients_to_the_last_bit(objective: str, sigma: str | None) -> None:
 def test_a_worker_without_a_gradient_is_no_error() -> None:
     def derivatives(rank: int) -> Any:
         hook = GradientHook("lambdarank")
-        bound = hook.objective.bind([[1, 0], [1, 1]][rank], Queries.from_sizes([2]), n_jobs=1)
+        bound = hook.bind([[1, 0], [1, 1]][rank], Queries.from_sizes([2]))
         return hook.derivatives(bound, np.zeros(2), 0)
 
     assert [bool(gradient.any()) for gradient, _ in on_workers(derivatives, 2)] == [True, False]
@@ -258,7 +255,7 @@ def test_gradients_that_are_too_large_together() -> None:
 
     def derivatives(rank: int) -> Any:
         hook = GradientHook(large)
-        bound = hook.objective.bind([1, 0], Queries.from_sizes([2]), n_jobs=1)
+        bound = hook.bind([1, 0], Queries.from_sizes([2]))
         return hook.derivatives(bound, np.zeros(2), 0)
 
     (alone,) = on_workers(derivatives, 1)

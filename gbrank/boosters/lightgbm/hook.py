@@ -86,10 +86,8 @@ class LightGBMObjective(GradientHook):
         scores, owner, parts = _arguments(first, second, weight, group)
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
-    def _bind(self, labels: Any, group: Any, weight: Any) -> BoundObjective:
-        return self.objective.bind(
-            labels, _queries(group), sample_weight=weight, n_jobs=self.n_jobs, rounds=self.rounds
-        )
+    def _bind(self, labels: Any, group: Any, weight: Any) -> list[BoundObjective]:
+        return self.bind(labels, _queries(group), sample_weight=weight)
 
 
 class LightGBMEvaluation:
@@ -147,6 +145,7 @@ def lightgbm_fobj(
     objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
     sigma: Sigma | None = None,
     *,
+    start: bool = True,
     rounds: int | None = None,
     n_jobs: int | None = None,
 ) -> LightGBMObjective:
@@ -162,8 +161,12 @@ def lightgbm_fobj(
         Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
         default. The round is that of the booster: it is right in every fold and on continuation
         from an existing model.
+    start : bool
+        Whether the first half of the rounds trains RankNet where the objective begins with it, as
+        ApproxRank, SmoothRank, TieRank and SoftRank do; False where boosting goes on from the
+        scores of a model.
     rounds : int, optional
-        Total number of rounds, for schedules that need it.
+        Total number of rounds, for schedules and starts, which need it.
     n_jobs : int, optional
         Threads for the gradient; all by default.
 
@@ -183,7 +186,7 @@ def lightgbm_fobj(
     >>> [round(sigma, 3) for sigma in fobj.sigmas.values()]
     [1.0, 0.316, 0.1]
     """
-    return LightGBMObjective(objective, sigma, rounds=rounds, n_jobs=n_jobs)
+    return LightGBMObjective(objective, sigma, start=start, rounds=rounds, n_jobs=n_jobs)
 
 
 def lightgbm_feval(*measures: str | Measure) -> LightGBMEvaluation:

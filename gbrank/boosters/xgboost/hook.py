@@ -58,11 +58,8 @@ class XGBoostObjective(GradientHook):
         """
         return self.derivatives(self._bound.get(data, _parts(data), self._bind), scores, round)
 
-    def _bind(self, labels: Any, pointers: Any, weight: Any) -> BoundObjective:
-        queries = _queries(pointers)
-        return self.objective.bind(
-            labels, queries, query_weight=weight, n_jobs=self.n_jobs, rounds=self.rounds
-        )
+    def _bind(self, labels: Any, pointers: Any, weight: Any) -> list[BoundObjective]:
+        return self.bind(labels, _queries(pointers), query_weight=weight)
 
 
 class XGBoostEvaluation:
@@ -100,6 +97,7 @@ def xgboost_obj(
     objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
     sigma: Sigma | None = None,
     *,
+    start: bool = True,
     rounds: int | None = None,
     n_jobs: int | None = None,
 ) -> XGBoostObjective:
@@ -117,8 +115,12 @@ def xgboost_obj(
         Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
         default. The round is that of the booster: it is right in every fold and on continuation
         from an existing model.
+    start : bool
+        Whether the first half of the rounds trains RankNet where the objective begins with it, as
+        ApproxRank, SmoothRank, TieRank and SoftRank do; False where boosting goes on from the
+        scores of a model.
     rounds : int, optional
-        Total number of rounds, for schedules that need it.
+        Total number of rounds, for schedules and starts, which need it.
     n_jobs : int, optional
         Threads for the gradient; all by default.
 
@@ -137,7 +139,7 @@ def xgboost_obj(
     >>> booster.num_boosted_rounds()
     3
     """
-    return XGBoostObjective(objective, sigma, rounds=rounds, n_jobs=n_jobs)
+    return XGBoostObjective(objective, sigma, start=start, rounds=rounds, n_jobs=n_jobs)
 
 
 def xgboost_feval(*measures: str | Measure) -> XGBoostEvaluation:
