@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.interface import Matrix
 from gbrank.boosters.lightgbm.errors import check_threads, translated
+from gbrank.boosters.lightgbm.text_checks import check_text
 from gbrank.boosters.lightgbm.trees import lightgbm_trees
 from gbrank.boosters.tree import Tree
+from gbrank.boosters.tree_checks import DamagedTree
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
 from gbrank.kernels.driver import usable_threads
@@ -36,6 +38,10 @@ class LightGBMModel:
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
+            raise ValueError(f"not a LightGBM model: {error}") from None
+        try:
+            check_text(text)
+        except DamagedTree as error:
             raise ValueError(f"not a LightGBM model: {error}") from None
         with translated("not a LightGBM model"):
             return cls(lgb.Booster(model_str=text))
@@ -73,9 +79,10 @@ class LightGBMModel:
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
         check_threads(n_jobs)
-        shares: Any = self.native.predict(
-            X, pred_contrib=True, num_threads=n_jobs, validate_features=False
-        )
+        with translated("LightGBM cannot explain the model"):
+            shares: Any = self.native.predict(
+                X, pred_contrib=True, num_threads=n_jobs, validate_features=False
+            )
         return np.asarray(shares.toarray() if sp.issparse(shares) else shares, dtype=np.float64)
 
     def importances(self) -> Vector:

@@ -144,7 +144,7 @@ class LightGBMTrainer:
             self._booster.reset_parameter(self._given)  # for the parameters in the model's text
         whole = lgb.Booster(model_str=self._text())
         text = whole.model_to_string(num_iteration=self._trees[rounds])
-        return LightGBMModel.load(text.encode())
+        return LightGBMModel(lgb.Booster(model_str=text))
 
     def close(self) -> None:
         """Let go of the other workers of a distributed fit."""

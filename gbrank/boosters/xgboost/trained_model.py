@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gbrank.boosters.interface import Matrix
 from gbrank.boosters.tree import Tree
 from gbrank.boosters.xgboost.errors import check_threads, translated
+from gbrank.boosters.xgboost.json_checks import check_json
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.boosters.xgboost.trees import xgboost_trees
 from gbrank.common.interrupts import interrupts_held
@@ -31,6 +32,10 @@ class XGBoostModel:
     @classmethod
     def load(cls, content: bytes) -> "XGBoostModel":
         """Read a model from XGBoost's JSON format."""
+        try:
+            check_json(content)
+        except ValueError as error:
+            raise ValueError(f"not an XGBoost model: {error}") from None
         booster = xgb.Booster()
         with translated("not an XGBoost model"):
             booster.load_model(bytearray(content))

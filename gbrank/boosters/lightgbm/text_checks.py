@@ -1,0 +1,95 @@
+"""Checks of a model in LightGBM's text format, which LightGBM itself reads as it stands."""
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers
+
+__all__ = ["check_text"]
+
+# Numbers of a tree: one for each split, and one for each leaf.
+OF_SPLITS = (
+    "split_feature", "split_gain", "threshold", "decision_type", "left_child", "right_child",
+    "internal_value", "internal_weight", "internal_count",
+)  # fmt: skip
+OF_LEAVES = ("leaf_value", "leaf_weight", "leaf_count", "leaf_const", "num_features")
+WHOLE = {"split_feature", "decision_type", "left_child", "right_child", "num_features"}
+NEEDED = ("split_feature", "threshold", "decision_type", "left_child", "right_child", "leaf_value")
+MOST_FEATURES = 2**24
+DECISIONS = 16  # 1: of a category, 2: missing values go left, 4 and 8: which these are
+END = "\nend of trees\n"
+
+
+def check_text(text: str) -> None:
+    """Refuse a model that LightGBM could not read, or would follow out of its memory."""
+    if "\0" in text or END not in text:
+        raise DamagedTree("it must have an end of trees")
+    head, *blocks = re.split(r"(?=^Tree=\d+$)", text[: text.index(END) + 1], flags=re.MULTILINE)
+    header = _fields(head)
+    for name in ("num_class", "num_tree_per_iteration"):
+        if header.get(name) != "1":
+            raise DamagedTree(f"{name} must be 1")
+    (last,) = numbers([header.get("max_feature_idx")], "max_feature_idx", 1, integers=True)
+    check_range(last, "max_feature_idx", 0, MOST_FEATURES)
+    if "tree_sizes" in header:
+        sizes = numbers(header["tree_sizes"].split(), "tree_sizes", len(blocks), integers=True)
+        if sizes.tolist() != [len(block.encode()) for block in blocks]:
+            raise DamagedTree("tree_sizes must be those of the trees")
+    for block in blocks:
+        _check_block(_fields(block), int(last) + 1)
+
+
+def _fields(block: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+
+
+def _check_block(tree: dict[str, str], n_features: int) -> None:
+    leaves, cats = (
+        int(numbers([tree.get(name)], name, 1, integers=True)[0])
+        for name in ("num_leaves", "num_cat")
+    )
+    if cats < 0:
+        raise DamagedTree("num_cat must be at least 0")
+    if not 1 <= leaves <= len(tree.get("leaf_value", "")):
+        raise DamagedTree("num_leaves must be the number of leaves")
+    found = {
+        name: numbers(tree.get(name, "").split(), name, size, integers=name in WHOLE)
+        for names, size in ((OF_SPLITS, leaves - 1), (OF_LEAVES, leaves))
+        for name in names
+        if name in NEEDED or tree.get(name)
+    }
+    linear = int(numbers([tree.get("is_linear", 0)], "is_linear", 1, integers=True)[0])
+    if linear:
+        _check_linear(tree, found.get("num_features"), n_features)
+    if leaves == 1:
+        return
+    check_range(found["split_feature"], "split_feature", 0, n_features)
+    check_range(found["decision_type"], "decision_type", 0, DECISIONS)
+    check_tree(found["left_child"], found["right_child"], leaves)
+    if cats:
+        _check_categories(tree, cats)
+    by_category = found["threshold"][found["decision_type"] % 2 == 1]
+    name = "threshold of a category"
+    check_range(numbers(by_category, name, len(by_category), integers=True), name, 0, cats)
+
+
+def _check_categories(tree: dict[str, str], cats: int) -> None:
+    bounds = numbers(tree.get("cat_boundaries", "").split(), "cat_boundaries", cats + 1,
+                     integers=True)  # fmt: skip
+    if bounds[0] != 0 or (np.diff(bounds) < 1).any():
+        raise DamagedTree("cat_boundaries must rise from 0")
+    words = numbers(tree.get("cat_threshold", "").split(), "cat_threshold", int(bounds[-1]),
+                    integers=True)  # fmt: skip
+    check_range(words, "cat_threshold", 0, 2**32)
+
+
+def _check_linear(tree: dict[str, str], counts: NDArray[Any] | None, n_features: int) -> None:
+    if counts is None or (counts < 0).any():
+        raise DamagedTree("num_features must count the features of each leaf")
+    total = int(counts.sum())
+    used = numbers(tree.get("leaf_features", "").split(), "leaf_features", total, integers=True)
+    check_range(used, "leaf_features", 0, n_features)
+    numbers(tree.get("leaf_coeff", "").split(), "leaf_coeff", total)

@@ -1,0 +1,107 @@
+"""Checks of a model in XGBoost's JSON format, whose trees XGBoost itself follows as they stand."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers
+
+__all__ = ["check_json"]
+
+REAL = ("base_weights", "loss_changes", "split_conditions", "sum_hessian")
+WHOLE = ("left_children", "right_children", "split_indices", "parents", "default_left",
+         "split_type")  # fmt: skip
+CATEGORIES = ("categories_nodes", "categories_segments", "categories_sizes")
+NO_PARENT = 2**31 - 1
+MOST_CATEGORIES = 2**24  # XGBoost's own limit
+
+
+def check_json(content: bytes) -> None:
+    """Refuse a model that XGBoost could not read, or would follow out of its memory."""
+    try:
+        learner = json.loads(content)["learner"]
+        booster = learner["gradient_booster"]
+        dart = booster["name"] == "dart"
+        model = (booster["gbtree"] if dart else booster)["model"]
+        trees, n_features = model["trees"], _whole(learner["learner_model_param"]["num_feature"])
+        _check_forest(model, learner["learner_model_param"], len(trees))
+        if dart:
+            numbers(booster["weight_drop"], "weight_drop", len(trees))
+        for i, tree in enumerate(trees):
+            if tree["id"] != i:
+                raise DamagedTree(f"id must be {i}")
+            _check_one(tree, n_features)
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
+        raise DamagedTree(f"it must have all that a model has: {error!r}") from None
+
+
+def _whole(value: Any) -> int:
+    return int(numbers([value], "a number", 1, integers=True)[0])
+
+
+def _check_forest(model: dict[str, Any], param: dict[str, Any], n_trees: int) -> None:
+    if _whole(param["num_class"]) != 0 or _whole(param.get("num_target", 1)) != 1:
+        raise DamagedTree("there must be one score")
+    if _whole(model["gbtree_model_param"]["num_trees"]) != n_trees:
+        raise DamagedTree("num_trees must be the number of trees")
+    check_range(numbers(model["tree_info"], "tree_info", n_trees, integers=True), "tree_info", 0, 1)
+    if "iteration_indptr" in model:
+        rounds = model["iteration_indptr"]
+        bounds = numbers(rounds, "iteration_indptr", len(rounds), integers=True)
+        if bounds[0] != 0 or bounds[-1] != n_trees or (np.diff(bounds) < 0).any():
+            raise DamagedTree("iteration_indptr must rise from 0 to the number of trees")
+
+
+def _check_one(tree: dict[str, Any], n_features: int) -> None:
+    param = tree["tree_param"]
+    n = _whole(param["num_nodes"])
+    if n < 1 or n != len(tree["left_children"]):
+        raise DamagedTree("num_nodes must be the number of nodes")
+    if _whole(param["num_feature"]) != n_features or _whole(param["size_leaf_vector"]) not in (
+        0,
+        1,
+    ):
+        raise DamagedTree("tree_param must be that of a tree of this model")
+    for name in REAL:
+        numbers(tree[name], name, n)
+    found = {name: numbers(tree[name], name, n, integers=True) for name in WHOLE}
+    left, right = found["left_children"], found["right_children"]
+    inner = left != -1
+    check_range(found["split_indices"], "split_indices", 0, max(n_features, 1))
+    for name in ("default_left", "split_type"):
+        check_range(found[name], name, 0, 2)
+    if ((right == -1) == inner).any() or (left < -1).any() or (right < -1).any():
+        raise DamagedTree("a node must have two children or none")
+    _check_ways(left, right, inner, _whole(param.get("num_deleted", 0)))
+    parents = found["parents"]
+    if parents[0] != NO_PARENT or any(
+        (parents[children[inner]] != np.flatnonzero(inner)).any() for children in (left, right)
+    ):
+        raise DamagedTree("parents must be those of the children")
+    _check_categories(tree, n)
+
+
+def _check_ways(left: Any, right: Any, inner: Any, deleted: int) -> None:
+    """Check the ways from the root, with inner nodes and leaves numbered each by themselves."""
+    n = len(left)
+    check_range(np.concatenate([left, right]), "children", -1, n)
+    place = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
+    if not inner[0]:
+        return
+    check_tree(place[left[inner]], place[right[inner]], int((~inner).sum()) - deleted)
+
+
+def _check_categories(tree: dict[str, Any], n_nodes: int) -> None:
+    every = tree["categories"]
+    check_range(
+        numbers(every, "categories", len(every), integers=True), "categories", 0, MOST_CATEGORIES
+    )
+    count = len(tree["categories_nodes"])
+    nodes, starts, sizes = (numbers(tree[name], name, count, integers=True) for name in CATEGORIES)
+    check_range(nodes, "categories_nodes", 0, n_nodes)
+    if (starts < 0).any() or (sizes < 1).any() or (starts + sizes > len(every)).any():
+        raise DamagedTree("categories_segments must be within categories")
+    of_category = np.flatnonzero(numbers(tree["split_type"], "split_type", n_nodes))
+    if not np.array_equal(np.sort(nodes), of_category):
+        raise DamagedTree("categories_nodes must be the splits of categories")
