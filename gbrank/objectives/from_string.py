@@ -52,7 +52,8 @@ def custom_objective(
     name : str, optional
         Registers the objective, so that strings and the command line know it.
     facts : Facts, optional
-        What is known of it, such as convexity.
+        What is known of it, such as convexity; `sigma` is the schedule where none is given, and
+        ``start="ranknet"`` begins with RankNet for half of the rounds.
 
     Returns
     -------

@@ -12,16 +12,17 @@ from plain_trees import PLAIN
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from gbrank import GBRanker, Queries, make_cubic, staircase
+from gbrank import GBRanker, Queries, custom_objective, make_cubic, staircase
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows
+from gbrank.extend import Facts
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=5, random_state=0)
 TRAIN, VALID = QID < 30, QID >= 30
 
 
-def ranker(objective: str = "smooth:ndcg", **params: Any) -> GBRanker:
+def ranker(objective: Any = "smooth:ndcg", **params: Any) -> GBRanker:
     """Return a small ranker."""
     params = {"n_estimators": 20, "num_leaves": 6, "random_state": 0, **params}
     return GBRanker(objective, **PLAIN | params)
@@ -65,6 +66,20 @@ def test_smoothed_objectives_begin_with_ranknet(objective: str, booster: str) ->
     )
     assert_allclose(rest.sigmas_, whole.sigmas_[10:], rtol=1e-4)
     assert_allclose(rest.predict(X) + ranknet.predict(X), whole.predict(X), rtol=0, atol=1e-4)
+
+
+def test_an_objective_of_ones_own_begins_with_ranknet() -> None:
+    """If its facts say so, which give its widths too."""
+
+    def towards_labels(scores: Any, labels: Any, sigma: float) -> Any:
+        error = (scores - labels) / sigma
+        return 0.5 * error @ error, error / sigma, np.full_like(error, sigma**-2)
+
+    facts = Facts(formula="½ Σ (s − y)²/σ²", source="", start="ranknet", sigma="linear(2, 1)")
+    made = fitted(ranker(custom_objective(towards_labels, facts=facts), n_estimators=10))
+    assert_allclose(made.sigmas_, [1] * 5 + [2, 1.75, 1.5, 1.25, 1])
+    ranknet = fitted(ranker("ranknet", n_estimators=5)).evals_result_
+    assert made.evals_result_["valid_0"]["ndcg@10"][:5] == ranknet["valid_0"]["ndcg@10"]
 
 
 def test_nothing_else_begins_with_another() -> None:
