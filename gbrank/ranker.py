@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import check_choice
+from gbrank.common.checks import check_choice, check_jobs
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.schema import Schema
@@ -413,9 +413,8 @@ class GBRanker(BaseRanker):
             params["init"] = start
         ranker = cls(**params)
         ranker.init_ = start
-        schema = dict(description["schema"])
-        categories = {int(key): value for key, value in schema.pop("categories").items()}
-        ranker._schema = Schema(**schema, categories=categories)
+        check_jobs(ranker.n_jobs)
+        ranker._schema = Schema.restored(description["schema"])
         fitted = description["fitted"]
         ranker.best_iteration_ = int(fitted["best_iteration"])
         ranker.best_score_ = float(fitted["best_score"])
@@ -425,6 +424,8 @@ class GBRanker(BaseRanker):
         ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
         ranker.calibration_ = Calibration(**fitted["calibration"])
         ranker._model = saved.model()
+        if len(ranker._model.importances()) != ranker._schema.n_features:
+            raise ValueError("the booster must have as many features as the schema")
         ranker._booster_kind = description["booster"]
         ranker._publish()
         return ranker

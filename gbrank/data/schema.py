@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gbrank.common.checks import check_number
+
 __all__ = ["Features", "Schema"]
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
@@ -63,6 +65,23 @@ class Schema:
                     f"dtype {column.dtype}. Make it categorical, or name it in categorical_feature."
                 )
         return cls(n_features, names, sorted(asked | set(categories)), categories)
+
+    @classmethod
+    def restored(cls, saved: dict[str, Any]) -> "Schema":
+        """Return the columns that a saved model describes, refusing what cannot be."""
+        categories = {int(key): list(value) for key, value in saved["categories"].items()}
+        schema = cls(**{**saved, "categories": categories})
+        n = check_number(schema.n_features, "n_features", 1, integer=True)
+        names, positions = schema.names, [*schema.categorical, *categories]
+        if names is not None and (len(names) != n or not all(isinstance(s, str) for s in names)):
+            raise ValueError(f"names must be {n} texts or null, got {names!r:.60}")
+        for position in positions:
+            check_number(position, "a categorical column", 0, n - 1, integer=True)
+        if not categories.keys() <= set(schema.categorical):
+            raise ValueError(f"categories must be of categorical columns, got {list(categories)}")
+        if not all(isinstance(s, str | int | float) for own in categories.values() for s in own):
+            raise TypeError("categories must hold texts or numbers")
+        return schema
 
     @classmethod
     def union(cls, schemas: Sequence["Schema"]) -> "Schema":

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
+from gbrank.common.checks import check_number
 from gbrank.parallel.collective import all_max, all_sum
 
 __all__ = ["Calibration", "fit_calibration"]
@@ -44,6 +45,11 @@ class Calibration:
     slope: float
     intercept: float
     largest_label: float
+
+    def __post_init__(self) -> None:
+        check_number(self.slope, "slope", 0)
+        check_number(self.intercept, "intercept")
+        check_number(self.largest_label, "largest_label", 0, open_low=True)
 
     def probabilities(self, scores: Vector) -> Vector:
         """Return the probability that each score stands for."""

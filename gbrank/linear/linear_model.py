@@ -58,7 +58,7 @@ class LinearModel(BaseRanker):
     def _from_saved(cls: type[T], saved: Saved) -> T:
         """Return the ranker that a folder holds."""
         ranker = cls(**saved.description["params"])
-        ranker._schema = Schema(**saved.description["schema"])
+        ranker._schema = Schema.restored(saved.description["schema"])
         for name in cls._fitted_attributes:
             value = saved.description["fitted"][name]
             if isinstance(value, list):
