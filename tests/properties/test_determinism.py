@@ -131,9 +131,8 @@ import sys
 from gbrank import Queries, get_objective, make_cubic
 _, labels, qid = make_cubic(6, n_documents=70, random_state=0)
 scores = make_cubic(6, n_documents=70, random_state=1)[0][:, 0]
-for name in ("listnet", "lambda:ap"):
-    for row in get_objective(name).bind(labels, Queries.from_qid(qid)).gradients(scores):
-        sys.stdout.buffer.write(row.tobytes())
+for row in get_objective("listnet").bind(labels, Queries.from_qid(qid)).gradients(scores):
+    sys.stdout.buffer.write(row.tobytes())
 """
 
 
@@ -149,7 +148,7 @@ def test_compiled_or_loaded(tmp_path: Path) -> None:
         ).stdout
         for _ in range(2)
     )
-    assert len(compiled) == 2 * 2 * 6 * 70 * 8
+    assert len(compiled) == 2 * 6 * 70 * 8
     assert compiled == loaded
 
 

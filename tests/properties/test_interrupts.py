@@ -56,7 +56,7 @@ print(json.dumps(seen))
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_any_moment(booster: str) -> None:
     """None is lost, none becomes another error, and the next fit is as if nothing had been."""
-    moments = 100
+    moments = 40
     run = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, booster, str(moments)], capture_output=True, text=True
     )
