@@ -2,14 +2,16 @@
 
 The same trees (31 leaves, 2 threads, learning rate 0.1, 255 bins) are grown on: squared loss;
 stored derivatives, which cost nothing and bend like LambdaRank's; LightGBM's lambdarank and
-XGBoost's rank:ndcg; and gbrank's LambdaRank on both boosters. At the end stands the gradient of
-every objective alone, at scattered scores, and its ratio to that of LightGBM's lambdarank over all
-pairs at the same scores: what its rounds take beyond those on stored derivatives where trees cost
-next to nothing, with two leaves and one feature of two values. Everything is measured in one
-process, in turn; medians are reported, and the ratios are those of the same run.
+XGBoost's rank:ndcg; and gbrank's LambdaRank and default objective on both boosters. At the end
+stands the gradient of every objective alone, at scattered scores, and its ratio to that of
+LightGBM's lambdarank over all pairs at the same scores: what its rounds take beyond those on
+stored derivatives where trees cost next to nothing, with two leaves and one feature of two values.
+Everything is measured in one process, in turn; medians are reported, and the ratios are those of
+the same run.
 
     python -m benchmarks.gradient            # 6,000 queries, about 717,000 documents
     python -m benchmarks.gradient --quick    # a tenth of that
+    python -m benchmarks.gradient --length 440 --rounds-only    # longer lists, no single gradients
 """
 
 import argparse
@@ -31,18 +33,20 @@ from gbrank import (
     lightgbm_fobj,
     xgboost_obj,
 )
+from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 
 THREADS = 2
 ALL_PAIRS = 10_000
 LIMIT = 5.0  # seconds
 MOVED = 0.05  # about as far as scores move in a round of boosting
 FLOOR = "stored derivatives"
+DEFAULT = f"gbrank {DEFAULT_OBJECTIVE}"
 
 
-def make_data(n_queries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return float32 features, five grades, and 20 to 219 documents a query."""
+def make_data(n_queries: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return float32 features, five grades, and a sixth to eleven sixths of `length` a query."""
     rng = np.random.default_rng(0)
-    sizes = rng.integers(20, 220, n_queries)
+    sizes = rng.integers(length // 6, length * 11 // 6, n_queries)
     n = int(sizes.sum())
     X = rng.normal(size=(n, 136)).astype(np.float32)
     worth = X[:, :20] @ rng.normal(size=20) + 2 * rng.normal(size=n)
@@ -112,8 +116,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the data")
     parser.add_argument("--rounds", type=int, default=15, help="measured rounds of each contender")
+    parser.add_argument("--length", type=int, default=120, help="documents in a list, on average")
+    parser.add_argument("--rounds-only", action="store_true", help="measure no single gradients")
     options = parser.parse_args()
-    X, y, sizes = make_data(600 if options.quick else 6000)
+    X, y, sizes = make_data(
+        (72_000 if options.quick else 720_000) // options.length, options.length
+    )
     queries = Queries.from_sizes(sizes)
     print(f"{len(y):,} documents, {len(sizes):,} queries, {THREADS} threads, medians\n")
 
@@ -141,6 +149,7 @@ def main() -> None:
             "gbrank LambdaRank, all pairs": lightgbm_round(
                 light, lightgbm_fobj(all_pairs, n_jobs=THREADS)
             ),
+            DEFAULT: lightgbm_round(light, lightgbm_fobj(n_jobs=THREADS)),
         },
         "XGBoost": {
             "squared loss": xgboost_round(extreme, "reg:squarederror"),
@@ -149,6 +158,7 @@ def main() -> None:
             "gbrank LambdaRank, all pairs": xgboost_round(
                 extreme, xgboost_obj(all_pairs, n_jobs=THREADS)
             ),
+            DEFAULT: xgboost_round(extreme, xgboost_obj(n_jobs=THREADS)),
         },
     }
     for booster, rounds in boosters.items():
@@ -156,9 +166,12 @@ def main() -> None:
         print(f"{booster:36}{'s/round':>9}{'over floor':>12}")
         for name, value in seconds.items():
             print(f"  {name:34}{value:9.3f}{value - seconds[FLOOR]:12.3f}")
-        ours = seconds["gbrank LambdaRank, all pairs"]
         theirs = next(name for name in rounds if "all pairs" in name and "gbrank" not in name)
-        print(f"  whole round: {ours / seconds[theirs]:.2f} x that of {theirs}\n")
+        for ours in ("gbrank LambdaRank, all pairs", DEFAULT):
+            print(f"  whole round, {ours}: {seconds[ours] / seconds[theirs]:.2f} x {theirs}")
+        print()
+    if options.rounds_only:
+        return
     sign = lgb.Dataset(np.sign(X[:, :1]), y, group=sizes, init_score=scores).construct()
     stumps = {
         "lambdarank": lightgbm_round(sign, "lambdarank", num_leaves=2, **{level: ALL_PAIRS}),

@@ -1,5 +1,6 @@
 """How Sphinx builds these pages: `sphinx-build -W docs docs/_build`."""
 
+import shutil
 from pathlib import Path
 
 import gbrank
@@ -10,7 +11,7 @@ project_copyright = f"2026, {author}"
 release = gbrank.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
@@ -24,6 +25,8 @@ html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+nb_execution_mode = "off"  # they are committed with their pictures; .ci/run executes them
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say what is taken, with shapes and units
 autosummary_generate = True
@@ -38,6 +41,19 @@ def escape_bars(app, what, name, item, options, lines):
             lines[number] = line.replace("|", r"\|")
 
 
+def copy_notebooks():
+    """Put the notebooks beside the pages, where Sphinx finds them."""
+    folder = Path(__file__).parent
+    (folder / "notebooks").mkdir(exist_ok=True)
+    for path in (folder.parent / "notebooks").glob("*.ipynb"):
+        shutil.copy(path, folder / "notebooks")
+
+
+def find_notebooks(app, name, text):
+    # In the repository they are one folder up.
+    text[0] = text[0].replace("](../notebooks/", "](notebooks/")
+
+
 def list_classes(kind, facts):
     """Write the page of all registered classes of a kind; autosummary then gives each its own."""
     names = "".join(f"   {cls}\n" for cls in sorted(item.cls.__name__ for item in facts))
@@ -48,9 +64,11 @@ def list_classes(kind, facts):
     (folder / f"{kind}.rst").write_text(f"{page}   :toctree:\n   :nosignatures:\n\n{names}")
 
 
+copy_notebooks()
 list_classes("objectives", gbrank.list_objectives())
 list_classes("measures", gbrank.list_measures())
 
 
 def setup(app):
     app.connect("autodoc-process-docstring", escape_bars)
+    app.connect("source-read", find_notebooks)

@@ -17,6 +17,7 @@ from gbrank import schedules as schedules
 from gbrank.boosters.lightgbm.hook import lightgbm_feval, lightgbm_fobj
 from gbrank.boosters.xgboost.hook import xgboost_feval, xgboost_obj
 from gbrank.common.version import __version__
+from gbrank.data.frames import split_frame
 from gbrank.data.queries import Queries
 from gbrank.data.query_splitters import QueryKFold, QueryShuffleSplit, QueryTimeSeriesSplit
 from gbrank.data.splitting import query_train_test_split
@@ -33,6 +34,7 @@ from gbrank.datasets import (
     write_run,
 )
 from gbrank.evaluation import (
+    BestRate,
     Comparison,
     Dataset,
     compare_rankers,
@@ -44,13 +46,19 @@ from gbrank.evaluation import (
     split_folds,
 )
 from gbrank.export import export_model
+from gbrank.fit.callbacks import Round
 from gbrank.fit.loading import load_ranker
 from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.linear.perceptron import SLAMPerceptron
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import MEASURES as _MEASURES
-from gbrank.measures.measure_registry import get_measure, list_measures, register_measure
+from gbrank.measures.measure_registry import (
+    custom_measure,
+    get_measure,
+    list_measures,
+    register_measure,
+)
 from gbrank.objectives.from_string import custom_objective, get_objective
 from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Objective
@@ -95,6 +103,7 @@ _REGISTERED: dict[str, typing.Any] = {
 globals().update(_REGISTERED)
 
 __all__ = [
+    "BestRate",
     "Clicks",
     "Comparison",
     "Dataset",
@@ -107,11 +116,13 @@ __all__ = [
     "QueryKFold",
     "QueryShuffleSplit",
     "QueryTimeSeriesSplit",
+    "Round",
     "SLAMPerceptron",
     "__version__",
     "compare_rankers",
     "cosine",
     "cross_validate_rankers",
+    "custom_measure",
     "custom_objective",
     "expected_calibration_error",
     "export_model",
@@ -137,6 +148,7 @@ __all__ = [
     "register_measure",
     "register_objective",
     "split_folds",
+    "split_frame",
     "staircase",
     "write_letor",
     "write_qrels",

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import check_choice, check_jobs
+from gbrank.boosters.stages import Progress
+from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.schema import Schema
 from gbrank.fit.calibration import Calibration
+from gbrank.fit.callbacks import Callback
 from gbrank.fit.checkpoints import in_use
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json
 from gbrank.fit.loading import loadable, restore_start
@@ -23,7 +25,7 @@ from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import START_NAMES
 from gbrank.fit.storage import Saved, describe_booster
 from gbrank.kernels.driver import usable_threads
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
@@ -74,6 +76,10 @@ class GBRanker(BaseRanker):
         Width of the smoothing: a number, or a function of (round, rounds) such as
         ``geometric(1.0, 0.1)``; the objective's own schedule by default. It counts the rounds
         that the objective itself is trained.
+    curvature : {"own", "unit"}
+        Second derivatives: the objective's own, so that a tree takes Newton steps; or 1 for each
+        document, so that it takes steps along the gradient (Friedman's boosting), whose size goes
+        by `learning_rate` alone.
     init : {"regression", "zero"}, estimator, lightgbm.Booster or xgboost.Booster, optional
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
         tenth of `n_estimators`; a fitted estimator is used as it is, a ranker of gbrank that is
@@ -81,11 +87,15 @@ class GBRanker(BaseRanker):
         fitted LGBMRanker, XGBRanker, ...) gives its raw scores; ``"zero"`` is nothing.
         By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
-        `n_estimators`, and others from nothing.
-    eval_metric : str, Measure, or sequence of them
-        What is measured on validation data; the first decides early stopping and is `score`.
+        `n_estimators`, and others from nothing. After a GBRanker of the same objective and
+        `sigma`, the schedule goes on where that model's rounds left off.
+    eval_metric : str, Measure, callable, or sequence of them
+        What is measured on validation data; the first decides early stopping and is `score`. A
+        callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
     early_stopping_rounds : int, optional
         Stop after so many rounds without a better first metric on the first validation set.
+        Where the objective begins with RankNet, it is RankNet that ends then, and the objective
+        itself has as many rounds as RankNet had, or until it gets no better for so many.
     validation_fraction : float in ]0, 1[, optional
         Share of the queries that is set aside for validation where no eval_set is given.
     random_state : int, RandomState or None
@@ -156,8 +166,9 @@ class GBRanker(BaseRanker):
         extra_trees: bool | None = None,
         reg_lambda: float = 0.0,
         sigma: Sigma | None = None,
+        curvature: str = "own",
         init: str | Any = None,
-        eval_metric: str | Measure | Sequence[str | Measure] = "ndcg@10",
+        eval_metric: Metric | Sequence[Metric] = "ndcg@10",
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -178,6 +189,7 @@ class GBRanker(BaseRanker):
         self.extra_trees = extra_trees
         self.reg_lambda = reg_lambda
         self.sigma = sigma
+        self.curvature = curvature
         self.init = init
         self.eval_metric = eval_metric
         self.early_stopping_rounds = early_stopping_rounds
@@ -205,6 +217,7 @@ class GBRanker(BaseRanker):
         categorical_feature: Sequence[int | str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_rounds: int = 50,
+        callbacks: Sequence[Callback] | None = None,
     ) -> "GBRanker":
         """Train the ranker.
 
@@ -249,6 +262,10 @@ class GBRanker(BaseRanker):
             Rounds between two checkpoints. Each one writes all trees and, with LightGBM, 8 bytes
             for each document of training and validation; the data are hashed once. What `init`
             stands for is fitted again.
+        callbacks : list of callable, optional
+            Functions that are called after each round with a `Round`: its number, sigma and
+            measures. One that returns True ends the fit, and the model is what it would be after
+            the last round; one that raises an error ends it without a model.
 
         Returns
         -------
@@ -271,6 +288,7 @@ class GBRanker(BaseRanker):
                 eval_group=eval_group, eval_init_score=eval_init_score, init_score=init_score,
                 position=position, categorical_feature=categorical_feature,
                 checkpoint=checkpoint, checkpoint_rounds=checkpoint_rounds,
+                callbacks=callbacks,
             )  # fmt: skip
             trainer = plan.trainer()
             with closing(trainer):
@@ -296,11 +314,12 @@ class GBRanker(BaseRanker):
         self.init_ = plan.start
         self.position_bias_ = bias
         self.calibration_ = plan.calibration(scores)
+        self._progress = plan.progress(history.best_round)
         self._publish_fit(plan.schema, history, plan.sigmas)
         self._remember_queries(qid, plan.rows.queries)
         return self
 
-    def predict(self, X: Any, *, output: str = "score") -> Vector:
+    def predict(self, X: Any, *, output: str = "score", num_iteration: int | None = None) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
@@ -311,18 +330,31 @@ class GBRanker(BaseRanker):
             share of the largest label: of binary labels, the probability of being relevant. One
             map (`calibration_`) serves all queries, whatever the objective: how far to trust it,
             `expected_calibration_error` says.
+        num_iteration : int, optional
+            Use the first so many trees only, and what `init` gave; all by default. Probabilities
+            are those of all trees.
 
         Returns
         -------
         ndarray, shape (n_documents,)
         """
         check_is_fitted(self)
-        check_choice(output, "output", ["score", "probability"])
+        self._check_prediction(output, num_iteration)
         threads = usable_threads(self.n_jobs)
-        scores = self._model.predict(self._schema.transform(X), self._schema, threads)
+        rows = self._schema.transform(X)
+        scores = self._model.predict(rows, self._schema, threads, num_iteration)
         if self.init_ is not None:
             scores = scores + self.init_.predict(X)
         return scores if output == "score" else self.calibration_.probabilities(scores)
+
+    def _check_prediction(self, output: str, num_iteration: int | None) -> None:
+        check_choice(output, "output", ["score", "probability"])
+        check_number(num_iteration, "num_iteration", 1, self.best_iteration_, integer=True,
+                     optional=True)  # fmt: skip
+        if num_iteration is not None and output != "score":
+            raise ValueError(
+                f"num_iteration must be None with output={output!r}, got {num_iteration}."
+            )
 
     def explain(self, X: Any) -> Matrix:
         r"""Return what each feature adds to the score of each row (SHAP values).
@@ -395,6 +427,7 @@ class GBRanker(BaseRanker):
                 "best_score": self.best_score_,
                 "evals_result": self.evals_result_,
                 "sigmas": self.sigmas_.tolist(),
+                "progress": self._progress and asdict(self._progress),
                 "position_bias": self.position_bias_,
                 "calibration": asdict(self.calibration_),
             },
@@ -420,6 +453,8 @@ class GBRanker(BaseRanker):
         ranker.best_score_ = float(fitted["best_score"])
         ranker.evals_result_ = fitted["evals_result"]
         ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
+        progress = fitted.get("progress")  # models of earlier versions have none
+        ranker._progress = progress and Progress(**progress)
         biases = fitted["position_bias"]
         ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
         ranker.calibration_ = Calibration(**fitted["calibration"])

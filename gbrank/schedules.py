@@ -11,16 +11,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from gbrank.common.checks import check_choice, check_number, unknown_name
 from gbrank.common.grammar import changed_options, evaluate, format_options
+from gbrank.common.quoting import quoted
 
 __all__ = [
     "Schedule",
     "Sigma",
     "as_schedule",
     "check_schedule",
+    "check_sigma",
     "constant",
     "cosine",
     "geometric",
@@ -31,6 +33,8 @@ __all__ = [
     "unit_of",
     "weight_at",
 ]
+
+SMALLEST_SIGMA = 1e-300  # its inverse is a number too
 
 
 @dataclass(frozen=True, repr=False)
@@ -338,8 +342,8 @@ def _parse(text: str, name: str) -> Schedule:
         raise unknown_name("schedule", error.args[0], SCHEDULES) from None
     except (SyntaxError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} must be a number or a schedule such as 'geometric(1, 0.1)', got {text!r}: "
-            f"{error}"
+            f"{name} must be a number or a schedule such as 'geometric(1, 0.1)', got "
+            f"{quoted(text)}: {error}"
         ) from None
 
 
@@ -381,14 +385,19 @@ def sigma_at(schedule: Callable[[int, int | None], float], round: int, rounds: i
     Raises
     ------
     ValueError
-        If the schedule gives anything but a finite number above 0.
+        If the schedule gives anything but a finite number of at least 1e-300.
 
     Examples
     --------
     >>> sigma_at(lambda round, rounds: 1 / (1 + round), 3, None)
     0.25
     """
-    return float(check_number(schedule(round, rounds), f"sigma in round {round}", 0, open_low=True))
+    return check_sigma(schedule(round, rounds), f"sigma in round {round}")
+
+
+def check_sigma(value: Any, name: str) -> float:
+    """Return a width, which must be so large that its inverse is finite."""
+    return float(check_number(value, name, SMALLEST_SIGMA))
 
 
 def weight_at(
@@ -449,7 +458,7 @@ def check_schedule(
     >>> check_schedule(linear(1, 0), 5, sigma_at)
     Traceback (most recent call last):
         ...
-    ValueError: sigma in round 4 must be a number above 0, got 0.0.
+    ValueError: sigma in round 4 must be a number of at least 1e-300, got 0.0.
     """
     known = rounds or getattr(schedule, "rounds", None) or 1
     for round in range(known):

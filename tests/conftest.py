@@ -32,7 +32,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     Tests are handed out once every worker has come so far; without this all would compile all.
     """
     worker = getattr(session.config, "workerinput", None)
-    if worker is None or len(session.items) < 1000:
+    if worker is None or len(session.items) < 400:
         return
     from battery import NAMES, kind
     from gbrank import Queries, get_objective

@@ -5,12 +5,14 @@
 writes the page; test_errors.py runs the same list.
 """
 
+import hashlib
 import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -44,13 +46,30 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("query_weight", "GBRanker().fit(X, y, qid=qid, query_weight=y)"),
         ("query_weight", "GBRanker().fit(X, y, qid=qid, query_weight=np.zeros(10))"),
         ("init_score", "GBRanker().fit(X, y, qid=qid, init_score=[0])"),
+        ("init_score", "GBRanker().fit(X, y, qid=qid, init_score=y * 1e99)"),
         ("init_score", "GBRanker(booster='xgboost').fit(X, y, qid=qid, init_score=y + 1.7e9)"),
         ("eval_init_score",
          "GBRanker().fit(X, y, qid=qid, init_score=y, eval_set=[(X, y)], eval_qid=[qid])"),
+        ("labels", "NDCG()([10**400, 1], [0, 1])"),
+        ("y", "GBRanker('lightgbm:lambdarank').fit(X, y * 1e39, qid=qid)"),
+        ("sample_weight", "NDCG()([1, 0], [0, 1], sample_weight=[0, 0])"),
+        ("y", "make_clicks(0 * y, qid)"),
         ("labels", "NDCG()(np.ma.masked_equal([1, 0], 0), [0, 1])"),
         ("labels", "GBRanker(n_jobs=1).fit(X, 0 * y, qid=qid)"),
         ("position", "GBRanker().fit(X, y, qid=qid, position=0 * y)"),
         ("position", "GBRanker('lightgbm:lambdarank').fit(X, y, qid=qid, position=1 + 0 * y)"),
+    ],
+    "Data frames in parts": [
+        ("frame", "split_frame(X)"),
+        ("frame", "split_frame(duckdb.sql('select 1 label, 1 qid'))"),
+        ("frame", "split_frame(pd.DataFrame({'label': y, 'qid': qid}))"),
+        ("drop", "split_frame(frame, drop='size')"),
+        ("label", "split_frame(frame, qid='size')"),
+        ("label", "split_frame(frame.assign(qid=qid), label='colour')"),
+        ("label", "split_frame(frame.assign(label=-1), qid='size')"),
+        ("label", "split_frame(frame.assign(label=-1), qid='size', unjudged='drop')"),
+        ("as label and as drop", "split_frame(frame, label='size', qid='colour', drop=['size'])"),
+        ("qid", "split_frame(frame.assign(label=y, qid=None))"),
     ],
     "Queries": [
         ("y", "GBRanker().fit(X, None, qid=qid)"),
@@ -91,8 +110,11 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("categorical_feature", "GBRanker().fit(X, y, qid=qid, categorical_feature=['colour'])"),
         ("categorical_feature", "GBRanker().fit(X, y, qid=qid, categorical_feature=[3])"),
         ("categorical", "GBRanker().fit(-abs(X), y, qid=qid, categorical_feature=[0])"),
+        ("X", "GBRanker().fit(frame.set_axis(['size'] * frame.shape[1], axis=1), y, qid=qid)"),
+        ("X", "LinearRanker().fit(X * 1e200, y, qid=qid)"),
+        ("X", "SLAMPerceptron(learning_rate=1e300, max_iter=9).fit(X * 1e99, y, qid=qid)"),
         ("X", "trained.predict(X[:, :2])"),
-        ("X", "on_frame.predict(frame[['colour', 'size']])"),
+        ("X", "on_frame.predict(frame[['colour']])"),
         ("X", "on_frame.predict(frame.assign(size='large'))"),
         ("X", "on_frame.predict(X[:, :2])"),
     ],
@@ -110,6 +132,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("lines", "path.write_text(''); read_qrels(path)"),
         ("UTF-8", "path.write_bytes(b'1 0 \\xff 1'); read_qrels(path)"),
         ("NUL", "path.write_bytes(b'1 0 d\\0 1'); read_qrels(path)"),
+        ("y", "write_qrels(path, [0.5], [1], ['d'])"),
+        ("documents", "write_run(path, [1, 2], [1, 1], ['d', 'd'])"),
         ("X", "write_letor(path, X + 1j, y, qid)"),
         ("X", "write_letor(path, np.full((100, 3), 2**60), y, qid)"),
     ],
@@ -184,6 +208,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("objective", "get_objective(10)"),
         ("objective", "get_objective('lambda(sigma=2):ndcg')"),
         ("objective", "get_objective('ranknet:ndcg')"),
+        ("nested", "get_objective('(' * 999 + 'ranknet' + ')' * 999)"),
+        ("options", "get_measure('ndcg(**3)')"),
         ("measure", "get_objective('approx:bpref')"),
         ("discount",
          "ApproxRank(NDCG(discount=lambda r: 1 / r)).bind([1, 0], Queries.from_sizes([2]))"),
@@ -203,6 +229,11 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("draws", "NoisyLambdaRank(draws=0)"),
         ("normalize", "LambdaRank(normalize='query')"),
         ("function", "custom_objective(3, name='mine')"),
+        ("function", "custom_measure(3)"),
+        ("<lambda>", "custom_measure(lambda scores, labels: 'good')([1, 0], [0, 1])"),
+        ("measure", "LambdaRank(custom_measure(max))"),
+        ("measure", "ApproxRank(custom_measure(max))"),
+        ("measure", "SmoothRank(custom_measure(max))"),
         ("loss", "GBRanker(lambda scores, labels, sigma: 0.0).fit(X, y, qid=qid)"),
         ("gradient",
          "GBRanker(lambda scores, labels, sigma: (0.0, [1.0], scores)).fit(X, y, qid=qid)"),
@@ -222,6 +253,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("boundaries", "join([constant(1), constant(2), constant(3)], [5, 5])"),
         ("unit", "join([constant(1), constant(2, unit='spread')], [5])"),
         ("rounds", "lightgbm_fobj('lambdarank', geometric(1, 0.1))"),
+        ("rounds", "lightgbm_fobj('approx:ndcg')"),
+        ("curvature", "xgboost_obj(curvature='mean')"),
+        ("curvature", "GBRanker('lightgbm:lambdarank', curvature='unit').fit(X, y, qid=qid)"),
     ],
     "Hooks": [
         ("group", "lgb.train({'objective': lightgbm_fobj(), 'verbose': -1}, lgb.Dataset(X, y), 1)"),
@@ -295,6 +329,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("categories_segments", "xgboost_file('categories_nodes\":.', 'categories_nodes\":[1')"),
     ],
     "Checkpoints": [
+        ("num_iteration", "on_frame.predict(frame, num_iteration=0)"),
+        ("callbacks", "GBRanker().fit(X, y, qid=qid, callbacks=print)"),
+        ("callbacks", "GBRanker(n_jobs=1).fit(X, y, qid=qid, callbacks=[lambda round: 1])"),
         ("checkpoint", "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint=1)"),
         ("random_state", "GBRanker().fit(X, y, qid=qid, checkpoint=folder)"),
         ("checkpoint_rounds",
@@ -307,6 +344,18 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("checkpoint",
          "GBRanker(n_estimators=2, random_state=0).fit(\n"
          "X, y, qid=qid, checkpoint=begun(lambda content: content[:-1]))"),
+        ("checkpoint",
+         "GBRanker(n_estimators=2, random_state=0).fit(\n"
+         "X, y, qid=qid, checkpoint=begun(lambda content: signed(b'{}')))"),
+        ("checkpoint",
+         "GBRanker(n_estimators=2, random_state=0).fit(\n"
+         "X, y, qid=qid, checkpoint=begun(lambda content: signed(b'{\"format\": 2}')))"),
+        ("checkpoint",
+         "GBRanker(n_estimators=2, random_state=0).fit(\n"
+         "X, y, qid=qid, checkpoint=begun(lambda content: signed(content[65:-8])))"),
+        ("done",
+         "GBRanker(n_estimators=2, random_state=0).fit(X, y, qid=qid, checkpoint=begun(\n"
+         "lambda content: signed(content[65:].replace(b'\"done\": 2', b'\"done\": 1'))))"),
     ],
     "Linear rankers": [
         ("y", "LinearRanker().fit(X, None, qid=qid)"),
@@ -389,6 +438,9 @@ def names(folder: Path) -> dict[str, Any]:
             file.write_bytes(change(file.read_bytes()))
         return path
 
+    def signed(content: bytes) -> bytes:
+        return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+
     def damaged() -> Any:
         matrix = sparse.csr_matrix(X)
         matrix.indices[0] = -1
@@ -405,7 +457,8 @@ def names(folder: Path) -> dict[str, Any]:
     }
     own |= {"constant": constant, "join": join, "linear": linear}
     own |= {"Q": gbrank.Queries.from_qid(qid), "sparse": sparse}
-    own |= {"np": np, "pd": pd, "lgb": lgb, "xgb": xgb, "Ridge": Ridge, "path": new("train.txt")}
+    own |= {"np": np, "pd": pd, "duckdb": duckdb, "lgb": lgb, "xgb": xgb, "Ridge": Ridge}
+    own |= {"path": new("train.txt")}
     return {**vars(gbrank), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 
 

@@ -14,8 +14,9 @@ import inspect
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,31 @@ def model() -> Path:
     small = GBRanker(n_estimators=2, min_child_samples=3, random_state=0, n_jobs=1)
     small.fit(X, y, qid=qid).save(folder)
     return folder
+
+
+VALUES = [None, True, -1, 10**30, 1e308, "", "../..", [], [[]], {}, {"": None}]
+
+
+def places(value: Any) -> list[list[Any]]:
+    """Return the way to every value inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    found: list[list[Any]] = []
+    for key, item in inside:
+        found.append([key])
+        if isinstance(item, dict | list):
+            found += [[key, *rest] for rest in places(item)]
+    return found
+
+
+def others(text: str) -> Iterator[tuple[list[Any], Any]]:
+    """Yield a JSON text's value with one value inside replaced, and the way to that."""
+    for way in places(json.loads(text)):
+        for value in VALUES:
+            changed = part = json.loads(text)
+            for key in way[:-1]:
+                part = part[key]
+            part[way[-1]] = value
+            yield way, changed
 
 
 def rejected(read: Callable[[], object], path: Path) -> bool:

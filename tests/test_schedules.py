@@ -218,9 +218,13 @@ def test_weights_may_be_nothing() -> None:
 )
 def test_all_rounds_are_checked_before_the_first(schedule: Any, rounds: Any, bad: int) -> None:
     """As many as are known; in a hook, when it is made."""
-    with pytest.raises(ValueError, match=f"sigma in round {bad} must be a number above 0, got 0"):
+    with pytest.raises(
+        ValueError, match=f"sigma in round {bad} must be a number of at least 1e-300, got 0"
+    ):
         check_schedule(schedule, rounds, sigma_at)
-    with pytest.raises(ValueError, match=f"sigma in round {bad} must be a number above 0, got 0"):
+    with pytest.raises(
+        ValueError, match=f"sigma in round {bad} must be a number of at least 1e-300, got 0"
+    ):
         GradientHook("ranknet", schedule, rounds=rounds)
 
 

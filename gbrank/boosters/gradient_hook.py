@@ -3,12 +3,14 @@
 import sys
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.boosters.stages import stages_of
+from gbrank.boosters.stages import Progress, stages_of
+from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
 from gbrank.data.spread import unit_width
 from gbrank.kernels.driver import SMALLEST_CURVATURE
@@ -85,8 +87,12 @@ class GradientHook:
         Whether the first half of the rounds trains what the objective begins with, if anything.
     rounds : int, optional
         Total number of rounds, for schedules that need it.
+    curvature : {"own", "unit"}
+        What boosters take for second derivatives: the objective's own, or 1.
     n_jobs : int, optional
         Threads for the gradient; all by default.
+    before : Progress, optional
+        Where the schedule is to go on, after another model's rounds.
 
     Attributes
     ----------
@@ -101,10 +107,13 @@ class GradientHook:
         *,
         start: bool = True,
         rounds: int | None = None,
+        curvature: str = "own",
         n_jobs: int | None = None,
+        before: Progress | None = None,
     ) -> None:
+        self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
         self.objective = get_objective(objective)
-        self.stages = stages_of(self.objective, sigma, rounds, start)
+        self.stages = stages_of(self.objective, sigma, rounds, start, before)
         self.n_jobs = n_jobs
         self.sigmas: dict[int, float] = {}
         self._bound: PerObject[list[BoundObjective]] = PerObject()
@@ -130,6 +139,19 @@ class GradientHook:
             for stage in self.stages
         ]
 
+    @property
+    def begin(self) -> int:
+        """The round in which the objective itself begins."""
+        return self.stages[-1].begin
+
+    def end_start(self, round: int) -> int:
+        """Begin the objective itself now, for as many rounds as its start had; return the end."""
+        *start, own = self.stages
+        assert own.rounds is not None  # or there were no start
+        rounds = min(round, own.begin + own.rounds - round)
+        self.stages = [*start, replace(own, begin=round, rounds=rounds)]
+        return round + rounds
+
     def derivatives(
         self,
         bound: list[BoundObjective],
@@ -139,9 +161,9 @@ class GradientHook:
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature for a round, in the booster's scale.
 
-        Both are divided by the mean curvature over all workers, so that min_child_weight and
-        min_sum_hessian_in_leaf count documents, as they do for squared loss. Newton steps stay
-        the same.
+        With the objective's own curvature, both are divided by its mean over all workers, so that
+        min_child_weight and min_sum_hessian_in_leaf count documents, as they do for squared loss.
+        Newton steps stay the same.
         """
         now = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
         stage, objective = self.stages[now], self.stages[now].objective
@@ -154,7 +176,9 @@ class GradientHook:
                 "called from outside the booster's training. Use its method at_round."
             )
         if unit_of(stage.schedule) == "spread":
-            sigma *= unit_width(scores, bound[now].queries, objective.facts.sigma_unit)
+            queries = bound[now].queries
+            scores = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
+            sigma *= unit_width(scores, queries, objective.facts.sigma_unit)
         if round is not None:
             self.sigmas[round] = sigma
         where = f"round {'unknown' if round is None else round} of {objective}"
@@ -162,6 +186,8 @@ class GradientHook:
             gradient, curvature = bound[now].gradients(scores, sigma, (round or 0) - stage.begin)
         except (RuntimeError, ValueError) as error:
             raise type(error)(f"{where}: {error}") from error
+        if self.curvature == "unit":
+            curvature[:] = 1.0
         if left_out is not None:
             gradient[left_out] = 0.0
             curvature[left_out] = 0.0
@@ -178,7 +204,7 @@ class GradientHook:
                 f"{where}: the curvature must be positive for some document, got none. Return "
                 "ones for plain gradient steps."
             )
-        if objective.rescaled:
+        if objective.rescaled and self.curvature == "own":
             count = len(curvature) if left_out is None else int((~left_out).sum())
             rescale_to_unit_mean(gradient, curvature, count)
         with np.errstate(over="ignore"):

@@ -7,18 +7,18 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.boosters.state import State
 from gbrank.boosters.tree import Tree
 from gbrank.common.checks import unknown_name
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 
-__all__ = ["Derivatives", "Model", "State", "Steps", "Trainer", "TreeSettings"]
+__all__ = ["Derivatives", "Model", "Steps", "Trainer", "TreeSettings"]
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Single = NDArray[np.float32]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
-State: TypeAlias = dict[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,10 @@ class Model(Protocol):
         """Return the model in the booster's own format."""
         ...
 
-    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
-        """Return the score of each row."""
+    def predict(
+        self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
+    ) -> Vector:
+        """Return the score of each row, by the first trees or by all."""
         ...
 
     def predict_native(self, X: Any) -> Vector:
@@ -114,6 +116,11 @@ class Steps(Protocol):
 
 class Trainer(Steps, Protocol):
     """A booster in training."""
+
+    @property
+    def done(self) -> int:
+        """How many rounds there were."""
+        ...
 
     def state(self) -> State:
         """Return what a trainer of the same rows needs to go on from here, to the bit."""

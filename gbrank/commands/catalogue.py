@@ -7,6 +7,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from gbrank.commands.docstrings import documented_parameters
+from gbrank.commands.mathematics import as_tex
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
@@ -106,7 +107,7 @@ def _head(item: ObjectiveFacts | MeasureFacts, formula: str) -> Iterator[str]:
         yield f"Also {_codes(item.aliases)}."
     yield _description(item.cls)
     if formula:
-        yield f"```text\n{formula}\n```"
+        yield f"$$\n{as_tex(formula)}\n$$"
 
 
 def _description(cls: type) -> str:

@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ examples:
   gbrank demo
   gbrank train train.txt --valid valid.txt --early-stopping-rounds 50 --model my-ranker
   gbrank evaluate test.txt --model my-ranker --metric ndcg@10 map
-  gbrank predict my-ranker test.txt --output scores.txt
+  gbrank predict test.txt --model my-ranker --output scores.txt
   gbrank COMMAND --help
 """
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what shells report after SIGINT and SIGPIPE
@@ -41,25 +42,58 @@ def main(argv: Sequence[str] | None = None) -> int:
     error says why), 130 after Ctrl-C, 141 if nobody reads standard output any more. Where the usage
     is wrong, argparse ends the process with 2.
     """
+    flags: dict[str, str] = {}
     try:
+        _replace_closed_streams()
         arguments = _parser().parse_args(argv)
+        flags = arguments.flags
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: _say(f"warning: {message}")
+            warnings.showwarning = lambda text, *_: _say(f"warning: {_with_flags(text, flags)}")
             arguments.run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Python flushes what is left when it exits, which would fail once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _flush_or_discard()
         return BROKEN_PIPE
     except OSError as error:
+        _flush_or_discard()
         _say(f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}")
         return 1
+    except MemoryError as error:
+        _say(f"error: not enough memory: {error}")
+        return 1
     except (ImportError, ValueError, TypeError) as error:
-        _say(f"error: {error}")
+        _say(f"error: {_with_flags(error, flags)}")
         return 1
     return 0
+
+
+def _with_flags(message: object, flags: dict[str, str]) -> str:
+    """Return a message with the options of the command for the arguments of Python."""
+    text = str(message)
+    for name, flag in flags.items():
+        plain = r"\b" if "_" in name else "(?=: | must | must$|=)"  # a word of its own, or not
+        text = re.sub(rf"(?<![\w\-.'\"]){name}{plain}(?!['\"])", flag, text)
+    return text
+
+
+def _replace_closed_streams() -> None:
+    """Refuse to work without standard output; let no file that is opened later take its place."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115 (open to the end)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        raise ValueError("standard output is closed; where nobody wants it, use >/dev/null.")
+
+
+def _flush_or_discard() -> None:
+    """Write what is left, or drop it: Python would try once more at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: str) -> None:
@@ -91,5 +125,15 @@ class _CommandParser(argparse.ArgumentParser):
         self.usage, self.description = command.USAGE, command.DETAILS
         self.epilog = f"examples:\n{command.EXAMPLES}"
         command.add_options(self)
-        self.set_defaults(run=command.run)
-        return super().parse_known_args(args, namespace)
+        flags = {item.dest: item.option_strings[0] for item in self._actions if item.option_strings}
+        self.set_defaults(run=command.run, flags=flags)
+        args = sys.argv[1:] if args is None else args
+        return super().parse_known_args([_dashed(text) for text in args], namespace)
+
+
+def _dashed(text: str) -> str:
+    """Return an option with dashes for underscores: --early_stopping_rounds=5 is known too."""
+    if not text.startswith("--"):
+        return text
+    flag, equals, value = text.partition("=")
+    return flag.replace("_", "-") + equals + value

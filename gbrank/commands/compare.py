@@ -10,37 +10,51 @@ from typing import Any
 import joblib
 from matplotlib.backend_bases import FigureCanvasBase
 
+from gbrank.commands.data_files import (
+    add_categorical,
+    add_table_options,
+    add_unjudged,
+    read_labelled,
+    with_categories,
+)
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import check_folder
 from gbrank.common.files import replace_file
 from gbrank.datasets import make_cubic
-from gbrank.evaluation import Dataset, compare_rankers, ranker_from_name, read_folds
-from gbrank.plots import comparison_grid
+from gbrank.evaluation import BestRate, Dataset, compare_rankers, ranker_from_name, read_folds
+from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
+from gbrank.plots import comparison_grid, quality_by_seconds
 
 __all__ = ["add_options", "run"]
 
-USAGE = "gbrank compare [--data FOLDER [FOLDER ...]] [--rankers NAME [NAME ...]] [options]"
+USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
 DETAILS = """\
 Trains every ranker on every fold of every data set from several seeds, and prints how good they
 are on the test queries, with the differences from the baseline (the first ranker) and whether they
 could be chance: 95% bootstrap intervals over queries, the standard deviation over seeds, and
-p-values of the paired randomisation test and t test, corrected by Holm. Several data sets are also
+p-values of the paired randomisation test and t test, corrected by Holm, and the CPU seconds of a
+fit. Rankers train until validation queries show no gain. Several data sets are also
 pooled, each with the same weight. The first measure decides early stopping. ECE is the expected
 calibration error of the probabilities that a ranker's scores stand for, 0 being the best.
 
 A ranker is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or XGBoost's own
-("lightgbm:lambdarank", "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder
-holds S1.txt, S2.txt, ..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's
-do. With --results, the same command goes on where it was stopped."""
+("lightgbm:lambdarank", "lightgbm:lambdarank:lambdarank_truncation_level=10000", which takes all
+pairs, "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder holds S1.txt, S2.txt,
+..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's do; the queries of a
+single file are divided into five folds. With --results, the same command goes on where it was
+stopped. With several learning rates, each fit is done at each of
+them, and the one that is best on its validation queries counts, with its own seconds."""
 EXAMPLES = """\
   gbrank compare --seeds 1 --n-estimators 100
   gbrank compare --data mq2008 ohsumed --rankers lambda:ndcg lightgbm:lambdarank \\
       --measures ndcg@10 map --results results --json comparison.json --picture comparison.png
+  gbrank compare --data data.parquet --label grade --qid query --drop url
+  gbrank compare --learning-rate 0.03 0.06 0.12 --seconds-picture seconds.png
   gbrank compare --rankers lambda:ndcg catboost:YetiRank catboost:StochasticRank:metric=NDCG
   gbrank compare --rankers lambda:ndcg mine --plugin mine.py"""
 
-RANKERS = ("lambda:ndcg", "lightgbm:lambdarank", "xgboost:rank:ndcg")
+RANKERS = (DEFAULT_OBJECTIVE, "lightgbm:lambdarank", "xgboost:rank:ndcg")
 MEASURES = ("ndcg@10",)
 CUBIC_QUERIES = 200
 
@@ -57,7 +71,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     def several(flag: str, metavar: str, text: str) -> None:
         parser.add_argument(flag, nargs="+", action="extend", metavar=metavar, help=text)
 
-    several("--data", "FOLDER", f"data (default: {CUBIC_QUERIES} artificial queries)")
+    several(
+        "--data",
+        "PATH",
+        "folders with folds, or files, of which folds are made (default: "
+        f"{CUBIC_QUERIES} artificial queries)",
+    )
     several("--rankers", "NAME", f"what to compare (default: {' '.join(RANKERS)})")
     several("--measures", "MEASURE", f"what to measure (default: {' '.join(MEASURES)})")
     parser.add_argument(
@@ -69,18 +88,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", metavar="FOLDER", help="keep what is done in this folder")
     parser.add_argument("--json", metavar="FILE", help="write the numbers to this file")
     parser.add_argument("--picture", metavar="FILE", help="draw the numbers to this file")
+    parser.add_argument(
+        "--seconds-picture", metavar="FILE", help="draw the measures against CPU seconds"
+    )
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all)")
+    add_table_options(parser)
+    add_categorical(parser)
+    add_unjudged(parser)
     add_plugin(parser)
     group = parser.add_argument_group("budget of every ranker")
     for name, (_, text) in documented_parameters(ranker_from_name).items():
         if name in BUDGET:
             default = BUDGET[name].default
+            several_rates = name == "learning_rate"
             group.add_argument(
                 f"--{name.replace('_', '-')}",
                 type=type(default),
-                default=default,
+                nargs="+" if several_rates else None,
+                default=[default] if several_rates else default,
                 metavar="N" if isinstance(default, int) else "X",
-                help=f"{text} (default: {default})",
+                help=f"{text}{' May be several.' * several_rates} (default: {default})",
             )
 
 
@@ -91,12 +118,16 @@ def run(arguments: argparse.Namespace) -> None:
     names = arguments.rankers or list(RANKERS)
     measures = arguments.measures or list(MEASURES)
     budget = {name: getattr(arguments, name) for name in BUDGET} | {"eval_metric": measures[0]}
+    rates = budget["learning_rate"]
+    budget["learning_rate"] = rates[0]
     rankers: dict[str, Any] = {}
     for name in names:
         if name in rankers:
             raise ValueError(f"--rankers must not hold {name!r} twice.")
         rankers[name] = ranker_from_name(name, **budget)
-    datasets = [read_folds(folder) for folder in arguments.data or ()]
+        if len(rates) > 1:
+            rankers[name] = BestRate(rankers[name], rates)
+    datasets = [_read(arguments, path) for path in arguments.data or ()]
     if not datasets:
         datasets = [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))]
     with joblib.parallel_config(
@@ -118,14 +149,24 @@ def run(arguments: argparse.Namespace) -> None:
         replace_file(Path(arguments.json), text.encode())
     if arguments.picture is not None:
         comparison_grid(comparison).savefig(arguments.picture, dpi=150)
+    if arguments.seconds_picture is not None:
+        quality_by_seconds(comparison).savefig(arguments.seconds_picture, dpi=150)
+
+
+def _read(arguments: argparse.Namespace, path: str) -> Dataset:
+    if Path(path).is_dir():
+        return read_folds(path)
+    data = read_labelled(arguments, [path])
+    X = with_categories(data.X, arguments.categorical_feature)
+    return Dataset(Path(path).name, X, data.y, data.qid)
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
-    for option in ("json", "picture"):
-        path = getattr(arguments, option)
-        if path is not None:
-            check_folder(path, f"--{option}")
     kinds = FigureCanvasBase.get_supported_filetypes()
-    picture = arguments.picture
-    if picture is not None and Path(picture).suffix[1:].lower() not in kinds:
-        raise ValueError(f"--picture must end in one of {', '.join(sorted(kinds))}, got {picture}.")
+    for name in ("json", "picture", "seconds_picture"):
+        path, option = getattr(arguments, name), f"--{name.replace('_', '-')}"
+        if path is None:
+            continue
+        check_folder(path, option)
+        if name != "json" and Path(path).suffix[1:].lower() not in kinds:
+            raise ValueError(f"{option} must end in one of {', '.join(sorted(kinds))}, got {path}.")

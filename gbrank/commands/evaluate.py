@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gbrank.commands.data_files import add_files, add_unjudged, read_labelled, read_numbers
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add_files, print_json, read_files, read_numbers
+from gbrank.commands.shared import print_json
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
 from gbrank.fit.loading import load_ranker
@@ -24,6 +25,7 @@ EXAMPLES = """\
   gbrank evaluate test.txt --model my-ranker
   gbrank evaluate test.txt --scores scores.txt --metric ndcg@10 "p@5(threshold=2)" --per-query
   gbrank evaluate test.txt --model my-ranker --json
+  gbrank evaluate test.parquet --label grade --qid query --model my-ranker
   gbrank evaluate qrels.txt --run run.txt"""
 
 DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")
@@ -32,10 +34,13 @@ DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank evaluate`."""
     add_files(parser)
+    add_unjudged(parser)
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--model", metavar="FOLDER", help="judge the scores of this model")
     source.add_argument(
-        "--scores", metavar="PATH", help="judge these scores, one a line; - is standard input"
+        "--scores",
+        metavar="PATH",
+        help="judge these scores, one a line, or the column score of a table; - is standard input",
     )
     source.add_argument(
         "--run", dest="trec_run", metavar="PATH", help="judge this TREC run, by a qrels FILE"
@@ -81,12 +86,11 @@ def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
         y, scores, qid = read_judged_run(arguments.trec_run, arguments.files[0])
         return y, qid, scores
     if arguments.model is None:
-        _, y, qid = read_files(arguments.files, sparse=arguments.sparse)
-        return y, qid, read_numbers(arguments.scores, "scores", len(y))
+        data = read_labelled(arguments, arguments.files)
+        return data.y, data.qid, read_numbers(arguments.scores, "scores", data)
     ranker = load_ranker(arguments.model)
-    width = ranker.n_features_in_
-    X, y, qid = read_files(arguments.files, sparse=arguments.sparse, n_features=width)
-    return y, qid, ranker.predict(X)
+    data = read_labelled(arguments, arguments.files, schema=ranker._schema)
+    return data.y, data.qid, ranker.predict(data.X)
 
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:

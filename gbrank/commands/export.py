@@ -3,12 +3,13 @@
 import argparse
 from pathlib import Path
 
+from gbrank.commands.shared import add_model
 from gbrank.export import FORMATS, export_model
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
-USAGE = "gbrank export --model MODEL --format FORMAT --output PATH [options]"
+USAGE = "gbrank export --model FOLDER --format FORMAT --output PATH [options]"
 DETAILS = """\
 Writes the trees of a model to one file, from which others give the same scores. What the format
 cannot express is refused.
@@ -23,7 +24,7 @@ EXAMPLES = """\
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank export`."""
-    parser.add_argument("--model", required=True, metavar="MODEL", help="folder of a model")
+    add_model(parser)
     parser.add_argument("--format", required=True, choices=FORMATS, help="see above")
     parser.add_argument("--output", required=True, metavar="PATH", help="the file to write")
     parser.add_argument(

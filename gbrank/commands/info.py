@@ -3,26 +3,26 @@
 import argparse
 from typing import Any
 
-from gbrank.commands.shared import print_json, validation_curve
+from gbrank.commands.shared import add_model, print_json, validation_curve
 from gbrank.fit.storage import read_saved
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
-USAGE = "gbrank info MODEL [--json]"
+USAGE = "gbrank info --model FOLDER [--json]"
 DETAILS = """\
 Prints a model's booster, rounds, parameters, value on the validation data, and the features of
 largest gain. Features are called by their index in LETOR files, or by their column's name."""
 EXAMPLES = """\
-  gbrank info my-ranker
-  gbrank info my-ranker --json"""
+  gbrank info --model my-ranker
+  gbrank info --model my-ranker --json"""
 
 LARGEST = 10
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank info`."""
-    parser.add_argument("model", metavar="MODEL", help="folder of a model")
+    add_model(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, with all features")
 
 

@@ -12,7 +12,7 @@ from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 __all__ = ["add_options", "run"]
 
 USAGE = "gbrank list [objectives | measures] [options]"
-DETAILS = "Prints every registered objective and measure with what is known of it."
+DETAILS = "Prints every registered objective and measure, one a line; with -v, what is known of it."
 EXAMPLES = """\
   gbrank list
   gbrank list objectives --markdown > docs/objectives.md
@@ -27,6 +27,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--markdown", action="store_true", help="print the catalogue: also parameters and formulas"
     )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="print formulas, sources and properties too"
+    )
     add_plugin(parser)
 
 
@@ -38,14 +41,35 @@ def run(arguments: argparse.Namespace) -> None:
         pages = [objectives_page] * objectives + [measures_page] * measures
         print("\n".join(page() for page in pages), end="")
         return
-    for objective in list_objectives() if objectives else []:
-        facts = asdict(objective.facts)
-        del facts["takes_measure"]  # as the entry's first line says
-        _print_entry(objective, facts)
-    for measure in list_measures() if measures else []:
-        cls = measure.cls
-        facts = {"formula": cls.formula, "source": cls.source, "labels": cls.labels}
-        _print_entry(measure, {**facts, "trains LambdaRank": measure.swaps})
+    show = _print_entries if arguments.verbose else _print_lines
+    if objectives:
+        show("objectives", [(item, _of_objective(item)) for item in list_objectives()])
+    if measures:
+        show("measures", [(item, _of_measure(item)) for item in list_measures()])
+
+
+def _of_objective(objective: ObjectiveFacts) -> dict[str, Any]:
+    facts = asdict(objective.facts)
+    del facts["takes_measure"]  # as the entry's first line says
+    return facts
+
+
+def _of_measure(measure: MeasureFacts) -> dict[str, Any]:
+    cls = measure.cls
+    facts = {"formula": cls.formula, "source": cls.source, "labels": cls.labels}
+    return {**facts, "trains LambdaRank": measure.swaps}
+
+
+def _print_lines(title: str, entries: list[tuple[Any, dict[str, Any]]]) -> None:
+    width = max(len(item.usage) for item, _ in entries)
+    print(title)
+    for item, _ in entries:
+        print(f"  {item.usage:<{width}}  {item.summary}")
+
+
+def _print_entries(title: str, entries: list[tuple[Any, dict[str, Any]]]) -> None:
+    for item, facts in entries:
+        _print_entry(item, facts)
 
 
 def _print_entry(item: ObjectiveFacts | MeasureFacts, facts: dict[str, Any]) -> None:

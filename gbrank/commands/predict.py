@@ -2,40 +2,48 @@
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.commands.shared import add_files, open_text, read_files
+from gbrank.commands.data_files import SCORE, Documents, add_files, read_documents
+from gbrank.commands.shared import add_model, open_output
+from gbrank.commands.table_files import is_table, write_table
+from gbrank.common.checks import unknown_name
 from gbrank.data.queries import Queries
+from gbrank.datasets.text_files import check_names
 from gbrank.datasets.trec import run_lines
 from gbrank.fit.loading import load_ranker
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
-USAGE = "gbrank predict MODEL FILE [FILE ...] [options]"
+USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
 DETAILS = """\
-Writes one score a line, in the order of the documents; higher ranks earlier. Or, with --format
-trec, lines "QID Q0 DOCUMENT RANK SCORE NAME" as trec_eval reads them: queries in the order in which
-they first appear, documents best first, equal scores in the order of the documents (trec_eval
-itself ranks by score, and then by document name). A document has the name that follows "docid =" in
-its comment, else the comment's first word, else QID-POSITION. With --probability, the number is not
-the score but the label that it lets expect, as a share of the largest label."""
+Writes one score a line, in the order of the documents; higher ranks earlier. Where --output ends in
+.parquet, .csv or .tsv, it becomes a table: the columns that are no features, such as queries and
+names of documents, with a column "score". With --format trec, lines "QID Q0 DOCUMENT RANK SCORE
+NAME" as trec_eval reads them: queries in the order in which they first appear, documents best
+first, equal scores in the order of the documents (trec_eval itself ranks by score, and then by
+document name). In LETOR files a document has the name that follows "docid =" in its comment, else
+the comment's first word; without one it is QID-POSITION. With --probability, the number is not the
+score but the label that it lets expect, as a share of the largest label."""
 EXAMPLES = """\
-  gbrank predict my-ranker test.txt --output scores.txt
-  gbrank predict my-ranker test.txt --probability
-  gbrank predict my-ranker test.txt --format trec --run-name first > run.txt
-  gbrank predict my-ranker test.txt | gbrank evaluate test.txt --scores -"""
+  gbrank predict test.txt --model my-ranker --output scores.txt
+  gbrank predict test.parquet --model my-ranker --output scores.parquet
+  gbrank predict test.txt --model my-ranker --probability
+  gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
+  gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank predict`."""
-    parser.add_argument("model", metavar="MODEL", help="folder of a model")
     add_files(parser)
+    add_model(parser)
     parser.add_argument(
         "--output", default="-", metavar="PATH", help="where to write (default: -, standard output)"
     )
@@ -47,6 +55,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--run-name", type=_word, default="gbrank", metavar="NAME", help="(default: gbrank)"
+    )
+    parser.add_argument(
+        "--docid", metavar="COLUMN", help="names of documents in tables, for --format trec"
     )
 
 
@@ -67,27 +78,41 @@ def run(arguments: argparse.Namespace) -> None:
                 f"{type(ranker).__name__}."
             )
         predict = partial(ranker.predict, output="probability")
-    trec = arguments.format == "trec"
-    X, _, qid, *comments = read_files(
-        arguments.files,
-        sparse=arguments.sparse,
-        n_features=ranker.n_features_in_,
-        comments=trec,
-    )
-    scores = predict(X)
+    table = is_table(arguments.output)
+    if table and arguments.format == "trec":
+        raise ValueError(f"format must be scores for a table, {arguments.output}, got trec.")
+    documents = read_documents(arguments, arguments.files, ranker._schema)
+    if table and SCORE in documents.others:
+        raise ValueError(f"{arguments.files[0]} must not have a column {SCORE!r} of its own.")
+    names = _document_names(arguments, documents) if arguments.format == "trec" else []
+    scores = predict(documents.X)
+    if table:
+        write_table(arguments.output, {**documents.others, SCORE: scores})
+        return
     lines: Iterable[str] = map(repr, scores.tolist())
-    if trec:
-        lines = run_lines(scores, qid, _document_names(qid, comments[0]), arguments.run_name)
-    with open_text(arguments.output, "w") as file:
+    if names:
+        assert documents.qid is not None
+        lines = run_lines(scores, documents.qid, names, arguments.run_name)
+    with open_output(arguments.output) as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def _document_names(qid: NDArray[Any], comments: Sequence[str]) -> list[str]:
-    """Return the name of each row."""
+def _document_names(arguments: argparse.Namespace, documents: Documents) -> list[str]:
+    """Return the name of each document."""
+    qid = documents.qid
+    if qid is None:
+        raise ValueError(
+            f"qid must name a column of {arguments.files[0]}, got {arguments.qid or 'qid'!r}."
+        )
+    if arguments.docid is not None:
+        if arguments.docid not in documents.others:
+            raise unknown_name("column (docid)", arguments.docid, documents.others)
+        return check_names(documents.others[arguments.docid].to_pylist(), "docid", len(qid))
     queries = Queries.from_qid(qid)
     places = np.empty(len(qid), dtype=np.int64)
     places[queries.order] = np.arange(1, len(qid) + 1)
     places -= queries.offsets[queries.index]
+    comments = documents.comments or repeat("", len(qid))
     return [
         _named(comment) or f"{query}-{place}"
         for comment, query, place in zip(comments, qid.tolist(), places.tolist(), strict=True)

@@ -8,9 +8,17 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
+from gbrank.commands.data_files import (
+    add_categorical,
+    add_files,
+    add_unjudged,
+    read_labelled,
+    read_numbers,
+)
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add_files, read_files, read_numbers, validation_curve
+from gbrank.commands.shared import add_model, validation_curve
+from gbrank.data.schema import Schema
 from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
 
@@ -24,6 +32,7 @@ EXAMPLES = """\
   gbrank train train.txt --model my-ranker
   gbrank train train.txt --model my-ranker --valid valid.txt --early-stopping-rounds 50 \\
       --objective lambda:map --metric map ndcg@10
+  gbrank train train.parquet --label grade --qid query --drop url --model my-ranker
   gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
   gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
   gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
@@ -43,13 +52,15 @@ DEFAULTS = {"random_state": 0}  # not GBRanker's: the same command makes the sam
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank train`."""
     add_files(parser)
-    parser.add_argument("--model", required=True, metavar="FOLDER", help="where the model goes")
+    add_categorical(parser)
+    add_unjudged(parser)
+    add_model(parser, "where the model goes")
     parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation data")
     parser.add_argument(
         "--n-features",
         type=int,
         metavar="N",
-        help="number of features (default: the largest index in the training data)",
+        help="number of features in LETOR files (default: the largest index in the training data)",
     )
     parser.add_argument(
         "--positions",
@@ -116,22 +127,22 @@ def run(arguments: argparse.Namespace) -> None:
     given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
     parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
     ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
-    X, y, qid = read_files(
-        arguments.files, sparse=arguments.sparse, n_features=arguments.n_features
-    )
+    data = read_labelled(arguments, arguments.files, n_features=arguments.n_features)
     positions = None
     if arguments.positions is not None:
-        positions = read_numbers(arguments.positions, "positions", len(y))
-    valid = {}
+        positions = read_numbers(arguments.positions, "positions", data)
+    valid = []
     if arguments.valid:
-        Xv, yv, qv = read_files(arguments.valid, sparse=arguments.sparse, n_features=X.shape[1])
-        valid = {"eval_set": [(Xv, yv)], "eval_qid": [qv]}
+        schema = Schema.learn(data.X, arguments.categorical_feature)
+        valid = [read_labelled(arguments, arguments.valid, schema=schema)]
     ranker.fit(
-        X,
-        y,
-        qid=qid,
-        **valid,
+        data.X,
+        data.y,
+        qid=data.qid,
+        eval_set=[(part.X, part.y) for part in valid] or None,
+        eval_qid=[part.qid for part in valid] or None,
         position=positions,
+        categorical_feature=arguments.categorical_feature,
         checkpoint=arguments.checkpoint,
         checkpoint_rounds=arguments.checkpoint_rounds,
     )

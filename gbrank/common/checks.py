@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.quoting import quoted
+
 __all__ = [
     "check_choice",
     "check_finite",
@@ -23,6 +25,10 @@ __all__ = [
 ]
 
 Vector = NDArray[np.float64]
+
+LARGEST_WEIGHT = 1e18  # a document's times a query's is still a number in single precision
+MOST_LISTED = 50  # names in an error
+MOST_JOBS = 1024  # OpenMP ends the process where it has no memory for as many as are asked for
 
 
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
@@ -48,6 +54,8 @@ def _numbers_from_objects(array: NDArray[Any], name: str) -> Vector:
         return array.astype(np.float64)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must hold real numbers, got dtype object.") from None
+    except OverflowError:
+        raise ValueError(f"{name} must hold numbers within the range of float64.") from None
 
 
 def check_finite(values: Vector, name: str) -> Vector:
@@ -69,7 +77,7 @@ def check_labels(labels: ArrayLike, length: int | None = None) -> Vector:
 
 
 def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -> Vector | None:
-    """Return weights (one `per` document or query) as finite, non-negative float64."""
+    """Return weights (one `per` document or query) as float64, none below 0 or too large."""
     if weights is None:
         return None
     values = check_vector(weights, name)
@@ -78,9 +86,13 @@ def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -
             f"{name} must have one entry per {per}, so {length} entries, got {len(values)}."
         )
     check_finite(values, name)
-    if values.size and values.min() < 0:
-        row = int(np.argmin(values))
-        raise ValueError(f"{name} must be at least 0, got {values[row]} at index {row}.")
+    wrong = (values < 0) | (values > LARGEST_WEIGHT)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} must be at least 0 and at most {LARGEST_WEIGHT}, got {values[row]} at index "
+            f"{row}."
+        )
     return values
 
 
@@ -127,7 +139,7 @@ def check_generator(state: int | np.random.Generator | None) -> np.random.Genera
 
 def check_jobs(n_jobs: Any) -> int | None:
     """Return a number of threads or processes, where None and -1 stand for all."""
-    jobs = check_number(n_jobs, "n_jobs", -1, integer=True, optional=True)
+    jobs = check_number(n_jobs, "n_jobs", -1, MOST_JOBS, integer=True, optional=True)
     if jobs == 0:
         raise ValueError("n_jobs must be -1 or at least 1, or None, got 0.")
     return None if jobs is None else int(jobs)
@@ -161,9 +173,15 @@ def refuse_taken(name: str, item: Any, known: Mapping[str, Any]) -> None:
         raise ValueError(f"name {name!r} is taken; choose another name.")
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> ValueError:
-    """Build the error for a name that is not registered: what exists, and what is nearest."""
+def unknown_name(
+    kind: str, name: str, known: Iterable[str], meant: str | None = None
+) -> ValueError:
+    """Build the error for a name that is not registered: what exists, and what may be meant."""
     known = sorted(known)
-    nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f" Did you mean {nearest[0]!r}?" if nearest else ""
-    return ValueError(f"unknown {kind} {name!r}.{hint} Known: {', '.join(known)}.")
+    if len(known) > MOST_LISTED:
+        nearest = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.0)
+        return ValueError(f"unknown {kind} {quoted(name)}. Nearest: {', '.join(nearest)}.")
+    if meant is None:
+        meant = next(map(repr, difflib.get_close_matches(name[:100], known, n=1, cutoff=0.7)), "")
+    hint = f" Did you mean {meant}?" if meant else ""
+    return ValueError(f"unknown {kind} {quoted(name)}.{hint} Known: {', '.join(known)}.")

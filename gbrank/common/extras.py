@@ -1,4 +1,4 @@
-"""Packages that are installed by an extra of gbrank's."""
+"""Packages that gbrank needs for some things only."""
 
 import importlib
 from types import ModuleType
@@ -6,9 +6,10 @@ from types import ModuleType
 __all__ = ["needed"]
 
 
-def needed(package: str, extra: str) -> ModuleType:
-    """Return a package, or say which extra installs it."""
+def needed(package: str, extra: str | None = None) -> ModuleType:
+    """Return a package, or say what installs it: an extra of gbrank's, or its own name."""
     try:
         return importlib.import_module(package)
     except ImportError:
-        raise ImportError(f"this needs {package}: pip install 'gbrank[{extra}]'.") from None
+        install = package if extra is None else f"'gbrank[{extra}]'"
+        raise ImportError(f"this needs {package}: pip install {install}.") from None

@@ -1,11 +1,22 @@
 """How measures, objectives and schedules are written as text and read back. No code is run."""
 
 import ast
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from typing import Any
 
-__all__ = ["changed_options", "evaluate", "format_options", "parse_options", "split_outside"]
+from gbrank.common.quoting import quoted
+
+__all__ = [
+    "changed_options",
+    "deep_nesting_refused",
+    "evaluate",
+    "format_options",
+    "parse_options",
+    "split_outside",
+]
 
 
 def changed_options(value: Any) -> dict[str, Any]:
@@ -37,28 +48,43 @@ def parse_options(
 ) -> dict[str, Any]:
     """Read ``name=value, ...``; bare words are strings."""
     try:
-        call = ast.parse(f"f({text})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
-            raise ValueError("options need names")
-        options = {}
-        for keyword in call.keywords:
-            if keyword.arg is None:
-                raise ValueError("options need names")
-            options[keyword.arg] = _value(keyword.value, functions or {}, words=True)
-        return options
+        with deep_nesting_refused(text):
+            return _options(text, functions or {})
     except KeyError as error:
         known = ", ".join(functions or {}) or "none"
-        raise ValueError(f"{whole!r}: unknown function {error}. Known: {known}.") from None
+        raise ValueError(f"{quoted(whole)}: unknown function {error}. Known: {known}.") from None
     except (SyntaxError, TypeError, ValueError) as error:
         reason = str(error).rstrip(".")
         raise ValueError(
-            f"{whole!r} must have options like (gain='linear', ties='order'): {reason}."
+            f"{quoted(whole)} must have options like (gain='linear', ties='order'): {reason}."
         ) from None
+
+
+def _options(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    call = ast.parse(f"f({text})", mode="eval").body
+    if not isinstance(call, ast.Call) or call.args:
+        raise ValueError("options need names")
+    options = {}
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            raise ValueError("options need names")
+        options[keyword.arg] = _value(keyword.value, functions, words=True)
+    return options
+
+
+@contextmanager
+def deep_nesting_refused(text: str) -> Iterator[None]:
+    """Make a ValueError of what Python raises where a text is nested too deep to be read."""
+    try:
+        yield
+    except (RecursionError, MemoryError):
+        raise ValueError(f"{quoted(text)} must not be nested so deep.") from None
 
 
 def evaluate(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
     """Read a literal, or a call of one of the given functions on such values."""
-    return _value(ast.parse(text.strip(), mode="eval").body, functions, words=False)
+    with deep_nesting_refused(text):
+        return _value(ast.parse(text.strip(), mode="eval").body, functions, words=False)
 
 
 def _value(node: ast.expr, functions: Mapping[str, Callable[..., Any]], words: bool) -> Any:
@@ -80,12 +106,11 @@ def _value(node: ast.expr, functions: Mapping[str, Callable[..., Any]], words: b
 
 def split_outside(text: str, sign: str) -> list[str]:
     """Split a text at a character, but not inside parentheses."""
-    parts = [""]
-    depth = 0
-    for character in text:
-        depth += (character == "(") - (character == ")")
-        if character == sign and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts
+    parts: list[str] = []
+    begin = depth = 0
+    for found in re.finditer(rf"[(){re.escape(sign)}]", text):
+        depth += (found[0] == "(") - (found[0] == ")")
+        if found[0] == sign and depth == 0:
+            parts.append(text[begin : found.start()])
+            begin = found.end()
+    return [*parts, text[begin:]]

@@ -22,6 +22,7 @@ from gbrank.data.schema import Schema
 __all__ = ["check_rows", "check_training", "check_valid", "each_query", "split_rows"]
 
 Vector: TypeAlias = NDArray[np.float64]
+LARGEST_SCORE = 1e30  # a number in single precision, and so are sums of them
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 
 
@@ -35,15 +36,11 @@ def check_rows(
         matrix = schema.transform(X)
         n_documents = int(matrix.shape[0])
         queries = Queries.resolve(n_documents, qid, group)
-        scores = None
-        if init_score is not None:
-            scores = check_vector(init_score, "init_score", n_documents)
-            check_finite(scores, "init_score")
         return Rows(
             matrix,
             check_labels(y, n_documents),
             queries,
-            scores,
+            _check_scores(init_score, n_documents),
             check_weights(sample_weight, "sample_weight", n_documents, "document"),
             check_weights(
                 queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
@@ -54,6 +51,19 @@ def check_rows(
         if not where:
             raise
         raise type(error)(f"{where}{error}") from None
+
+
+def _check_scores(init_score: ArrayLike | None, length: int) -> Vector | None:
+    if init_score is None:
+        return None
+    scores = check_finite(check_vector(init_score, "init_score", length), "init_score")
+    wrong = np.abs(scores) > LARGEST_SCORE
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"init_score must be at most {LARGEST_SCORE} in size, got {scores[row]} in row {row}."
+        )
+    return scores
 
 
 def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.checks import check_number
+from gbrank.data.frames import as_frame
 
 __all__ = ["Features", "Schema"]
 
@@ -62,9 +63,15 @@ class Schema:
             elif not _is_numeric(column):
                 raise ValueError(
                     f"X must hold numbers, booleans or categories; column {column.name!r} has "
-                    f"dtype {column.dtype}. Make it categorical, or name it in categorical_feature."
+                    f"dtype {column.dtype}. Drop it, or name it in categorical_feature."
                 )
         return cls(n_features, names, sorted(asked | set(categories)), categories)
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns whose categories are text."""
+        names = self.names or []
+        return [names[place] for place, own in self.categories.items() if names and _all_text(own)]
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> "Schema":
@@ -110,12 +117,8 @@ class Schema:
                 )
             matrix = _as_matrix(X)
         else:
-            names = list(map(str, frame.columns))
-            if self.names is not None and names != self.names:
-                raise ValueError(
-                    f"X must have the columns of fit, in the same order: expected {self.names}, "
-                    f"got {names}."
-                )
+            if self.names is not None:
+                frame = frame[:, _places(self.names, list(map(str, frame.columns)))]
             matrix = self._from_frame(frame)
         if matrix.shape[1] != self.n_features:
             raise ValueError(
@@ -180,9 +183,19 @@ def _check_codes(column: Features, name: int | str) -> None:
         )
 
 
+def _places(wanted: list[str], names: list[str]) -> list[int]:
+    """Return where the columns of fit are among those of a frame."""
+    missing = [name for name in wanted if name not in names]
+    others = [name for name in names if name not in wanted]
+    if missing or others:
+        found = f"it lacks {missing}" if missing else ""
+        found += " and " if missing and others else ""
+        found += f"it has {others} besides" if others else ""
+        raise ValueError(f"X must have the columns of fit, in any order: {found}.")
+    return [names.index(name) for name in wanted]
+
+
 def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
-    if not nw.dependencies.is_into_dataframe(X):
-        return None
     if nw.dependencies.is_pandas_dataframe(X):
         for name, dtype in X.dtypes.items():
             if str(dtype).startswith("Sparse["):
@@ -190,8 +203,9 @@ def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
                     f"X must not have sparse pandas columns, got {dtype} in column {name!r}: pass "
                     "X.sparse.to_coo() in fit and predict, or X.sparse.to_dense()."
                 )
-    frame = nw.from_native(X, eager_only=True)
-    _refuse_empty(frame.shape)
+    frame = as_frame(X, "X")
+    if frame is not None:
+        _refuse_empty(frame.shape)
     return frame
 
 

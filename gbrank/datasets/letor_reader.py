@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse as sp
 
 from gbrank.common.checks import check_number
+from gbrank.common.quoting import quoted
 from gbrank.datasets.letor_parser import (
     EXPECTED,
     INEXACT,
@@ -72,6 +73,7 @@ def read_letor(
     ----------
     path : str or path-like
         A text file in UTF-8, plain or compressed with gzip (told by its content, not its name).
+        One that unpacks to more than 1 GiB and more than 100 times its size is refused.
     sparse : bool, default False
         Return X sparse, with exactly the entries that the file has: zeros that it spells out are
         stored. XGBoost takes entries that are not stored for missing values, LightGBM and
@@ -154,7 +156,7 @@ class _Source:
         token = self.data[at:end].decode(errors="replace")
         return ValueError(
             f"{os.fspath(self.path)}, line {line}, column {len(before) + 1}: "
-            f"expected {expected}, got {token!r}"
+            f"expected {expected}, got {quoted(token)}"
         )
 
     def text(self, start: int, end: int) -> str:

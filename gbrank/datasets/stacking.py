@@ -8,7 +8,7 @@ from scipy import sparse
 
 from gbrank.datasets.types import Features, StrPath
 
-__all__ = ["stack_files"]
+__all__ = ["refuse_shared_queries", "stack_files"]
 
 
 def stack_files(paths: Sequence[StrPath], parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -16,11 +16,12 @@ def stack_files(paths: Sequence[StrPath], parts: Sequence[tuple[Any, ...]]) -> t
     if len(parts) == 1:
         return parts[0]
     matrices, *columns = zip(*parts, strict=True)
-    _refuse_shared_queries(paths, columns[1])
+    refuse_shared_queries(paths, columns[1])
     return _stack(matrices), *map(np.concatenate, columns)
 
 
-def _refuse_shared_queries(paths: Sequence[StrPath], qids: Sequence[Any]) -> None:
+def refuse_shared_queries(paths: Sequence[StrPath], qids: Sequence[Any]) -> None:
+    """Refuse a query that is in two files."""
     home: dict[str, StrPath] = {}
     for path, qid in zip(paths, qids, strict=True):
         queries = dict.fromkeys(map(str, np.unique(qid).tolist()), path)

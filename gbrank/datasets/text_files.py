@@ -1,6 +1,7 @@
 """Text files, compressed or not, and the names of queries and documents in them."""
 
 import gzip
+import io
 import os
 import re
 import zlib
@@ -14,16 +15,29 @@ from gbrank.datasets.types import StrPath
 
 __all__ = ["check_names", "read_bytes", "write_lines"]
 
+UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # text of numbers is packed to a tenth or so
+
 
 def read_bytes(path: StrPath) -> bytes:
     """Return the content of a file, unpacked if it is of gzip, ending in a newline."""
     data = Path(path).read_bytes()
     if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
+        data = _unpacked(path, data)
     return data if data.endswith(b"\n") else data + b"\n"
+
+
+def _unpacked(path: StrPath, packed: bytes) -> bytes:
+    most = max(UNPACKED_BYTES, UNPACKED_TIMES * len(packed))
+    try:
+        data = gzip.GzipFile(fileobj=io.BytesIO(packed)).read(most + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
+    if len(data) > most:
+        raise ValueError(
+            f"{path}: expected a gzip file that unpacks to at most {most} bytes (1 GiB, or "
+            f"{UNPACKED_TIMES} times its size), got more. Unpack it first if it is meant."
+        )
+    return data
 
 
 def write_lines(path: StrPath, lines: Iterator[bytes]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_finite, check_vector
+from gbrank.common.quoting import quoted
 from gbrank.data.queries import Queries
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
 from gbrank.datasets.text_files import check_names, read_bytes, write_lines
@@ -166,7 +167,8 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
         query, document = missing[0]
         raise ValueError(
             f"{os.fspath(run)}: expected every relevant document of {os.fspath(qrels)}, got a run "
-            f"without document {document!r} of query {query!r} ({len(missing)} are missing)"
+            f"without document {quoted(document)} of query {quoted(query)} "
+            f"({len(missing)} are missing)"
         )
     return y, scores, qid
 
@@ -299,9 +301,9 @@ def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[
         try:
             fields = [field.decode() for field in content.split()]
         except UnicodeDecodeError:
-            raise ValueError(f"{where} text in UTF-8, got {content!r}") from None
+            raise ValueError(f"{where} text in UTF-8, got {_shown(content)}") from None
         if b"\0" in content:
-            raise ValueError(f"{where} text without NUL bytes, got {content!r}")
+            raise ValueError(f"{where} text without NUL bytes, got {_shown(content)}")
         if not fields:
             continue
         if len(fields) != len(columns):
@@ -310,7 +312,7 @@ def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[
         text = named[column]
         number = float(text) if pattern.fullmatch(text) else math.nan
         if not math.isfinite(number):
-            raise ValueError(f"{where} {kind} as {column}, got {text!r}")
+            raise ValueError(f"{where} {kind} as {column}, got {quoted(text)}")
         query, document = named["query"], named["document"]
         numbers.append(number)
         hashes.append(hash((query, document)))
@@ -323,6 +325,10 @@ def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[
     return np.array(numbers), qid, documents
 
 
+def _shown(content: bytes) -> str:
+    return quoted(content.decode(errors="replace"))
+
+
 def _refuse_repeated(path: StrPath, data: bytes, documents: Iterable[tuple[str, str]]) -> None:
     """Refuse a document that stands in two lines of a query."""
     lines = (line for line, content in enumerate(io.BytesIO(data), 1) if content.split())
@@ -331,8 +337,8 @@ def _refuse_repeated(path: StrPath, data: bytes, documents: Iterable[tuple[str, 
         first = home.setdefault((query, document), line)
         if first != line:
             raise ValueError(
-                f"{os.fspath(path)}, line {line}: expected each document of query {query!r} "
-                f"once, got {document!r} again, after line {first}"
+                f"{os.fspath(path)}, line {line}: expected each document of query "
+                f"{quoted(query)} once, got {quoted(document)} again, after line {first}"
             )
 
 
@@ -341,7 +347,7 @@ def _check_same_queries(run: StrPath, ran: set[str], qrels: StrPath, judged: set
         if only:
             raise ValueError(
                 f"{os.fspath(here)}: expected the queries of {os.fspath(there)}, got query "
-                f"{min(only)!r} ({len(only)} are in the one file only)"
+                f"{quoted(min(only))} ({len(only)} are in the one file only)"
             )
 
 
@@ -355,7 +361,7 @@ def _check_documents(
     for row, (query, name) in enumerate(zip(queries, names, strict=True)):
         if rows.setdefault((query, name), row) != row:
             raise ValueError(
-                f"query {query} has two documents of the name {name!r}; trec_eval would take them "
-                "for one."
+                f"documents must have different names within a query, got {name!r} twice in query "
+                f"{query}; trec_eval would take them for one."
             )
     return queries, names

@@ -1,7 +1,7 @@
 """DaskGBRanker, GBRanker on a Dask cluster."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import check_choice
 from gbrank.common.extras import needed
 from gbrank.distributed.shards import Part, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
@@ -130,13 +129,13 @@ class DaskGBRanker(GBRanker):
         self.__dict__.update(_fitted(fitted))
         return self
 
-    def predict(self, X: Any, *, output: str = "score") -> Any:
+    def predict(self, X: Any, *, output: str = "score", num_iteration: int | None = None) -> Any:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
         ----------
         X : Dask array or data frame, or what `GBRanker` takes, shape (n_documents, n_features)
-        output : {"score", "probability"}
+        output, num_iteration
             As for `GBRanker.predict`.
 
         Returns
@@ -145,16 +144,15 @@ class DaskGBRanker(GBRanker):
             Of Dask collections lazily, partition by partition.
         """
         if not is_dask(X):
-            return super().predict(X, output=output)
+            return super().predict(X, output=output, num_iteration=num_iteration)
         check_is_fitted(self)
-        check_choice(output, "output", ["score", "probability"])
+        self._check_prediction(output, num_iteration)
         model = self.to_local()
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
+        predict = partial(model.predict, output=output, num_iteration=num_iteration)
         if hasattr(X, "map_partitions"):
-            return X.map_partitions(_predict_frame, model, output, meta=("score", np.float64))
-        return X.rechunk({1: -1}).map_blocks(
-            partial(model.predict, output=output), drop_axis=1, meta=np.empty(0)
-        )
+            return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
+        return X.rechunk({1: -1}).map_blocks(predict, drop_axis=1, meta=np.empty(0))
 
     def rank(self, X: Any, qid: Any = None, *, group: Any = None) -> Any:
         """Return the position of each row within its query, from 1.
@@ -309,7 +307,7 @@ def _score(ranker: GBRanker, part: Part) -> float:
     )
 
 
-def _predict_frame(block: Any, model: GBRanker, output: str) -> Any:
+def _predict_frame(block: Any, predict: Callable[[Any], Any]) -> Any:
     import pandas as pd
 
-    return pd.Series(model.predict(block, output=output), index=block.index, name="score")
+    return pd.Series(predict(block), index=block.index, name="score")

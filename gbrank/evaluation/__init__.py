@@ -1,5 +1,6 @@
 """Which ranker is better: cross-validation by query, over several seeds, with paired tests."""
 
+from gbrank.evaluation.best_rate import BestRate
 from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.cross_validation import compare_rankers, cross_validate_rankers
@@ -11,6 +12,7 @@ from gbrank.evaluation.summary import Row
 from gbrank.evaluation.trial import Outcome
 
 __all__ = [
+    "BestRate",
     "Comparison",
     "Dataset",
     "Documents",

@@ -28,8 +28,8 @@ __all__ = ["CatBoostPeer"]
 class CatBoostPeer(BaseEstimator):
     """A CatBoost ranker that stops early as `GBRanker` does.
 
-    CatBoost trains all rounds by itself. Then the scores after each round are judged on the
-    validation data by gbrank's measure and patience, and later trees are cut off. Parameters and
+    CatBoost stops by its own NDCG on the validation data. Then the scores after each round are
+    judged by gbrank's measure and patience, and later trees are cut off. Parameters and
     attributes are those of `GBRanker`, but that `loss_function` is CatBoost's name of what to train
     ("YetiRank:mode=NDCG"), that the symmetric trees get the depth nearest to the logarithm of
     `num_leaves`, that `colsample` is by split, and that `model_` is CatBoost's own.
@@ -76,7 +76,11 @@ class CatBoostPeer(BaseEstimator):
         ]
         model = catboost.CatBoost(self._params(threads))
         try:
-            model.fit(catboost.Pool(rows.X, rows.labels, group_id=rows.queries.index))
+            train_pool, *pools = (
+                catboost.Pool(part.X, part.labels, group_id=part.queries.index)
+                for part in (rows, *(part.grouped() for part in valid[:1]))
+            )
+            model.fit(train_pool, eval_set=pools or None)
         except catboost.CatBoostError as error:
             raise ValueError(f"CatBoost refuses the parameters or data: {error}") from None
         history = train(
@@ -107,6 +111,9 @@ class CatBoostPeer(BaseEstimator):
         sampling: dict[str, Any] = {"bootstrap_type": "No"}
         if self.subsample < 1:
             sampling = {"bootstrap_type": "Bernoulli", "subsample": self.subsample}
+        stopping: dict[str, Any] = {"metric_period": self.n_estimators}
+        if self.early_stopping_rounds is not None:
+            stopping = {"od_type": "Iter", "od_wait": self.early_stopping_rounds}
         return {
             "loss_function": self.loss_function,
             "iterations": self.n_estimators,
@@ -117,7 +124,9 @@ class CatBoostPeer(BaseEstimator):
             "thread_count": threads,
             "allow_writing_files": False,
             "logging_level": "Silent",
-            "metric_period": self.n_estimators,
+            "eval_metric": "NDCG:top=10;type=Exp",
+            "use_best_model": False,
+            **stopping,
             **sampling,
         }
 

@@ -1,22 +1,21 @@
-"""What came out of a comparison: as rows, text and JSON."""
+"""What came out of a comparison: as rows, tables and JSON."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gbrank.common.checks import check_choice
+from gbrank.common.extras import needed
 from gbrank.evaluation.stored_outcomes import columns, rows
 from gbrank.evaluation.summary import Row, summarise
+from gbrank.evaluation.tables import as_html, as_markdown, as_text
 from gbrank.evaluation.trial import PARTS, Outcome
 
-__all__ = ["Comparison"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-HEAD = (
-    "ranker", "mean", "95% interval", "seeds ±", "difference", "95% interval", "p (random.)",
-    "p (t)", "ECE", "rounds", "s/fit",
-)  # fmt: skip
+__all__ = ["Comparison"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,45 @@ class Comparison:
         -------
         str
         """
-        return "\n\n".join(map(_text, self.blocks(part)))
+        return "\n\n".join(map(as_text, self.blocks(part)))
+
+    def to_markdown(self, part: str = "test") -> str:
+        """Return the summary as Markdown, a table for each data set and measure.
+
+        Parameters
+        ----------
+        part : {"test", "valid"}
+            As for `summary`.
+
+        Returns
+        -------
+        str
+        """
+        return "\n\n".join(map(as_markdown, self.blocks(part)))
+
+    def to_pandas(self, part: str = "test") -> "pd.DataFrame":
+        """Return the summary as a data frame, whose columns are the fields of `Row`.
+
+        Parameters
+        ----------
+        part : {"test", "valid"}
+            As for `summary`.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        frame: pd.DataFrame = needed("pandas").DataFrame(map(asdict, self.summary(part)))
+        return frame
+
+    def _repr_html_(self) -> str:
+        """Return the tables as notebooks show them."""
+        return "".join(map(as_html, self.blocks()))
 
     def to_json(self) -> dict[str, Any]:
         """Return the summaries as JSON can hold them.
@@ -126,41 +163,3 @@ class Comparison:
         for row in self.summary(part):
             blocks.setdefault((row.data, row.measure), []).append(row)
         return list(blocks.values())
-
-
-def _text(rows: Sequence[Row]) -> str:
-    """Return the rows of one data set and measure as text."""
-    first = rows[0]
-    cells = [HEAD, *map(_cells, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [
-        "  ".join([name.ljust(widths[0]), *map(str.rjust, numbers, widths[1:])])
-        for name, *numbers in cells
-    ]
-    title = f"{first.data}, {first.measure}: {first.n_queries} queries, {first.n_skipped} skipped"
-    return "\n".join([title, *(f"  {line}".rstrip() for line in lines)])
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    compared = not math.isnan(row.p_randomisation)
-    return (
-        row.ranker,
-        f"{row.mean:.4f}",
-        _interval(row.low, row.high, ".4f"),
-        _number(row.seed_deviation, ".4f"),
-        f"{row.difference:+.4f}" if compared else "baseline",
-        _interval(row.difference_low, row.difference_high, "+.4f") if compared else "",
-        _number(row.p_randomisation, ".4f"),
-        _number(row.p_t, ".4f"),
-        _number(row.calibration_error, ".4f"),
-        _number(row.rounds, ".0f"),
-        f"{row.seconds:.1f}",
-    )
-
-
-def _interval(low: float, high: float, form: str) -> str:
-    return "" if math.isnan(low) else f"{low:{form}} to {high:{form}}"
-
-
-def _number(value: float, form: str) -> str:
-    return "" if math.isnan(value) else format(value, form)

@@ -19,7 +19,7 @@ from gbrank.evaluation.trial import PARTS, Outcome, Task, Trial, configured, run
 from gbrank.fit.loop import Bar
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.measure_registry import Metric, get_measure
 
 __all__ = ["compare_rankers", "cross_validate_rankers"]
 
@@ -66,7 +66,7 @@ def compare_rankers(
     datasets: Sequence[Dataset],
     *,
     seeds: int | Sequence[int] = 5,
-    measures: Sequence[str | Measure] = ("ndcg@10",),
+    measures: Sequence[Metric] = ("ndcg@10",),
     baseline: str | None = None,
     results: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
@@ -88,7 +88,7 @@ def compare_rankers(
         What to train and test on.
     seeds : int or sequence of int
         How often each fit is repeated, or from which seeds.
-    measures : sequence of str or Measure
+    measures : sequence of str, Measure or callable
         What is measured.
     baseline : str, optional
         The ranker that the others are compared with; the first by default.
@@ -186,7 +186,7 @@ def _run_and_keep(fit: Callable[[Task], Outcome], task: Task, path: Path | None)
 
 
 def _check_measures(measures: Any) -> list[Measure]:
-    if isinstance(measures, str | Measure) or len(measures) == 0:
+    if isinstance(measures, str) or callable(measures) or len(measures) == 0:
         raise ValueError(f"measures must be a list of at least one measure, got {measures!r}.")
     resolved = [get_measure(measure) for measure in measures]
     _refuse_twice("measures", list(map(str, resolved)))

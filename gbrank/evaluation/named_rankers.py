@@ -3,8 +3,9 @@
 from typing import Any
 
 from gbrank.boosters import TRAINERS
+from gbrank.common.grammar import parse_options
 from gbrank.evaluation.catboost import CatBoostPeer
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import get_objective
 from gbrank.ranker import GBRanker
 
@@ -14,8 +15,8 @@ __all__ = ["ranker_from_name"]
 def ranker_from_name(
     name: str,
     *,
-    eval_metric: str | Measure = "ndcg@10",
-    n_estimators: int = 500,
+    eval_metric: Metric = "ndcg@10",
+    n_estimators: int = 5000,
     learning_rate: float = 0.05,
     num_leaves: int = 15,
     min_child_samples: int = 20,
@@ -30,12 +31,14 @@ def ranker_from_name(
     name : str
         An objective of gbrank's, such as "lambda:ndcg@10" or "lambda:ndcg+pointwise"; LightGBM's
         or XGBoost's own, such as "lightgbm:lambdarank", "lightgbm:rank_xendcg", "xgboost:rank:ndcg"
-        or "xgboost:rank:map", on their own trees; or one of CatBoost's, such as
-        "catboost:YetiRank", "catboost:YetiRank:mode=NDCG" or "catboost:StochasticRank:metric=NDCG".
-    eval_metric : str or Measure
+        or "xgboost:rank:map", on their own trees, with parameters of the booster's after one more
+        colon, as in "lightgbm:lambdarank:lambdarank_truncation_level=10000"; or one of CatBoost's,
+        such as "catboost:YetiRank", "catboost:YetiRank:mode=NDCG" or
+        "catboost:StochasticRank:metric=NDCG".
+    eval_metric : str, Measure or callable
         What decides early stopping.
     n_estimators : int
-        Largest number of rounds (trees).
+        Largest number of rounds (trees), more than early stopping lets a ranker have.
     learning_rate : float
         Factor on each tree.
     num_leaves : int
@@ -84,6 +87,9 @@ def ranker_from_name(
         return CatBoostPeer(own, **budget)
     budget |= {"min_child_samples": min_child_samples, "extra_trees": False}
     if booster in TRAINERS and colon:
+        before, _, last = name.rpartition(":")
+        if "=" in last:
+            name, budget["booster_params"] = before, parse_options(last, name)
         return GBRanker(name, booster=booster, **budget)
     # An object, not its name: other processes may not have registered it.
     return GBRanker(get_objective(name), **budget)

@@ -8,7 +8,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from gbrank.common.checks import queries_needed
 from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.measure_registry import Metric, get_measure
 
 __all__ = ["Scorer", "make_scorer"]
 
@@ -49,7 +49,7 @@ class Scorer:
         return request
 
 
-def make_scorer(measure: str | Measure) -> Scorer:
+def make_scorer(measure: Metric) -> Scorer:
     """Return a scorer for scikit-learn's searches and cross-validation.
 
     It takes any estimator that predicts scores, a regressor too, and requests qid, sample_weight
@@ -57,7 +57,7 @@ def make_scorer(measure: str | Measure) -> Scorer:
 
     Parameters
     ----------
-    measure : str or Measure
+    measure : str, Measure or callable
         What the scores are judged by, such as "ndcg@10".
 
     Returns

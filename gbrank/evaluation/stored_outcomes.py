@@ -79,12 +79,12 @@ def _version(package: str) -> str:
 def columns(measures: Sequence[str]) -> list[str]:
     """Return the names of the columns of a table."""
     trial = [field.name for field in fields(Trial)]
-    return [*trial, "part", "query", *measures, "calibration_error", "rounds", "seconds"]
+    return [*trial, "part", "query", *measures, "calibration_error", "rounds", "cpu_seconds"]
 
 
 def rows(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
     """Yield a table's rows, one for each query and part."""
-    trial, end = astuple(outcome.trial), (outcome.rounds, outcome.seconds)
+    trial, end = astuple(outcome.trial), (outcome.rounds, outcome.cpu_seconds)
     for part in PARTS:
         scores: Scores = getattr(outcome, part)
         values = (item.tolist() for item in scores.values.values())
@@ -109,7 +109,7 @@ def read_outcome(path: Path, task: Task) -> Outcome:
         valid, test = (
             _scores([row for row in table if row["part"] == part], task, part) for part in PARTS
         )
-        rounds, seconds = table[0]["rounds"], float(table[0]["seconds"])
+        rounds, seconds = table[0]["rounds"], float(table[0]["cpu_seconds"])
         return Outcome(task.trial, valid, test, int(rounds) if rounds else None, seconds)
     except (ValueError, TypeError, KeyError, csv.Error) as error:
         raise ValueError(f"{path} is damaged ({error}): delete it.") from None

@@ -52,8 +52,8 @@ class Row:
         probabilities.
     rounds : float
         Mean number of rounds kept; NaN where the ranker does not say.
-    seconds : float
-        Median duration of a fit.
+    cpu_seconds : float
+        Mean CPU seconds of a fit.
     """
 
     data: str
@@ -72,7 +72,7 @@ class Row:
     p_t: float
     calibration_error: float
     rounds: float
-    seconds: float
+    cpu_seconds: float
 
 
 def summarise(
@@ -133,7 +133,7 @@ def _rows(
             p_t,
             [_mean(getattr(o, part).calibration_error for o in own) for own in fits],
             [_mean(o.rounds for o in own) for own in fits],
-            [np.median([o.seconds for o in own]) for own in fits],
+            [_mean(o.cpu_seconds for o in own) for own in fits],
             strict=True,
         )
     ]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import State
+from gbrank.boosters.state import DamagedState, State
 from gbrank.common.checks import check_number
 from gbrank.common.describe import describe
 from gbrank.common.files import held, is_leftover, replace_file
@@ -36,6 +36,7 @@ __all__ = ["Checkpoint", "argument_hash", "fit_hashes", "in_use"]
 
 FILE = "checkpoint.gbrank"
 FORMAT = 1
+BLOCK = 2**14  # rows that are copied at a time
 # These do not change the model; what `init` gives is compared by its scores.
 FREE = ("init", "n_jobs")
 
@@ -52,6 +53,8 @@ class Checkpoint:
         self._sigmas: dict[int, float] = {}
         self.state: State | None = None
         if self._file.exists():
+            if not self._file.is_file():  # reading it may not end
+                raise self._damage("it is no file")
             self._read()
 
     def expect(self, fingerprints: Mapping[str, str]) -> None:
@@ -66,6 +69,19 @@ class Checkpoint:
                 f"{', '.join(other)}. Pass what was passed then, choose another folder, or "
                 "delete the file."
             )
+
+    def restore(self, make: Callable[[State | None], Trainer]) -> Trainer:
+        """Return the trainer that goes on from what the checkpoint holds, if it holds anything."""
+        try:
+            trainer = make(self.state)
+            if trainer.done != self._history.done:
+                raise DamagedState(f"done must be {trainer.done}, the rounds of its booster")
+        except DamagedState as error:
+            raise self._damage(str(error)) from None
+        return trainer
+
+    def _damage(self, reason: str) -> ValueError:
+        return ValueError(f"checkpoint is damaged: delete {self._file} to begin anew: {reason}.")
 
     def resume(
         self, trainer: Trainer, sigmas: dict[int, float]
@@ -93,18 +109,17 @@ class Checkpoint:
     def _read(self) -> None:
         digest, _, rest = self._file.read_bytes().partition(b"\n")
         if digest != _digest(rest):
-            raise ValueError(f"checkpoint is damaged: delete {self._file} to begin anew.")
+            raise self._damage("its checksum is not that of its content")
         head, _, body = rest.partition(b"\n")
         try:
             description = json.loads(head)
             written = description["format"]
-            if written == FORMAT:
+            readable = type(written) is int and written == FORMAT
+            if readable:
                 self._take_over(description, body)
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"checkpoint is damaged: delete {self._file} to begin anew: {error!r}."
-            ) from None
-        if written != FORMAT:
+            raise self._damage(repr(error)) from None
+        if not readable:
             raise ValueError(
                 f"checkpoint {self._file} has format {written!r}; this gbrank reads "
                 f"format {FORMAT}. Delete it to begin anew."
@@ -112,6 +127,7 @@ class Checkpoint:
 
     def _take_over(self, description: dict[str, Any], body: bytes) -> None:
         history = History(**description["history"])
+        _check_history(history)
         sizes: dict[str, int] = description["sizes"]
         if min(sizes.values(), default=0) < 0 or sum(sizes.values()) != len(body):
             raise ValueError(f"sizes add up to {sum(sizes.values())}, not {len(body)}")
@@ -119,12 +135,27 @@ class Checkpoint:
             return
         self._history = history
         self._known = dict(description["fingerprints"])
-        self._sigmas = dict(description["sigmas"])
+        self._sigmas = {
+            check_number(round, "a round", 0, integer=True): check_number(sigma, "a sigma", 0)
+            for round, sigma in description["sigmas"]
+        }
         ends = accumulate(sizes.values())
         self.state = {
             name: body[end - size : end]
             for (name, size), end in zip(sizes.items(), ends, strict=True)
         }
+
+
+def _check_history(history: History) -> None:
+    check_number(history.done, "done", 0, integer=True)
+    check_number(history.start_ended, "start_ended", 0, history.done, integer=True)
+    check_number(history.best_round, "best_round", 0, history.done, integer=True)
+    curves = [values for results in history.results.values() for values in results.values()]
+    for value in [history.best_value, *chain.from_iterable(curves)]:
+        if not isinstance(value, float | int):
+            raise TypeError(f"a value of a measure must be a number, not {value!r}")
+    if any(len(values) != history.done for values in curves):
+        raise ValueError(f"there must be {history.done} values of each measure")
 
 
 def _digest(content: bytes) -> bytes:
@@ -203,7 +234,12 @@ def argument_hash(name: str, value: Any) -> str:
 
 
 def _arrays(X: Features) -> list[np.ndarray[Any, Any]]:
-    return [np.array(X.shape), X.data, X.indices, X.indptr] if sp.issparse(X) else [X]
+    """Return arrays that are equal where matrices are, however these lie in memory."""
+    if sp.issparse(X):
+        return [np.array(X.shape), X.data, X.indices, X.indptr]
+    blocks = range(0, len(X), BLOCK)
+    hashes = [joblib.hash(np.ascontiguousarray(X[row : row + BLOCK])) for row in blocks]
+    return [np.array(X.shape), np.array(hashes)]
 
 
 def _queries(queries: Queries) -> list[np.ndarray[Any, Any]]:

@@ -193,7 +193,7 @@ class BaseRanker(ABC, BaseEstimator):
 
     def _measures(self) -> list[Measure]:
         metrics: Any = self.eval_metric
-        if isinstance(metrics, str | Measure):
+        if isinstance(metrics, str) or callable(metrics):
             metrics = [metrics]
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
             raise ValueError(f"eval_metric must name at least one measure, got {metrics!r}.")

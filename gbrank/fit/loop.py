@@ -2,16 +2,18 @@
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, Steps
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
+from gbrank.fit.callbacks import Callback, Round, call_all
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
 __all__ = ["Bar", "Evaluation", "FitInterrupted", "History", "train"]
@@ -53,17 +55,27 @@ class History:
         The deciding measure after these rounds; NaN without validation data.
     done : int
         How many rounds there were.
+    start_ended : int
+        After how many rounds early stopping ended the objective's start; 0 if it did not.
     """
 
     results: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     best_round: int = 0
     best_value: float = math.nan
     done: int = 0
+    start_ended: int = 0
 
     def record(self, name: str, values: dict[str, float]) -> None:
         """Append the values of one set after a round."""
         for measure, value in values.items():
             self.results.setdefault(name, {}).setdefault(measure, []).append(value)
+
+    def last_values(self) -> dict[str, dict[str, float]]:
+        """Return the values of each set after the last round."""
+        return {
+            name: {measure: curve[-1] for measure, curve in curves.items()}
+            for name, curves in self.results.items()
+        }
 
 
 def train(
@@ -76,18 +88,27 @@ def train(
     patience: int | None,
     progress: bool,
     sigmas: dict[int, float],
+    hook: GradientHook | None = None,
+    callbacks: Sequence[Callback] = (),
     history: History | None = None,
     keep: Callable[[History, bool], None] | None = None,
 ) -> History:
-    """Boost until the last round, until validation stops improving, or until Ctrl-C."""
+    """Boost until the last round, a callback or Ctrl-C, or until validation stops improving.
+
+    Where validation stops improving before the objective of `hook` itself begins, it begins.
+    """
     history = history or History()
     if not on_valid:
         patience = None
+    if history.start_ended and hook is not None:
+        rounds = hook.end_start(history.start_ended)
+    begin = 0 if hook is None else hook.begin
     bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
     if keep is not None:
         keep(history, True)
+    stopped = False
     try:
-        while not _over(history, rounds, patience):
+        while not stopped and not _over(history, rounds, begin, patience):
             round = history.done
             trainer.step(derivatives(round))
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
@@ -103,10 +124,17 @@ def train(
             history.done = round + 1
             if on_valid:
                 _update_best(history, on_valid[0].name, patience)
+            if hook is not None and history.done < begin and _waited(history, 0, patience):
+                history.start_ended = begin = history.done
+                bar.total = rounds = hook.end_start(begin)
             bar.set_postfix(shown, refresh=False)
             bar.update()
+            if callbacks:
+                best = history.best_round if on_valid else history.done
+                told = Round(round, rounds, sigmas.get(round), history.last_values(), best)
+                stopped = call_all(callbacks, told)
             if keep is not None:
-                keep(history, _over(history, rounds, patience))
+                keep(history, stopped or _over(history, rounds, begin, patience))
     except KeyboardInterrupt:
         if history.done == 0:
             raise
@@ -136,10 +164,14 @@ def _shown(name: str, values: dict[str, float]) -> dict[str, str]:
     return {f"{name} {measure}": f"{value:.4f}"}
 
 
-def _over(history: History, rounds: int, patience: int | None) -> bool:
+def _over(history: History, rounds: int, begin: int, patience: int | None) -> bool:
     """Say whether there is no round left, or early stopping has run out of patience."""
-    waited = history.done - history.best_round
-    return history.done >= rounds or (patience is not None and waited >= patience)
+    return history.done >= rounds or _waited(history, begin, patience)
+
+
+def _waited(history: History, begin: int, patience: int | None) -> bool:
+    """Say whether no round of so many was the best one, since `begin`."""
+    return patience is not None and history.done - max(history.best_round, begin) >= patience
 
 
 def _update_best(history: History, name: str, patience: int | None) -> None:

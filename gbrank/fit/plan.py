@@ -11,6 +11,8 @@ from sklearn.utils import _safe_indexing
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives
+from gbrank.boosters.stages import Progress
+from gbrank.boosters.state import State
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.data.checking import check_training, check_valid, split_rows
 from gbrank.data.rows import Rows
@@ -18,6 +20,7 @@ from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 from gbrank.fit.calibration import Calibration, fit_calibration
+from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
 from gbrank.fit.estimator import check_seed
 from gbrank.fit.loop import Evaluation, History, train
@@ -30,6 +33,7 @@ __all__ = ["BoostingPlan", "check_data", "evaluations", "plan_boosting", "tree_s
 
 Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+LARGEST_LABEL = float(np.finfo(np.float32).max)
 InRound: TypeAlias = Callable[[int], Derivatives | None]
 
 
@@ -75,21 +79,33 @@ class BoostingPlan:
     valid: list[Rows]
     start: Any
     saved: Checkpoint | None
+    callbacks: Sequence[Callback]
     in_round: InRound | None = None
-    sigmas: dict[int, float] = field(default_factory=dict)
+    hook: GradientHook | None = None  # none with a booster's own objective
     on_train: Evaluation | None = None
     on_valid: list[Evaluation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.in_round, self.sigmas = _derivatives(self.ranker, self.rows, self.settings)
+        self.in_round, self.hook = _derivatives(self.ranker, self.rows, self.settings, self.start)
         self.on_train, self.on_valid = evaluations(
             self.ranker, self.rows, self.valid, self.settings.n_jobs,
             training=bool(self.ranker.verbose),
         )  # fmt: skip
 
+    def progress(self, rounds: int) -> Progress | None:
+        """Return how far the objective's schedule is after some rounds."""
+        return None if self.hook is None else self.hook.stages[-1].progress(rounds)
+
+    @property
+    def sigmas(self) -> dict[int, float]:
+        """The sigma of each round that has one."""
+        return {} if self.hook is None else self.hook.sigmas
+
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
-        state = None if self.saved is None else self.saved.state
+        return self._trainer(None) if self.saved is None else self.saved.restore(self._trainer)
+
+    def _trainer(self, state: State | None) -> Trainer:
         make = TRAINERS[self.ranker.booster]
         trainer = make(self.rows, self.valid, self.schema, self.settings, state)
         if self.rows.positions is None:
@@ -111,6 +127,8 @@ class BoostingPlan:
             patience=self.ranker.early_stopping_rounds,
             progress=bool(self.ranker.verbose),
             sigmas=self.sigmas,
+            hook=self.hook,
+            callbacks=self.callbacks,
             history=history,
             keep=keep,
         )
@@ -123,6 +141,10 @@ class BoostingPlan:
             scores = model.predict(judged.X, self.schema, self.settings.n_jobs) + initial
         else:
             scores = trainer.train_scores()
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                "learning_rate must be smaller: the scores that the trees came to are not finite."
+            )
         return scores if self.start is not None else scores - initial  # not part of the model
 
     def calibration(self, scores: Vector) -> Calibration:
@@ -135,16 +157,22 @@ class BoostingPlan:
 def plan_boosting(
     ranker: Any, X: Any, y: Any, *, eval_set: Any, eval_init_score: Any, init_score: Any,
     position: Any, categorical_feature: Any, checkpoint: Any, checkpoint_rounds: int,
-    **others: Any,
+    callbacks: Any, **others: Any,
 ) -> BoostingPlan:  # fmt: skip
     """Return the plan of a fit of a GBRanker, for the arguments of `fit`."""
     settings = tree_settings(ranker, resumable=checkpoint is not None)
+    called = check_callbacks(callbacks)
     ranker._measures()
     schema = Schema.union(all_gather(Schema.learn(X, categorical_feature)))
     rows, valid = check_data(
         schema, X, y, eval_set=eval_set, eval_init_score=eval_init_score, init_score=init_score,
         position=position, **others,
     )  # fmt: skip
+    if settings.built_in is not None and rows.labels.max() > LARGEST_LABEL:
+        raise ValueError(
+            f"y must be at most {LARGEST_LABEL} with a booster's own objective, which computes in "
+            f"single precision, got {rows.labels.max()}."
+        )
     if position is not None and settings.built_in is not None:
         raise ValueError(
             "position must be None with a booster's own objective, got objective="
@@ -178,7 +206,7 @@ def plan_boosting(
     if saved is not None:
         scores = [part.init_score for part in (rows, *valid)]
         saved.expect({"init": argument_hash("init", scores)})
-    return BoostingPlan(ranker, settings, schema, rows, valid, start, saved)
+    return BoostingPlan(ranker, settings, schema, rows, valid, start, saved, called)
 
 
 def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
@@ -238,6 +266,11 @@ def _built_in(ranker: Any) -> str | None:
             f"subsample_by must be 'document' with the booster's own {ranker.objective!r}, "
             "got 'query'."
         )
+    if ranker.curvature != "own":
+        raise ValueError(
+            f"curvature must be 'own' with the booster's own {ranker.objective!r}, got "
+            f"{ranker.curvature!r}."
+        )
     if ranker.sigma is not None:
         raise ValueError(
             f"sigma must be None with the booster's own {ranker.objective!r}, which has none, "
@@ -256,17 +289,19 @@ def _opened(ranker: Any, folder: Any, every: int) -> Checkpoint:
 
 
 def _derivatives(
-    ranker: Any, rows: Rows, settings: TreeSettings
-) -> tuple[InRound, dict[int, float]]:
-    """Return what turns scores into derivatives in a round, and where sigmas are recorded."""
+    ranker: Any, rows: Rows, settings: TreeSettings, start: Any
+) -> tuple[InRound, GradientHook | None]:
+    """Return what turns scores into derivatives in a round, and the hook that does it."""
     if settings.built_in is not None:
-        return (lambda round: None), {}
+        return (lambda round: None), None
     hook = GradientHook(
         ranker.objective,
         ranker.sigma,
         start=ranker.init is None and rows.init_score is None,
         rounds=ranker.n_estimators,
+        curvature=ranker.curvature,
         n_jobs=settings.n_jobs,
+        before=getattr(start, "_progress", None),
     )
     bound = hook.bind(
         rows.labels,
@@ -279,7 +314,7 @@ def _derivatives(
     def in_round(round: int) -> Derivatives:
         return lambda scores: hook.derivatives(bound, scores, round, left_out(round))
 
-    return in_round, hook.sigmas
+    return in_round, hook
 
 
 def _sampling(ranker: Any, rows: Rows, seed: int) -> Callable[[int], Mask | None]:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.boosters import Model, Trainer
-from gbrank.boosters.interface import Derivatives, State
+from gbrank.boosters.interface import Derivatives
+from gbrank.boosters.state import State, numbers_of, reading_state
 from gbrank.parallel.sums import order_free_sums
 
 __all__ = ["DebiasedTrainer"]
@@ -62,8 +63,10 @@ class DebiasedTrainer:
         self._positions, self._index = np.unique(positions, return_inverse=True)
         self._biases = [np.zeros(len(self._positions))]  # after each round
         if state is not None:
-            rounds = np.frombuffer(state["biases"]).reshape(-1, len(self._positions))
-            self._biases = list(rounds)
+            with reading_state():
+                size = (trainer.done + 1) * len(self._positions)
+                biases = numbers_of(state, "biases", float, size)
+            self._biases = list(biases.reshape(-1, len(self._positions)))
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree, and improve the biases, on the derivatives at the biased scores."""
@@ -90,6 +93,11 @@ class DebiasedTrainer:
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
         return self._trainer.valid_scores()
+
+    @property
+    def done(self) -> int:
+        """How many rounds there were."""
+        return self._trainer.done
 
     def state(self) -> State:
         """Return the state of the trees, and the biases after each round."""

@@ -1,5 +1,6 @@
 """Rankers from models that LightGBM or XGBoost trained."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker, as_json
 from gbrank.fit.loading import loadable
 from gbrank.fit.storage import Saved, describe_booster
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import Metric
 
 __all__ = ["PretrainedRanker", "as_pretrained"]
 
@@ -33,7 +34,7 @@ class PretrainedRanker(BaseRanker):
         self,
         booster: Any,
         *,
-        eval_metric: str | Measure | list[str | Measure] = "ndcg@10",
+        eval_metric: Metric | Sequence[Metric] = "ndcg@10",
     ) -> None:
         self.booster = booster
         self.eval_metric = eval_metric

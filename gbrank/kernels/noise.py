@@ -9,7 +9,7 @@ import numpy as np
 from gbrank.data import sampling
 from gbrank.kernels.compiled import inline
 
-__all__ = ["split_mix", "stratified", "uniform"]
+__all__ = ["split_mix", "stratified", "stratum", "uniform"]
 
 
 split_mix = inline(sampling.split_mix)
@@ -22,10 +22,15 @@ def uniform(noise: int, i: int) -> float:
 
 
 @inline
-def stratified(noise: int, i: int, draw: int, draws: int) -> float:
-    """Return one of `draws` numbers for i: uniform in ]0, 1[ each, and evenly apart, modulo 1."""
-    step = np.uint64(0xFFFFFFFFFFFFFFFF) // np.uint64(draws)
-    return _in_unit_interval(split_mix(noise, i) + np.uint64(draw) * step)
+def stratum(draw: int, draws: int) -> np.uint64:
+    """Return by how much one of `draws` numbers is shifted, for `stratified`."""
+    return np.uint64(draw) * (np.uint64(0xFFFFFFFFFFFFFFFF) // np.uint64(draws))
+
+
+@inline
+def stratified(noise: int, i: int, shift: np.uint64) -> float:
+    """Return a number for i, uniform in ]0, 1[; those of all strata are evenly apart, modulo 1."""
+    return _in_unit_interval(split_mix(noise, i) + shift)
 
 
 @inline

@@ -9,13 +9,13 @@ from gbrank.kernels.contract import MeasureFunctions, Query, Ranking
 from gbrank.kernels.exponentials import exponentials, is_wide
 from gbrank.kernels.logistic_pairs import add_row
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
-from gbrank.kernels.noise import stratified
+from gbrank.kernels.noise import stratified, stratum
 from gbrank.kernels.sorting import LONG, rank, rank_by_counting
 from gbrank.kernels.swaps import delta_in
 
 __all__ = ["NOISY_SCRATCH", "NoisyParameters", "noisy_pairs"]
 
-NOISY_SCRATCH = 20
+NOISY_SCRATCH = 20  # and a row for each draw, and one more
 # Documents of a long list are gone through in blocks that stay in the processor's cache.
 BLOCK = 1024
 
@@ -31,11 +31,14 @@ class NoisyParameters(NamedTuple):
         Pairs need one document among the first `top` of the noisy ranking.
     by_row : bool
         Whether the measure gives swap deltas by `row` only, and no separable ones.
+    by_rank : bool
+        Whether a swap delta is |x_a − x_b| |d_a − d_b|, d a function of the rank alone.
     """
 
     draws: int
     top: float
     by_row: bool
+    by_rank: bool
 
 
 def noisy_pairs(
@@ -46,6 +49,73 @@ def noisy_pairs(
     curvature: Vector,
 ) -> float:
     """Sum the logistic loss at the scores, or its derivatives; its weights are means over draws."""
+    s, m = query.scores, query.scores.size
+    short = m <= parameters.top and m < LONG
+    if parameters.by_rank and short and not is_wide(s, query.sigma):
+        loss = _over_ranks(query, measure, parameters.draws, gradient, curvature)
+    else:
+        loss = _over_rankings(query, measure, parameters, gradient, curvature)
+    if gradient.size > 0:
+        bound_steps(LONGEST_STEP, gradient, curvature)
+        to_score_units(query.sigma, gradient, curvature)
+    return loss
+
+
+@inline
+def _over_ranks(
+    query: Query, measure: MeasureFunctions, draws: int, gradient: Vector, curvature: Vector
+) -> float:
+    """Go through the pairs once, each weighed by its mean over the draws."""
+    s, x, scratch = query.scores, query.ranking.x, query.scratch
+    m = s.size
+    delta = delta_in(scratch)
+    weights, up, down, keys = scratch[4], scratch[5], scratch[6], scratch[7]
+    first = scratch[8].view(np.int64)[:m]
+    last = scratch[9].view(np.int64)[:m]
+    for i in range(m):
+        first[i] = i
+        last[i] = i + 1
+    ranking = Ranking(
+        x, first, last, query.ranking.table, query.ranking.scale, query.ranking.cut,
+        query.ranking.constants, query.ranking.scratch,
+    )  # fmt: skip
+    measure.separable(ranking, m, delta)
+    exponentials(s, query.sigma, up, down)
+    for draw in range(draws):
+        shift = stratum(draw, draws)
+        for i in range(m):
+            keys[i] = np.log(stratified(query.noise, i, shift)) * down[i]
+        worth = scratch[NOISY_SCRATCH + draw]
+        for i in range(m):
+            before = 0
+            for j in range(np.uintp(0), np.uintp(m)):
+                before += 1 if keys[j] > keys[i] else 0
+            worth[i] = delta.upper[before] / draws
+    scratch[NOISY_SCRATCH + draws, :m] = 0.0  # what an odd draw is paired with
+    loss = 0.0
+    for i in range(m - 1):
+        for draw in range(0, draws, 2):  # two at a time, which costs little more than one
+            one, other = scratch[NOISY_SCRATCH + draw], scratch[NOISY_SCRATCH + draw + 1]
+            for j in range(np.uintp(i + 1), np.uintp(m)):
+                so_far = weights[j] if draw > 0 else 0.0
+                moved = abs(one[i] - one[j]) + abs(other[i] - other[j])
+                weights[j] = so_far + abs(x[i] - x[j]) * moved
+        if gradient.size > 0:
+            add_row(i, i + 1, m, query.labels, weights, up, down[i], gradient, curvature)
+        else:
+            loss += _row_loss(i, i + 1, m, s, query.labels, weights, up, down[i], query.sigma)
+    return loss
+
+
+@inline
+def _over_rankings(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: NoisyParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Go through the pairs of each noisy ranking, in its order."""
     s, scratch = query.scores, query.scratch
     m, draws = s.size, parameters.draws
     top = int(min(parameters.top, float(m)))
@@ -72,8 +142,9 @@ def noisy_pairs(
         last[i] = i + 1
     loss = 0.0
     for draw in range(draws):
+        shift = stratum(draw, draws)
         for i in range(m):
-            exponential = np.log(stratified(query.noise, i, draw, draws))  # the negative of one
+            exponential = np.log(stratified(query.noise, i, shift))  # the negative of one
             if wide:
                 keys[i] = (s[i] - s[0]) / query.sigma - np.log(-exponential)  # plus Gumbel noise
             else:
@@ -121,9 +192,6 @@ def noisy_pairs(
         for i in range(gradient.size):
             gradient[places[i]] += forces[i] / draws
             curvature[places[i]] += curvatures[i] / draws
-    if gradient.size > 0:
-        bound_steps(LONGEST_STEP, gradient, curvature)
-        to_score_units(query.sigma, gradient, curvature)
     return loss / draws
 
 

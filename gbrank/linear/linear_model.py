@@ -18,6 +18,8 @@ __all__ = ["LinearModel", "learn_numbers", "whole_rows"]
 Vector = NDArray[np.float64]
 T = TypeVar("T", bound="LinearModel")
 
+LARGEST_FEATURE = 1e100  # sums of squares are finite
+
 
 class LinearModel(BaseRanker):
     """Base class of linear rankers: a score is the sum of features times weights."""
@@ -93,7 +95,8 @@ def whole_rows(rows: Rows, where: str = "") -> Rows:
 
 
 def _whole(matrix: Features, where: str) -> Features:
-    missing = np.isnan(matrix.data if sp.issparse(matrix) else matrix)
+    values = matrix.data if sp.issparse(matrix) else matrix
+    missing = np.isnan(values)
     if missing.any():
         if sp.issparse(matrix):
             place = int(np.argmax(missing))
@@ -104,5 +107,11 @@ def _whole(matrix: Features, where: str) -> Features:
         raise ValueError(
             f"{where}X must not hold NaN for a linear ranker, got it in row {row}, column "
             f"{column}. Fill it in, for example by sklearn.impute.SimpleImputer."
+        )
+    largest = float(np.abs(values).max(initial=0))
+    if largest > LARGEST_FEATURE:
+        raise ValueError(
+            f"{where}X must hold numbers of at most {LARGEST_FEATURE} for a linear ranker, got "
+            f"{largest}. Scale it, for example by sklearn.preprocessing.StandardScaler."
         )
     return matrix.astype(np.float64, copy=False)

@@ -15,6 +15,7 @@ from gbrank.common.checks import (
     check_vector,
 )
 from gbrank.data.rows import Rows
+from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.estimator import WEIGHTS, check_seed
 from gbrank.fit.loading import loadable
 from gbrank.fit.loop import train
@@ -31,6 +32,7 @@ from gbrank.linear.solvers import (
 )
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.grades import labels_differ
 from gbrank.objectives.objective import Objective
@@ -97,7 +99,7 @@ class LinearRanker(LinearModel):
         "cg" is done with a sigma where no derivative is larger.
     learning_rate : float
         Length of a step of "sgd".
-    eval_metric : str, Measure, or sequence of them
+    eval_metric : str, Measure, callable, or sequence of them
         What is measured after each step, on training and validation data; the first decides
         early stopping and is `score`.
     early_stopping_rounds : int, optional
@@ -172,7 +174,7 @@ class LinearRanker(LinearModel):
         max_iter: int = 200,
         tol: float = 1e-5,
         learning_rate: float = 0.01,
-        eval_metric: str | Measure | Sequence[str | Measure] = "ndcg@10",
+        eval_metric: Metric | Sequence[Metric] = "ndcg@10",
         early_stopping_rounds: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -207,6 +209,7 @@ class LinearRanker(LinearModel):
         eval_set: Sequence[tuple[Any, ArrayLike]] | None = None,
         eval_qid: Sequence[ArrayLike] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
+        callbacks: Sequence[Callback] | None = None,
     ) -> "LinearRanker":
         """Train the ranker.
 
@@ -229,6 +232,10 @@ class LinearRanker(LinearModel):
             Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
         eval_qid, eval_group : list of array-like, optional
             Their queries.
+        callbacks : list of callable, optional
+            Functions that are called after each round with a `Round`: its number, sigma and
+            measures. One that returns True ends the fit, and the model is what it would be after
+            the last round; one that raises an error ends it without a model.
 
         Returns
         -------
@@ -239,8 +246,14 @@ class LinearRanker(LinearModel):
         ------
         ValueError, TypeError
             If an argument is not usable; the message names it. Nothing has been trained then.
+
+        Warns
+        -----
+        UserWarning
+            If the scales of the features differ so much that the regression may be inaccurate.
         """
         settings = self._settings()
+        called = check_callbacks(callbacks)
         self._measures()
         schema = learn_numbers(X)
         rows, valid = check_data(
@@ -269,6 +282,7 @@ class LinearRanker(LinearModel):
             patience=patience,
             progress=bool(self.verbose),
             sigmas=descent.sigmas,
+            callbacks=called,
         )
         self.init_coef_ = start
         self.coef_ = descent.coefs[history.best_round]

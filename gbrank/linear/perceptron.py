@@ -185,7 +185,10 @@ class SLAMPerceptron(LinearModel):
         (measure,) = self._measures()
         losses = []
         for part in each_query(rows):
-            scores = part.X @ self.coef_
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores = part.X @ self.coef_
+            if not np.isfinite(scores).all():
+                raise ValueError("X must be scaled: the scores of a query are not finite.")
             (value,) = measure.bind(part.labels, part.queries, n_jobs=1).per_query(scores)
             loss = 1.0 - value if value < 1.0 - ROUNDING else 0.0  # NaN where it is skipped
             losses.append(loss)

@@ -1,5 +1,6 @@
 """How linear rankers are trained: conjugate gradient under annealing, and stochastic gradient."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
+from gbrank.common.quoting import quoted
+from gbrank.common.warnings import warn_user
 from gbrank.data.checking import each_query
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, query_noise
@@ -38,7 +41,15 @@ def regression_on_gains(rows: Rows, gains: Vector, ridge: float, balanced: bool)
     if balanced and 0 < share < total:
         weights = weights * np.where(relevant, total / share, total / (total - share)) / 2
     model = Ridge(alpha=ridge * total, fit_intercept=False, tol=1e-10)
-    coef: Vector = model.fit(rows.X, gains, sample_weight=weights).coef_
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RuntimeWarning)
+        coef: Vector = model.fit(rows.X, gains, sample_weight=weights).coef_
+    if caught:
+        warn_user(
+            "X must have features of similar scales for a regression that is accurate: "
+            "standardise them, or raise ridge (scikit-learn says: "
+            f"{quoted(str(caught[0].message))})."
+        )
     return coef
 
 

@@ -367,7 +367,7 @@ class RBP(DiscountedMeasure):
     """
 
     name = "rbp"
-    formula = "(1 − p) Σ_{r ≤ k} rel_r p^(r − 1)"
+    formula = "(1 − p) Σ_{r ≤ k} rel_r p^{r − 1}"
     source = "Moffat & Zobel 2008"
     labels = "floats ≥ 0, relevant from `threshold`"
 

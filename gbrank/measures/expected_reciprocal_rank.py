@@ -201,7 +201,7 @@ class ERR(Measure):
     """
 
     name = "err"
-    formula = "Σ_{r ≤ k} 1/r p_r Π_{q < r} (1 − p_q), p_r = (2^y_r − 1)/2^max_grade"
+    formula = "Σ_{r ≤ k} p_r/r Π_{q < r} (1 − p_q), p_r = (2^{y_r} − 1)/2^{y_max}"
     source = "Chapelle, Metzler, Zhang & Grinspan 2009"
     labels = "floats from 0 to `max_grade`"
     value = err_value

@@ -171,6 +171,29 @@ class Measure(ABC):
         Terms
         """
 
+    def runner(self, terms: Terms, queries: Queries, n_jobs: int | None) -> Runner:
+        """Return what computes the value of each query.
+
+        Parameters
+        ----------
+        terms : Terms
+        queries : Queries
+        n_jobs : int, optional
+            Number of threads; all by default.
+
+        Returns
+        -------
+        Runner
+        """
+        program = terms.program(
+            measure_value,
+            MeasureFunctions(value=type(self).value),
+            measure_scratch=self.scratch,
+            tied=self.ties == "average",
+            order=TIE_ORDERS[self.ties],
+        )
+        return Runner(program, queries, n_jobs)
+
     @property
     def known_at_real_ranks(self) -> bool:
         """Whether `by_rank` knows what is needed of the measure at real ranks."""
@@ -318,14 +341,7 @@ class BoundMeasure:
         terms = measure.terms(labels, queries)
         self.defined = terms.defined
         self.largest_label = labels.max()
-        program = terms.program(
-            measure_value,
-            MeasureFunctions(value=type(measure).value),
-            measure_scratch=measure.scratch,
-            tied=measure.ties == "average",
-            order=TIE_ORDERS[measure.ties],
-        )
-        self._runner = Runner(program, queries, n_jobs)
+        self._runner = measure.runner(terms, queries, n_jobs)
 
     def per_query(self, scores: ArrayLike) -> Vector:
         """Return the measure of each query, NaN where it is skipped.
@@ -342,7 +358,8 @@ class BoundMeasure:
         checked = check_finite(check_vector(scores, "scores", self.queries.n_documents), "scores")
         values = self._runner.values(checked)
         fill = self.measure.no_relevant
-        return np.where(self.defined, values, np.nan if fill == "skip" else float(fill))
+        known = self.defined & ~np.isnan(values)  # a user's function may give NaN
+        return np.where(known, values, np.nan if fill == "skip" else float(fill))
 
     def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
         """Return the weighted mean over the queries that are not skipped.

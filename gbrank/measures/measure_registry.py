@@ -4,16 +4,23 @@
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
 
 from gbrank.common.checks import refuse_taken, unknown_name
 from gbrank.common.grammar import parse_options
+from gbrank.kernels.compiled import Vector
+from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import DISCOUNT_CALLS
 from gbrank.measures.measure import Measure
 
 __all__ = [
+    "CUSTOM",
     "MEASURES",
     "MeasureFacts",
+    "Metric",
+    "custom_measure",
     "get_measure",
     "is_measure",
     "list_measures",
@@ -21,6 +28,8 @@ __all__ = [
 ]
 
 MEASURES: dict[str, type[Measure]] = {}
+Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
+CUSTOM: dict[str, CustomMeasure] = {}  # functions by name
 
 GRAMMAR = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d+))?(\((?P<options>.*)\))?", re.DOTALL)
 
@@ -67,6 +76,11 @@ def _aliases() -> dict[str, type[Measure]]:
     return {alias: cls for cls in MEASURES.values() for alias in _own_aliases(cls)}
 
 
+def _taken() -> dict[str, Any]:
+    functions = {name: measure.function for name, measure in CUSTOM.items()}
+    return MEASURES | _aliases() | functions
+
+
 def register_measure(cls: type[Measure]) -> type[Measure]:
     """Make a measure known by its `name`; usable as a class decorator.
 
@@ -93,7 +107,7 @@ def register_measure(cls: type[Measure]) -> type[Measure]:
     True
     """
     for name in (cls.name, *_own_aliases(cls)):
-        refuse_taken(name, cls, MEASURES | _aliases())
+        refuse_taken(name, cls, _taken())
     MEASURES[cls.name] = cls
     return cls
 
@@ -116,17 +130,62 @@ def is_measure(text: str) -> bool:
     (True, False)
     """
     match = GRAMMAR.fullmatch(text.strip())
-    return match is not None and match["name"] in MEASURES | _aliases()
+    return text in CUSTOM or (match is not None and match["name"] in MEASURES | _aliases())
 
 
-def get_measure(measure: str | Measure) -> Measure:
+def custom_measure(
+    function: Callable[[Vector, Vector], float], *, name: str | None = None
+) -> CustomMeasure:
+    """Make a measure from a function of one query.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(scores, labels) -> float`` for ONE query, higher being better. Documents come
+        best first: by falling score, equal scores by rising label, so that a ranker gains nothing
+        by ties. NaN leaves the query out of the mean.
+    name : str, optional
+        Registers the measure, so that strings and the command line know it; without it, the
+        function's own name stands in results.
+
+    Returns
+    -------
+    CustomMeasure
+        Usable wherever a measure is that decides, evaluates or compares; LambdaRank and others
+        train on measures only whose swaps they know.
+
+    Raises
+    ------
+    TypeError
+        If `function` cannot be called.
+    ValueError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> from gbrank import custom_measure
+    >>> def clicked_first(scores, labels):
+    ...     return labels[0] > 0
+    >>> custom_measure(clicked_first)([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], group=[2, 2])
+    0.5
+    """
+    own_name = str(getattr(function, "__name__", "custom"))
+    measure = CustomMeasure(function, own_name if name is None else name)
+    if name is not None:
+        refuse_taken(name, function, _taken())
+        CUSTOM[name] = measure
+    return measure
+
+
+def get_measure(measure: Metric) -> Measure:
     """Return a measure from its string.
 
     Parameters
     ----------
-    measure : str or Measure
+    measure : str, Measure or callable
         ``"name"``, ``"name@k"`` or ``"name@k(option=value, ...)"``, such as "ndcg@10", "map",
-        "err@20" or "ndcg@5(gain='linear')". A measure is returned as it is.
+        "err@20" or "ndcg@5(gain='linear')". A measure is returned as it is; a callable is taken as
+        by `custom_measure`.
 
     Returns
     -------
@@ -147,14 +206,19 @@ def get_measure(measure: str | Measure) -> Measure:
     """
     if isinstance(measure, Measure):
         return measure
+    if callable(measure):
+        return custom_measure(measure)
     if not isinstance(measure, str):
-        raise TypeError(f"measure must be a name or a Measure, got {measure!r}.")
+        raise TypeError(f"measure must be a name, a Measure or a function, got {measure!r}.")
+    if measure in CUSTOM:
+        return CUSTOM[measure]
     match = GRAMMAR.fullmatch(measure.strip())
     name = match["name"] if match else measure
     known = MEASURES | _aliases()
     cls = known.get(name)
     if match is None or cls is None:
-        raise unknown_name("measure", name, known)
+        meant = repr(measure.lower()) if is_measure(measure.lower()) else None
+        raise unknown_name("measure", name, [*known, *CUSTOM], meant)
     options = parse_options(match["options"] or "", measure, DISCOUNT_CALLS)
     if match["k"] is not None:
         options["k"] = int(match["k"])
@@ -177,10 +241,12 @@ def list_measures() -> list[MeasureFacts]:
     >>> [facts.name for facts in list_measures()][:3]
     ['ap', 'bpref', 'dcg']
     """
-    return [_facts(name, cls) for name, cls in sorted(MEASURES.items())]
+    classes = [_facts(name, cls, cls) for name, cls in MEASURES.items()]
+    functions = [_facts(name, CustomMeasure, item.function) for name, item in CUSTOM.items()]
+    return sorted(classes + functions, key=lambda facts: facts.name)
 
 
-def _facts(name: str, cls: type[Measure]) -> MeasureFacts:
+def _facts(name: str, cls: type[Measure], documented: Any) -> MeasureFacts:
     truncated = any(item.name == "k" for item in fields(cls))
-    summary = (cls.__doc__ or "").strip().split("\n")[0]
+    summary = (documented.__doc__ or "").strip().split("\n")[0]
     return MeasureFacts(name, _own_aliases(cls), summary, cls, truncated, cls.swaps is not None)

@@ -10,8 +10,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from gbrank.common.checks import unknown_name
-from gbrank.common.grammar import parse_options, split_outside
-from gbrank.measures.measure_registry import get_measure
+from gbrank.common.grammar import deep_nesting_refused, parse_options, split_outside
+from gbrank.measures.measure_registry import get_measure, is_measure
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Facts, Objective
@@ -28,6 +28,16 @@ __all__ = ["DEFAULT_OBJECTIVE", "custom_objective", "get_objective"]
 # Why: docs/defaults.md. A test holds the docstring, the README and the pages to it.
 DEFAULT_OBJECTIVE = "noisy:ndcg"
 
+# Names of kinds of objectives, and those of other libraries: what is meant by them here.
+FAMILIAR = {
+    "pairwise": "'ranknet'",
+    "listwise": "'listnet'",
+    "rank:pairwise": "'ranknet', or 'xgboost:rank:pairwise' with booster='xgboost'",
+    "rank:ndcg": "'lambda:ndcg', or 'xgboost:rank:ndcg' with booster='xgboost'",
+    "rank:map": "'lambda:map', or 'xgboost:rank:map' with booster='xgboost'",
+    "rank_xendcg": "'xendcg', or 'lightgbm:rank_xendcg'",
+    "yetirank": "'noisy:ndcg'",
+}
 GRAMMAR = re.compile(
     r"(?P<name>[a-z][a-z0-9_]*)(\((?P<options>[^:]*)\))?(:(?P<inner>.*))?", re.DOTALL
 )
@@ -123,15 +133,19 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
         if callable(objective):
             return custom_objective(objective)
         raise TypeError(f"objective must be a name, an Objective or a function, got {objective!r}.")
-    text = objective.strip()
+    with deep_nesting_refused(objective):
+        return _from_text(objective.strip())
+
+
+def _from_text(text: str) -> Objective:
     terms = [split_outside(term, "*") for term in split_outside(text, "+")]
     if len(terms) > 1:
         return Mixture(
-            [get_objective(term[-1]) for term in terms],
+            [_from_text(term[-1].strip()) for term in terms],
             ["*".join(term[:-1]) or 1.0 for term in terms],
         )
     if text.startswith("(") and text.endswith(")"):
-        return get_objective(text[1:-1])
+        return _from_text(text[1:-1].strip())
     known = OBJECTIVES | aliases()
     if text in known:
         text = known[text].name
@@ -140,14 +154,19 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     found = known.get(name)
     if match is None or found is None:
         usages = (item.usage for item in list_objectives())
-        raise unknown_name("objective", name, [*usages, *aliases()])
-    options = parse_options(match["options"] or "", objective)
+        raise unknown_name("objective", name, [*usages, *aliases()], _meant(text.lower()))
+    options = parse_options(match["options"] or "", text)
     if match["inner"] is not None:
         if not facts_of(found).takes_measure:
-            raise ValueError(f"objective {name!r} takes no measure, got {objective!r}.")
+            raise ValueError(f"objective {name!r} takes no measure, got {text!r}.")
         options["measure"] = get_measure(match["inner"])
-    made: Objective = _make(found, options, objective)
+    made: Objective = _make(found, options, text)
     return made
+
+
+def _meant(text: str) -> str | None:
+    """Return what someone means who gives a measure, or a name from elsewhere."""
+    return FAMILIAR.get(text, f"'lambda:{text}'" if is_measure(text) else None)
 
 
 def _make(found: Any, options: dict[str, Any], objective: str) -> Any:

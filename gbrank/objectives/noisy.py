@@ -97,9 +97,10 @@ class NoisyLambdaRank(MeasureObjective):
             parameters=NoisyParameters(
                 self.draws,
                 np.inf if self.truncation is None else float(self.truncation),
-                swaps.separable is None,
+                by_row=swaps.separable is None,
+                by_rank=swaps.separable is not None and self._measure.form == "discounted",
             ),
-            scratch=NOISY_SCRATCH,
+            scratch=NOISY_SCRATCH + self.draws + 1,
             measure_scratch=self._measure.scratch,
             seed=self.seed,
         )

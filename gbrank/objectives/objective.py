@@ -18,6 +18,7 @@ from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
 from gbrank.data.rows import document_weights
 from gbrank.kernels.compiled import Vector
+from gbrank.schedules import check_sigma
 
 __all__ = ["ANNEALED", "BoundObjective", "Evaluator", "Facts", "Objective"]
 
@@ -237,7 +238,7 @@ class BoundObjective:
         scores : array-like, shape (n_documents,)
             Finite scores.
         sigma : float
-            Width of the smoothing, in score units, above 0.
+            Width of the smoothing, in score units, at least 1e-300.
         round : int
             The boosting round, on which the draws of a stochastic objective and the share of an
             annealed mixture depend.
@@ -264,7 +265,7 @@ class BoundObjective:
         scores : array-like, shape (n_documents,)
             Finite scores.
         sigma : float
-            Width of the smoothing, in score units, above 0.
+            Width of the smoothing, in score units, at least 1e-300.
         round : int
             The boosting round, on which the draws of a stochastic objective and the share of an
             annealed mixture depend.
@@ -283,5 +284,4 @@ class BoundObjective:
 
     def _check(self, scores: ArrayLike, sigma: float) -> tuple[Vector, float]:
         checked = check_vector(scores, "scores", self.queries.n_documents)
-        check_number(sigma, "sigma", 0, open_low=True)
-        return check_finite(checked, "scores"), float(sigma)
+        return check_finite(checked, "scores"), check_sigma(sigma, "sigma")

@@ -52,7 +52,7 @@ class SmoothRank(MeasureObjective):
     name = "smooth"
     wanted = "say what each position is worth for SmoothRank"
     declared = Facts(
-        formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_d(j))²/σ)",
+        formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_{d(j)})²/σ)",
         source="Chapelle & Wu 2010, eq. 7, 8",
         sigma_unit="squared score",
         sigma="geometric(0.1, 0.01, unit='spread')",  # widths of 0.3 to 0.1 spreads

@@ -1,6 +1,6 @@
 """Pictures. Each function draws on a Matplotlib `Axes`, `ax` or a new one, and returns it."""
 
-from gbrank.plots.comparison_panels import comparison, comparison_grid
+from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
 from gbrank.plots.fitted_ranker import importance, learning_curves
 from gbrank.plots.predictions import calibration, per_query
 from gbrank.plots.smoothing import objective, soft_ranks
@@ -13,5 +13,6 @@ __all__ = [
     "learning_curves",
     "objective",
     "per_query",
+    "quality_by_seconds",
     "soft_ranks",
 ]

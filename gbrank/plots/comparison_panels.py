@@ -1,4 +1,4 @@
-"""A comparison of rankers: means, with intervals of the differences."""
+"""A comparison of rankers: means with intervals of the differences, and means by seconds."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.summary import Row
-from gbrank.plots.style import BLUE, GREY, axes_for, tidy
+from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["comparison", "comparison_grid"]
+__all__ = ["comparison", "comparison_grid", "quality_by_seconds"]
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
+MARKERS = "osD^vP*X"
 
 
 def comparison(
@@ -94,24 +95,88 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> "Figure":
     >>> len(plots.comparison_grid(result).axes)
     1
     """
-    from matplotlib.figure import Figure
-
     blocks, baseline = comparison.blocks(part), comparison.baseline
     names = [row.ranker for row in blocks[0]]
-    measures = list(dict.fromkeys(rows[0].measure for rows in blocks))
-    datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
     margin = 0.5 + 0.075 * max(map(len, names))
-    size = (margin + 3.2 * len(datasets), 1.0 + len(measures) * (0.6 + 0.32 * len(names)))
-    figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(len(measures), len(datasets), sharey=True, squeeze=False)
-    for rows in blocks:
-        axes = grid[measures.index(rows[0].measure), datasets.index(rows[0].data)]
+    figure, panels = _grid(blocks, (3.2, 0.6 + 0.32 * len(names)), (margin, 1.0), sharey=True)
+    for axes, rows in zip(panels, blocks, strict=True):
         _panel(axes, rows, baseline)
-    for axes, data in zip(grid[0], datasets, strict=True):
-        axes.set_title(data)
-    _name_rows(grid[0, 0], blocks[0])
+    _name_rows(panels[0], blocks[0])
     figure.supxlabel(LEGEND.format(baseline), fontsize="small")
     return figure
+
+
+def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure":
+    """Draw the mean of each ranker against the CPU seconds of a fit.
+
+    There is a panel for each measure (down) and data set (across).
+
+    Parameters
+    ----------
+    comparison : Comparison
+    part : {"test", "valid"}
+        As for `Comparison.summary`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
+    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
+    >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
+    >>> result = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
+    >>> plots.quality_by_seconds(result).axes[0].get_xlabel()
+    'CPU seconds of a fit'
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    blocks = comparison.blocks(part)
+    names = [row.ranker for row in blocks[0]]
+    columns = max(1, min(3, len(names) // 2))
+    margin = 0.22 * -(-len(names) // columns)
+    figure, panels = _grid(blocks, (3.4, 3.2), (1.6, margin), sharey=False)
+    for axes, rows in zip(panels, blocks, strict=True):
+        for row, (colour, marker) in zip(rows, _styles(names), strict=True):
+            axes.plot(row.cpu_seconds, row.mean, marker, color=colour, label=row.ranker)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel("CPU seconds of a fit")
+        axes.set_ylabel(f"{rows[0].measure}, {part} queries")
+        tidy(axes)
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=columns, fontsize="small")
+    return figure
+
+
+def _grid(
+    blocks: Sequence[Sequence[Row]],
+    panel: tuple[float, float],
+    margin: tuple[float, float],
+    sharey: bool,
+) -> "tuple[Figure, list[Axes]]":
+    """Return a figure, and the axes of each block: measures down, data sets across, in inches."""
+    from matplotlib.figure import Figure
+
+    measures = list(dict.fromkeys(rows[0].measure for rows in blocks))
+    datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
+    size = (margin[0] + panel[0] * len(datasets), margin[1] + panel[1] * len(measures))
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(len(measures), len(datasets), sharey=sharey, squeeze=False)
+    for axes, data in zip(grid[0], datasets, strict=True):
+        axes.set_title(data)
+    return figure, [
+        grid[measures.index(rows[0].measure), datasets.index(rows[0].data)] for rows in blocks
+    ]
+
+
+def _styles(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a colour and a marker for each name, no two alike up to 32."""
+    n = len(PALETTE)
+    return [(PALETTE[i % n], MARKERS[i // n % len(MARKERS)]) for i in range(len(names))]
 
 
 def _panel(axes: "Axes", rows: Sequence[Row], baseline: str) -> None:

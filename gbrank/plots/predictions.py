@@ -9,8 +9,7 @@ from gbrank.common.checks import check_labels
 from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import calibration_bins, expected_calibration_error
 from gbrank.evaluation.statistics import interval, randomisation_test
-from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.plots.style import BLUE, GREY, axes_for, tidy
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def per_query(
     *,
     qid: ArrayLike | None = None,
     group: ArrayLike | None = None,
-    measure: str | Measure = "ndcg@10",
+    measure: Metric = "ndcg@10",
     names: tuple[str, str] = ("scores", "other"),
     ax: "Axes | None" = None,
 ) -> "Axes":

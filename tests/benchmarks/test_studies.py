@@ -64,7 +64,7 @@ def test_page_and_numbers(
         assert number["mean"] == pytest.approx(row.mean, rel=5e-4)
         name, mean, difference, interval, p, rounds, seconds = line.strip("| ").split(" | ")
         assert (name, mean) == (f"`{row.ranker}`", f"{row.mean:.4f}")
-        assert seconds == f"{row.seconds:.1f}"
+        assert seconds == f"{row.cpu_seconds:.1f}"
         assert rounds == f"{row.rounds:.0f}"
         if row.ranker == comparison.baseline:
             assert (difference, interval, p) == ("baseline", "", "")

@@ -219,6 +219,17 @@ def test_outside_training(kit: Any) -> None:
     assert hook.sigmas == schedule_of(range(3, 4))
 
 
+@pytest.mark.parametrize("sigma", [0.5, constant(0.5, unit="spread")], ids=str)
+def test_scores_are_checked_before_their_spread(sigma: Any) -> None:
+    """Whoever calls a hook may give anything."""
+    hook = lightgbm_fobj("lambda:ndcg", sigma)
+    for scores, message in (
+        ([0.0, np.nan], "scores must be finite"), ([0.0], "scores must have 2 entries"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            hook(np.array([1.0, 0.0]), np.array(scores), None, np.array([2]))
+
+
 def test_lgbm_ranker_round_and_continuation() -> None:
     """LGBMRanker calls objectives with other arguments; init_model continues."""
     hook = lightgbm_fobj("lambdarank", FALLING)

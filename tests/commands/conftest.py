@@ -5,8 +5,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from command import SMALL, Output
 
-from gbrank.measures.measure_registry import MEASURES
+from gbrank import make_cubic, write_letor
+from gbrank.commands.cli import main
+from gbrank.measures.measure_registry import CUSTOM, MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
 
 PLUGIN = """
@@ -27,7 +30,7 @@ class Mine(gbrank.NDCG):
 @pytest.fixture
 def registries() -> Iterator[None]:
     """Let a test register objectives and measures for itself only."""
-    with patch.dict(OBJECTIVES), patch.dict(MEASURES):
+    with patch.dict(OBJECTIVES), patch.dict(MEASURES), patch.dict(CUSTOM):
         yield
 
 
@@ -37,3 +40,53 @@ def plugin(tmp_path: Path, registries: None) -> Path:
     path = tmp_path / "plugin.py"
     path.write_text(PLUGIN)
     return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make train.txt, of 12 queries, and test.txt, of 5 of which one has no relevant document."""
+    folder = tmp_path_factory.mktemp("data")
+    X, y, qid = make_cubic(17, n_documents=10, n_features=6, random_state=3)
+    qid += 100
+    y[qid == 114] = 0
+    names = [f"docid = D{row} inc = 1" for row in range(len(y))]
+    for name, rows in {"train": qid < 112, "test": qid >= 112}.items():
+        comments = [name for name, row in zip(names, rows, strict=True) if row]
+        write_letor(folder / f"{name}.txt", X[rows], y[rows], qid[rows], comments=comments)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(data: Path) -> str:
+    """Train on train.txt through the command."""
+    folder = str(data / "model")
+    assert main(["train", str(data / "train.txt"), "--model", folder, *SMALL]) == 0
+    return folder
+
+
+@pytest.fixture
+def output(capsys: pytest.CaptureFixture[str]) -> Output:
+    """Run the command, which must succeed, and return what it prints."""
+
+    def run(*argv: object) -> str:
+        capsys.readouterr()
+        assert main(list(map(str, argv))) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def fault(capsys: pytest.CaptureFixture[str]) -> Output:
+    """Run the command, which must fail with one line, and return that."""
+
+    def run(*argv: object) -> str:
+        capsys.readouterr()
+        assert main(list(map(str, argv))) == 1
+        out, error = capsys.readouterr()
+        assert not out
+        assert error.startswith("gbrank: error: ")
+        assert error.count("\n") == 1
+        return error
+
+    return run

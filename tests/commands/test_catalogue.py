@@ -13,6 +13,7 @@ import pytest
 from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
 from gbrank.commands.catalogue import measures_page, objectives_page
 from gbrank.commands.docstrings import documented_parameters
+from gbrank.commands.mathematics import as_tex
 
 DOCS = Path(__file__).parents[2] / "docs"
 OBJECTIVES = {item.name: item for item in list_objectives()}
@@ -60,7 +61,8 @@ def test_facts_of_objectives(name: str) -> None:
         assert value is not None
         if isinstance(value, str):
             assert value.strip() == value != ""
-            assert value == "none" or value in text
+            shown = as_tex(value) if field.name == "formula" else value
+            assert value == "none" or shown in text
     assert facts.sigma_unit in ("score", "squared score", "none")
     assert item.summary in text
     assert all(f"`{alias}`" in text for alias in item.aliases)
@@ -73,7 +75,8 @@ def test_facts_of_measures(name: str) -> None:
     """Likewise; a measure that takes a cut-off says so."""
     item = MEASURES[name]
     text = entry(measures_page(), item.usage)
-    for value in (item.summary, item.cls.formula, item.cls.source, item.cls.labels):
+    assert item.cls.formula.strip() == item.cls.formula != ""
+    for value in (item.summary, as_tex(item.cls.formula), item.cls.source, item.cls.labels):
         assert value.strip() == value != ""
         assert value in text
     assert all(f"`{alias}`" in text for alias in item.aliases)
@@ -121,3 +124,26 @@ def test_pages_are_tables_that_render() -> None:
         rows = [line for line in page.split("\n") if line.startswith("| ")]
         assert len(rows) > 30
         assert {line.replace("\\|", "").count("|") for line in rows} == {5}
+
+
+@pytest.mark.parametrize(
+    ("formula", "tex"),
+    [
+        ("−Σ_i t_i log p_i, t = softmax(y)",
+         r"-\sum _{i} t_{i}\log p_{i},\quad t =\text{ softmax}(y)"),
+        ("½ max(0, 1 − (s_i − s_j)/σ)²", r"\tfrac{1}{2}\max (0, 1 - (s_{i} - s_{j})/\sigma )^2"),
+        ("Z the same, r̂_i ≤ 1", r"Z\text{ the same},\quad \hat{r}_{i} \leq  1"),
+    ],
+)  # fmt: skip
+def test_formulas_as_tex(formula: str, tex: str) -> None:
+    """Indices, functions, words and symbols."""
+    assert as_tex(formula) == tex
+
+
+def test_every_formula_is_tex() -> None:
+    """Nothing is left that TeX does not know, and every brace has its partner."""
+    formulas = [item.facts.formula for item in list_objectives()]
+    formulas += [item.cls.formula for item in list_measures()]
+    for tex in filter(None, map(as_tex, formulas)):
+        assert tex.isascii(), tex
+        assert tex.count("{") == tex.count("}"), tex

@@ -74,7 +74,7 @@ def test_without_data(output: Callable[..., str], monkeypatch: pytest.MonkeyPatc
     lines = output(*SMALL).split("\n")
     assert lines[0] == "cubic, ndcg@10: 10 queries, 0 skipped"
     names = [line.split()[0] for line in lines[2:5]]
-    assert names == ["lambda:ndcg", "lightgbm:lambdarank", "xgboost:rank:ndcg"]
+    assert names == ["noisy:ndcg", "lightgbm:lambdarank", "xgboost:rank:ndcg"]
 
 
 def test_several_data_sets(data: Path, output: Callable[..., str], tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_plugins_reach_every_process(
         file = tmp_path / f"{jobs}.json"
         output(*argv, "--jobs", jobs, "--plugin", plugin, "--json", file)
         content = json.loads(file.read_text())
-        contents.append([row | {"seconds": 0} for row in content["test"]])
+        contents.append([row | {"cpu_seconds": 0} for row in content["test"]])
     assert contents[0] == contents[1]
     assert [row["measure"] for row in contents[0]] == ["mine@5", "mine@5"]
 
@@ -109,10 +109,10 @@ def test_plugins_reach_every_process(
         (["--rankers", "nonsense"], "unknown objective 'nonsense'"),
         (["--rankers", "lambda:ndcg", "lambda:ndcg"], "--rankers must not hold 'lambda:ndcg' twic"),
         (["--measures", "nonsense"], "unknown measure 'nonsense'"),
-        (["--baseline", "b"], "baseline must be one of ['lambda:ndcg',"),
+        (["--baseline", "b"], "baseline must be one of ['noisy:ndcg',"),
         (["--seeds", "0"], "seeds must be an integer of at least 1, got 0"),
         (["--jobs", "0"], "n_jobs must be -1 or at least 1, or None, got 0"),
-        (["--num-leaves", "1"], "seed 0, fold 1: num_leaves must be an integer of at least 2"),
+        (["--num-leaves", "1"], "seed 0, fold 1: --num-leaves must be an integer of at least 2"),
         (["--json", "missing/a.json"], "--json must be in a folder that exists"),
         (["--picture", "missing/a.png"], "--picture must be in a folder that exists"),
         (["--picture", "a.txt"], "--picture must end in one of"),
@@ -145,3 +145,17 @@ def test_catboost_is_optional(
     monkeypatch.setitem(sys.modules, "catboost", None)
     assert main(["compare", "--rankers", "catboost:YetiRank"]) == 1
     assert "pip install 'gbrank[catboost]'" in capsys.readouterr().err
+
+
+def test_learning_rates_and_the_picture_of_seconds(
+    output: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each ranker at its best rate, and what that costs."""
+    monkeypatch.setattr(gbrank.commands.compare, "CUBIC_QUERIES", 10)
+    picture = tmp_path / "seconds.png"
+    table = output(
+        "--rankers", "ranknet", "lightgbm:lambdarank", "--learning-rate", "0.05", "0.1",
+        "--seconds-picture", picture, *SMALL,
+    )  # fmt: skip
+    assert "CPU s" in table.split("\n")[1]
+    assert picture.stat().st_size > 5000

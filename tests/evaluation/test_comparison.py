@@ -1,14 +1,19 @@
 """Tables, JSON and pictures of a comparison."""
 
+import dataclasses
 import itertools
 import json
+import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from gbrank import Dataset, compare_rankers, make_cubic, plots
+from gbrank.evaluation.tables import as_html, as_markdown
 from noisy import NOISY
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -57,7 +62,7 @@ def test_json(comparison: Any) -> None:
     kinds = {"data": str, "measure": str, "ranker": str, "n_queries": int, "n_skipped": int}
     numbers = ["mean", "low", "high", "seed_deviation", "difference", "difference_low",
                "difference_high", "p_randomisation", "p_t", "calibration_error", "rounds",
-               "seconds"]  # fmt: skip
+               "cpu_seconds"]  # fmt: skip
     for part in ("test", "valid"):
         keys = [(row["data"], row["measure"], row["ranker"]) for row in content[part]]
         expected = itertools.product(["data", "other", "pooled"], ["ndcg@10", "rr"], NOISY)
@@ -87,6 +92,38 @@ def test_picture(comparison: Any, tmp_path: Path) -> None:
     assert dots == [row.mean for row in rows]
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels == list(NOISY)
+
+
+@pytest.mark.parametrize("part", ["test", "valid"])
+def test_a_data_frame_has_the_rows(comparison: Any, part: str) -> None:
+    """All numbers, unrounded."""
+    frame = comparison.to_pandas(part)
+    rows = comparison.summary(part)
+    assert list(frame.columns) == [item.name for item in dataclasses.fields(rows[0])]
+    for (_, found), row in zip(frame.iterrows(), rows, strict=True):
+        np.testing.assert_equal(dict(found), dataclasses.asdict(row))
+
+
+def test_markdown_and_html_have_the_cells_of_the_text(comparison: Any) -> None:
+    """In the same order, escaped."""
+    texts = comparison.table().split("\n\n")
+    tables = comparison.to_markdown().split("\n\n")
+    shown = ET.fromstring(f"<div>{comparison._repr_html_()}</div>").findall("table")
+    assert len(texts) == len(shown) == len(tables) / 2
+    for text, title, table, html in zip(texts, tables[::2], tables[1::2], shown, strict=True):
+        first, *lines = text.split("\n")
+        assert title == f"**{first}**"
+        assert html.findtext("caption") == first
+        head, rule, *rows = [line.strip("|").split("|") for line in table.split("\n")]
+        assert rule == ["---", *["---:"] * (len(head) - 1)]
+        found = [[cell.text or "" for cell in row] for row in html.iter("tr")]
+        for line, row, cells in zip(lines, [head, *rows], found, strict=True):
+            assert [cell.strip() for cell in row] == cells
+            assert [cell for cell in cells if cell] == re.split(r"  +", line.strip())
+    odd = dataclasses.replace(comparison.summary()[0], data="a<b|c", ranker="x|y & z")
+    assert "<caption>a&lt;b|c" in as_html([odd])
+    assert "<td>x|y &amp; z</td>" in as_html([odd])
+    assert "| x\\|y & z |" in as_markdown([odd])
 
 
 def test_records_are_columns_of_a_data_frame(comparison: Any) -> None:

@@ -22,6 +22,7 @@ from sklearn.frozen import FrozenEstimator
 
 from gbrank import (
     NDCG,
+    BestRate,
     Dataset,
     GBRanker,
     LambdaRank,
@@ -43,7 +44,7 @@ TINY: dict[str, Any] = {"n_estimators": 5, "min_child_samples": 3}
 
 def without_seconds(records: dict[str, list[Any]]) -> pd.DataFrame:
     """Return records but for what differs from run to run."""
-    return pd.DataFrame(records).drop(columns="seconds")
+    return pd.DataFrame(records).drop(columns="cpu_seconds")
 
 
 def test_summary_is_what_a_loop_gives() -> None:
@@ -76,7 +77,7 @@ def test_summary_is_what_a_loop_gives() -> None:
             assert_allclose(row.mean, own.mean(), rtol=1e-12)
             assert_allclose(row.seed_deviation, own.mean(axis=1).std(ddof=1), rtol=1e-9)
             assert row.low < row.mean < row.high
-            assert row.seconds > 0
+            assert row.cpu_seconds > 0
         difference = (table[1] - table[0]).mean(axis=0)
         assert_allclose(rows[1].difference, difference.mean(), rtol=1e-9)
         assert rows[1].difference_low < rows[1].difference < rows[1].difference_high
@@ -309,7 +310,7 @@ def test_files_are_tables(tmp_path: Path) -> None:
     expected = pd.DataFrame(comparison.records).astype(types)
     assert list(files.columns) == [
         "data", *keys, "ndcg@10(no_relevant=0,gain='linear')", "ap", "calibration_error", "rounds",
-        "seconds",
+        "cpu_seconds",
     ]  # fmt: skip
     pd.testing.assert_frame_equal(
         files.sort_values(keys, ignore_index=True), expected.sort_values(keys, ignore_index=True)
@@ -464,3 +465,23 @@ def test_a_fit_that_fails_is_named(jobs: int) -> None:
     rankers = {"clean": GBRanker(**TINY), "bad": GBRanker(num_leaves=1)}
     with pytest.raises(ValueError, match="bad on data, seed 0, fold 1: num_leaves must be"):
         compare_rankers(rankers, [DATA], seeds=1, n_jobs=jobs, progress=False)
+
+
+def test_the_best_rate_is_chosen_on_validation_queries() -> None:
+    """Every rate is a fit as it would be by itself; the one that validates best is kept."""
+    X, y, qid = make_cubic(60, n_documents=10, n_features=5, random_state=1)
+    train, valid = qid < 40, qid >= 40
+    data = {"qid": qid[train], "eval_set": [(X[valid], y[valid])], "eval_qid": [qid[valid]]}
+    budget = {"n_estimators": 40, "early_stopping_rounds": 5, "random_state": 0, "n_jobs": 1}
+    rates = [0.001, 0.1, 0.3]
+    alone = [
+        GBRanker("ranknet", learning_rate=rate, **budget).fit(X[train], y[train], **data)
+        for rate in rates
+    ]
+    best = int(np.argmax([ranker.best_score_ for ranker in alone]))
+    chosen = BestRate(GBRanker("ranknet", **budget), rates).fit(X[train], y[train], **data)
+    assert chosen.learning_rate_ == rates[best]
+    assert chosen.best_iteration_ == alone[best].best_iteration_
+    np.testing.assert_array_equal(chosen.predict(X), alone[best].predict(X))
+    with pytest.raises(ValueError, match="learning_rates must hold at least one rate"):
+        BestRate(GBRanker(), []).fit(X[train], y[train], **data)

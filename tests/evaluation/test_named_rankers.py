@@ -30,7 +30,7 @@ def test_names_of_gbranks_rankers(name: str, booster: str, objective: Any) -> No
     """They have the protocol's budget, or the one that is given."""
     ranker = ranker_from_name(name, num_leaves=7, eval_metric="ap")
     expected = GBRanker(
-        objective, booster=booster, n_estimators=500, learning_rate=0.05, num_leaves=7,
+        objective, booster=booster, n_estimators=5000, learning_rate=0.05, num_leaves=7,
         min_child_samples=20, subsample=0.8, colsample=0.7, extra_trees=False,
         early_stopping_rounds=100,
         eval_metric="ap",
@@ -113,3 +113,13 @@ def test_catboost_refuses() -> None:
     frame = pd.DataFrame(X).assign(kind=pd.Categorical(["a", "b"] * 48))
     with pytest.raises(ValueError, match="X must hold numbers only, got categories"):
         CatBoostPeer().fit(frame, Y, qid=QID)
+
+
+def test_parameters_of_a_boosters_own_objective() -> None:
+    """They follow the objective's name; all pairs are LightGBM's own way to cut nothing off."""
+    ranker = ranker_from_name("lightgbm:lambdarank:lambdarank_truncation_level=10000")
+    assert (ranker.objective, ranker.booster) == ("lightgbm:lambdarank", "lightgbm")
+    assert ranker.booster_params == {"lambdarank_truncation_level": 10000}
+    ranker = ranker_from_name("xgboost:rank:ndcg:lambdarank_pair_method=mean")
+    assert (ranker.objective, ranker.booster) == ("xgboost:rank:ndcg", "xgboost")
+    assert ranker.booster_params == {"lambdarank_pair_method": "mean"}

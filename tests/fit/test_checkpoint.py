@@ -1,7 +1,5 @@
 """Checkpoints: a fit that is interrupted goes on to the same bits, and to nothing else's."""
 
-import errno
-import json
 import os
 import re
 import subprocess
@@ -14,74 +12,30 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from checkpointed import (
+    FILE,
+    QID,
+    QID_ALL,
+    TRAIN,
+    VALID,
+    Killed,
+    X,
+    Y,
+    assert_same,
+    boosters,
+    fit,
+    history_of,
+    interrupted,
+    kill_before,
+    make,
+)
 from numpy.testing import assert_array_equal
-from plain_trees import PLAIN
 from sklearn.linear_model import Ridge
 
-from gbrank import GBRanker, LambdaRank, geometric, make_cubic
+from gbrank import LambdaRank, geometric
 from gbrank.boosters import TRAINERS
 from gbrank.commands.cli import main
 from gbrank.fit.loop import FitInterrupted
-
-X_ALL, Y_ALL, QID_ALL = make_cubic(40, n_documents=12, n_features=6, random_state=0)
-TRAIN = QID_ALL < 25
-X, Y, QID = X_ALL[TRAIN], Y_ALL[TRAIN], QID_ALL[TRAIN]
-VALID = {
-    "eval_set": [(X_ALL[~TRAIN], Y_ALL[~TRAIN]), (X[:120], Y[:120])],
-    "eval_qid": [QID_ALL[~TRAIN], QID[:120]],
-}
-FILE = "checkpoint.gbrank"
-boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-
-
-class Killed(Exception):
-    """What ends a fit in these tests."""
-
-
-def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
-    """Return a small ranker."""
-    defaults = {"n_estimators": 9, "random_state": 3, "n_jobs": 1, "min_child_samples": 3}
-    return GBRanker(objective, booster=booster, **{**PLAIN, **defaults, **params})
-
-
-def fit(ranker: GBRanker, X: Any = X, **data: Any) -> GBRanker:
-    """Return a ranker, fitted."""
-    return ranker.fit(X, Y, **{"qid": QID, **VALID, **data})
-
-
-def kill_before(
-    monkeypatch: pytest.MonkeyPatch, ranker: GBRanker, round: int, error: Any = Killed
-) -> None:
-    """Let training end before a round, counted from the beginning of this fit."""
-    kind = TRAINERS[ranker.booster]
-    step, done = kind.step, []
-
-    def dying(self: Any, derivatives: Any) -> None:
-        if len(done) == round:
-            raise error
-        done.append(1)
-        step(self, derivatives)
-
-    monkeypatch.setattr(kind, "step", dying)
-
-
-def interrupted(ranker: GBRanker, folder: Path, round: int, X: Any = X, **data: Any) -> None:
-    """Fit until before a round."""
-    with pytest.MonkeyPatch.context() as patch:
-        kill_before(patch, ranker, round)
-        with pytest.raises(Killed):
-            fit(ranker, X, checkpoint=folder, checkpoint_rounds=2, **data)
-
-
-def assert_same(a: GBRanker, b: GBRanker, X: Any = X) -> None:
-    """Assert that two fits came to the same bits."""
-    assert a._model.dump() == b._model.dump()
-    assert a.evals_result_ == b.evals_result_
-    assert a.best_iteration_ == b.best_iteration_
-    assert a.best_score_ == b.best_score_
-    assert_array_equal(a.sigmas_, b.sigmas_)
-    assert_array_equal(a.predict(X), b.predict(X))
-
 
 # --- the same bits ------------------------------------------------------------------------------
 
@@ -96,6 +50,12 @@ CASES = {
     "noise": {"objective": "noisy:ndcg"},
     "mixture": {"objective": "lambda:ap+pointwise", "sigma": lambda round, _: 1 / (1 + round)},
     "stopping": {"early_stopping_rounds": 2, "learning_rate": 1.0, "n_estimators": 30},
+    "start that stops": {
+        "objective": "approx:ndcg",
+        "early_stopping_rounds": 2,
+        "learning_rate": 1.0,
+        "n_estimators": 30,
+    },
     "start": {"init": Ridge().fit(X, Y), "subsample": 0.7},
     "training measure": {"verbose": 1},
 }
@@ -149,7 +109,7 @@ def test_the_boosters_own_objectives(objective: str, shuffled: bool, tmp_path: P
     order = np.random.default_rng(0).permutation(len(Y)) if shuffled else np.arange(len(Y))
     data = {"X": X[order], "qid": QID[order], "query_weight": np.linspace(1, 2, 25)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(globals(), "Y", Y[order])
+        patch.setattr("checkpointed.Y", Y[order])
         interrupted(make(booster, objective), tmp_path, 5, **data)
         again = fit(make(booster, objective), checkpoint=tmp_path, **data)
         assert_same(again, fit(make(booster, objective), **data))
@@ -418,80 +378,17 @@ def test_checkpoint_is_a_path() -> None:
         fit(make(), checkpoint=7)
 
 
-# --- disks and damage ---------------------------------------------------------------------------
-
-
-def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tree is grown then."""
-    (tmp_path / "file").write_text("")
-    ranker = make()
-    kill_before(monkeypatch, ranker, 0)
-    with pytest.raises(OSError, match=r"checkpoint must be a folder to write to.*file"):
-        fit(ranker, checkpoint=tmp_path / "file")
-    with pytest.raises(OSError, match="checkpoint must be a folder to write to"):
-        fit(ranker, checkpoint=tmp_path / "file" / "below")
-
-
-def full(monkeypatch: pytest.MonkeyPatch, writings: int) -> None:
-    """Let the disk be full after so many writings."""
-    fsync, done = os.fsync, []
-
-    def failing(file: int) -> None:
-        if len(done) == writings:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        done.append(1)
-        fsync(file)
-
-    monkeypatch.setattr(os, "fsync", failing)
-
-
-def test_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the first it is noticed before training; later, the last checkpoint is whole."""
-    ranker = make(subsample=0.7)
-    with monkeypatch.context() as patch:
-        full(patch, 0)
-        kill_before(patch, ranker, 0)
-        with pytest.raises(OSError, match="No space left"):
-            fit(ranker, checkpoint=tmp_path)
-    assert os.listdir(tmp_path) == []
-    with monkeypatch.context() as patch:
-        full(patch, 3)
-        with pytest.raises(OSError, match="No space left"):
-            fit(ranker, checkpoint=tmp_path, checkpoint_rounds=2)
-    assert os.listdir(tmp_path) == [FILE]
-    assert _history(tmp_path)["done"] == 4
-    assert_same(fit(ranker, checkpoint=tmp_path), fit(make(subsample=0.7)))
-
-
-def _history(folder: Path) -> dict[str, Any]:
-    """Return what a checkpoint says of the rounds."""
-    history: dict[str, Any] = json.loads((folder / FILE).read_bytes().split(b"\n")[1])["history"]
-    return history
-
-
-def test_damage_is_noticed(tmp_path: Path) -> None:
-    """Wherever the file was cut or changed."""
-    interrupted(make(), tmp_path, 5)
-    content = (tmp_path / FILE).read_bytes()
-    places = np.random.default_rng(0).integers(0, len(content), 40)
-    damaged = [content[:place] for place in places] + [
-        content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :] for place in places
-    ]
-    for other in [b"", *damaged]:
-        (tmp_path / FILE).write_bytes(other)
-        with pytest.raises(ValueError, match=r"checkpoint is damaged: delete .*gbrank to begin"):
-            fit(make(), checkpoint=tmp_path)
-
-
-def test_a_checkpoint_holds_data_only(tmp_path: Path) -> None:
-    """A checksum, JSON, and what LightGBM writes as text, with 8 bytes for each document."""
-    interrupted(make(), tmp_path, 5)
-    _, head, body = (tmp_path / FILE).read_bytes().split(b"\n", 2)
-    sizes = json.loads(head)["sizes"]
-    assert sum(sizes.values()) == len(body)
-    assert [sizes[f"scores_{i}"] for i in range(3)] == [8 * 300, 8 * 180, 8 * 120]
-    assert np.frombuffer(body[: sizes["trees"]], dtype=np.int64).tolist() == [0, 1, 2, 3, 4]
-    assert body[sizes["trees"] :].startswith(b"tree\nversion=")
+@boosters
+def test_equal_data_may_lie_otherwise_in_memory(booster: str, tmp_path: Path) -> None:
+    """Columns first, a view with gaps, and rows backwards twice are the same data."""
+    layouts = [np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2], X[::-1].copy()[::-1]]
+    whole = fit(make(booster))
+    for i, layout in enumerate(layouts):
+        interrupted(make(booster), tmp_path / f"{i}", 4)
+        assert_same(fit(make(booster), layout, checkpoint=tmp_path / f"{i}"), whole)
+    interrupted(make(booster), tmp_path / "other", 4)
+    with pytest.raises(ValueError, match="these were others: X"):
+        fit(make(booster), X[:, ::-1], checkpoint=tmp_path / "other")
 
 
 # --- the command line ---------------------------------------------------------------------------
@@ -513,7 +410,7 @@ def test_the_command_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         kill_before(patch, make(), 5)
         with pytest.raises(Killed):
             main([*command, "--model", str(tmp_path / "again"), *checkpoint])
-    assert _history(tmp_path / "ck")["done"] == 4
+    assert history_of(tmp_path / "ck")["done"] == 4
     assert main([*command, "--model", str(tmp_path / "again"), *checkpoint]) == 0
     whole, again = (
         {file.name: file.read_bytes() for file in (tmp_path / folder).iterdir()}
@@ -522,4 +419,4 @@ def test_the_command_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert whole == again
     capsys.readouterr()
     assert main([*command, "--num-leaves", "7", "--model", str(tmp_path / "c"), *checkpoint]) != 0
-    assert "these were others: num_leaves" in capsys.readouterr().err
+    assert "these were others: --num-leaves" in capsys.readouterr().err

@@ -17,8 +17,10 @@ from gbrank import (
     NDCG,
     GBRanker,
     LambdaRank,
+    Queries,
     geometric,
     get_measure,
+    get_objective,
     lightgbm_fobj,
     make_cubic,
     xgboost_obj,
@@ -161,6 +163,24 @@ def test_early_stopping(booster: str) -> None:
 
 
 @boosters
+@pytest.mark.parametrize("init", [None, GBRanker("listnet", n_estimators=3, **PLAIN)])
+def test_the_first_trees_only(booster: str, init: Any) -> None:
+    """They are those of a fit of so many rounds, on what it boosts from."""
+    ranker = fit(booster, init=init)
+    for rounds in (1, 4, 10):
+        assert_allclose(
+            ranker.predict(X, num_iteration=rounds),
+            fit(booster, init=init, n_estimators=rounds).predict(X),
+            rtol=1e-6,
+        )
+    for wrong in (0, 11, 2.0, "all"):
+        with pytest.raises((ValueError, TypeError), match="num_iteration must be"):
+            ranker.predict(X, num_iteration=wrong)
+    with pytest.raises(ValueError, match="num_iteration must be None with output='probability'"):
+        ranker.predict(X, num_iteration=2, output="probability")
+
+
+@boosters
 def test_without_early_stopping_all_rounds_are_kept(booster: str) -> None:
     """Measured, but not cut."""
     ranker = make(booster, n_estimators=12).fit(X, Y, qid=QID, **VALID)
@@ -226,6 +246,39 @@ def test_random_state(booster: str, how: dict[str, Any]) -> None:
     assert_array_equal(one, other)
     assert (fit(booster, **how, random_state=1).predict(X) != scores).any()
     assert (fit(booster).predict(X) != scores).any()
+
+
+@boosters
+@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "approx:ndcg", "tie:ndcg"])
+def test_unit_curvature_is_a_step_along_the_gradient(booster: str, objective: str) -> None:
+    """A leaf's value is minus the rate times the mean gradient of its documents, Friedman's way."""
+    common: dict[str, Any] = {"n_estimators": 1, "learning_rate": 0.5, "curvature": "unit"}
+    start = np.random.default_rng(0).normal(size=len(Y))
+    ranker = make(booster, objective, sigma=0.7, **common)
+    scores = ranker.fit(X, Y, qid=QID, init_score=start).predict(X)
+    bound = get_objective(objective).bind(Y, Queries.from_qid(QID))
+    gradient, _ = bound.gradients(start, sigma=0.7)
+    leaves = np.unique(scores.round(12), return_inverse=True)[1]
+    means = np.bincount(leaves, gradient) / np.bincount(leaves)
+    assert len(means) > 3
+    assert_allclose(scores, -0.5 * means[leaves], rtol=1e-4, atol=1e-9)
+
+
+@boosters
+def test_unit_curvature_in_the_hooks(booster: str) -> None:
+    """As in the ranker."""
+    ranker = fit(booster, "lambda:ndcg", curvature="unit")
+    make_hook = {"lightgbm": lightgbm_fobj, "xgboost": xgboost_obj}[booster]
+    hook = make_hook("lambda:ndcg", curvature="unit")
+    group = np.bincount(QID)
+    if booster == "lightgbm":
+        data: Any = lgb.Dataset(X, Y, group=group, params={"verbose": -1}).construct()
+    else:
+        data = xgb.DMatrix(X, Y, group=group)
+    gradient, curvature = hook.at_round(0, np.zeros(len(Y)), data)
+    assert_array_equal(curvature, 1)
+    assert_allclose(gradient, hook.objective.bind(Y, Queries.from_qid(QID)).gradients(0 * Y)[0])
+    assert (ranker.predict(X) != fit(booster, "lambda:ndcg").predict(X)).any()
 
 
 def test_extra_trees() -> None:

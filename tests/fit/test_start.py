@@ -12,7 +12,7 @@ from plain_trees import PLAIN
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from gbrank import GBRanker, Queries, custom_objective, make_cubic, staircase
+from gbrank import GBRanker, Queries, custom_objective, geometric, make_cubic, staircase
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows
@@ -66,6 +66,38 @@ def test_smoothed_objectives_begin_with_ranknet(objective: str, booster: str) ->
     )
     assert_allclose(rest.sigmas_, whole.sigmas_[10:], rtol=1e-4)
     assert_allclose(rest.predict(X) + ranknet.predict(X), whole.predict(X), rtol=0, atol=1e-4)
+
+
+def test_early_stopping_ends_the_start_first() -> None:
+    """Then the objective narrows over as many rounds as RankNet had, and stops by itself."""
+    stopping: dict[str, Any] = {"n_estimators": 400, "early_stopping_rounds": 8}
+    whole = fitted(ranker("approx:ndcg", **stopping))
+    begin = len(fitted(ranker("ranknet", **stopping)).sigmas_)
+    assert begin + 8 <= len(whole.sigmas_) <= 2 * begin < 400
+    ranknet = fitted(ranker("ranknet", n_estimators=begin))
+    rest = ranker("approx:ndcg", n_estimators=begin).fit(
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], init_score=ranknet.predict(X[TRAIN])
+    )
+    n = len(whole.sigmas_) - begin
+    assert_allclose(whole.sigmas_, [*ranknet.sigmas_, *rest.sigmas_[:n]], rtol=1e-4)
+    curve = whole.evals_result_["valid_0"]["ndcg@10"]
+    assert whole.best_iteration_ == np.argmax(curve) + 1
+
+
+@pytest.mark.parametrize("objective", ["lambda:ndcg", "approx:ndcg"])
+def test_sigma_goes_on_where_a_model_left_off(objective: str, tmp_path: Path) -> None:
+    """Loaded or not; after the last round it stays; another objective or schedule begins anew."""
+    sigma = geometric(1, 0.1)
+    first = fitted(ranker(objective, sigma=sigma, early_stopping_rounds=3, n_estimators=100))
+    assert len(first.sigmas_) == first.best_iteration_ + 3
+    first.save(tmp_path)
+    for start in (first, GBRanker.load(tmp_path)):
+        after = fitted(ranker(objective, sigma=str(sigma), init=start, n_estimators=3))
+        assert_array_equal(after.sigmas_, first.sigmas_[first.best_iteration_ :])
+    whole = fitted(ranker("listnet", sigma=sigma))
+    assert_array_equal(fitted(ranker("listnet", sigma=sigma, init=whole)).sigmas_, 0.1)
+    for other in (ranker("ranknet", sigma=sigma), ranker("listnet", sigma=geometric(1, 0.2))):
+        assert fitted(other.set_params(init=whole)).sigmas_[0] == 1
 
 
 def test_an_objective_of_ones_own_begins_with_ranknet() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -148,14 +149,15 @@ def test_a_generator_is_not_kept(tmp_path: Path) -> None:
 
 @boosters
 def test_columns_are_still_checked(booster: str, tmp_path: Path) -> None:
-    """The loaded ranker reads frames of any library, and refuses other columns."""
+    """The loaded ranker reads frames of any library by column name, and refuses other columns."""
     ranker = make(booster).fit(FRAME, Y, qid=QID)
     ranker.save(tmp_path)
     loaded = GBRanker.load(tmp_path)
     other = pl.DataFrame({name: FRAME[name].tolist() for name in FRAME})
     assert_array_equal(loaded.predict(other), ranker.predict(FRAME))
-    with pytest.raises(ValueError, match="same order"):
-        loaded.predict(FRAME[FRAME.columns[::-1]])
+    assert_array_equal(loaded.predict(FRAME[FRAME.columns[::-1]]), ranker.predict(FRAME))
+    with pytest.raises(ValueError, match="X must have the columns of fit, in any order: it lacks"):
+        loaded.predict(FRAME[FRAME.columns[1:]])
 
 
 def test_twelve_categorical_columns(tmp_path: Path) -> None:
@@ -308,6 +310,17 @@ def test_booster_file_changed(saved: Path, share: float) -> None:
     content[int(share * len(content))] ^= 1
     file.write_bytes(content)
     with pytest.raises(ValueError, match=rf"{file.name}.*damaged"):
+        GBRanker.load(saved)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["gbrank.json", "model-*"])
+def test_a_pipe_is_no_model(saved: Path, name: str) -> None:
+    """Reading it would not end."""
+    (file,) = saved.glob(name)
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(FileNotFoundError, match=r"no model in|is missing"):
         GBRanker.load(saved)
 
 

@@ -1,4 +1,4 @@
-"""The driver: threads, custom objectives, and what the boosters are given."""
+"""The driver: threads, and the programs that it runs."""
 
 import copy
 import gc
@@ -7,79 +7,39 @@ import pickle
 import signal
 import threading
 import tracemalloc
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
-import lightgbm as lgb
 import numba
 import numpy as np
 import pytest
-import xgboost as xgb
+from functions import custom, either, fail_at_three, listnet
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
-from numpy.typing import NDArray
-from plain_trees import PLAIN
+from numpy.testing import assert_array_equal
 
 import reference
-from cases import loop
 from gbrank import (
     AP,
     NDCG,
     ApproxRank,
-    GBRanker,
     LambdaRank,
     Queries,
     RankNet,
     custom_objective,
     get_measure,
     get_objective,
-    lightgbm_fobj,
     list_measures,
-    list_objectives,
-    make_cubic,
-    xgboost_obj,
 )
-from gbrank.boosters.gradient_hook import GradientHook, rescale_to_unit_mean
 from gbrank.kernels import driver
 from gbrank.kernels.pools import Pool
-from gbrank.objectives.objective_registry import OBJECTIVES
-
-Vector = NDArray[np.float64]
-
-
-def listnet(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-    """Cross entropy of the softmax of the labels and that of the scores."""
-    p = np.exp((scores - scores.max()) / sigma)
-    p /= p.sum()
-    target = np.exp(labels - labels.max())
-    target /= target.sum()
-    return -(target * np.log(p)).sum(), (p - target) / sigma, p * (1 - p) / sigma**2
-
-
-listnet_compiled = numba.njit(listnet)
-either = pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compiled"])
-
-
-def custom(function: Callable[..., Any], compiled: bool) -> Any:
-    """Make an objective of a function, compiled or not."""
-    return custom_objective(numba.njit(function) if compiled else function)
 
 
 @pytest.fixture
 def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small data use as many threads as they may."""
     monkeypatch.setattr(driver, "PAIRS_PER_THREAD", 1)
-
-
-@pytest.fixture
-def registry() -> Iterator[None]:
-    """Forget what a test registers."""
-    with patch.dict(OBJECTIVES):
-        yield
 
 
 # --- Threads ----------------------------------------------------------------------------------
@@ -188,13 +148,6 @@ def test_earlier_calls_change_nothing(name: str, seed: int, exponent: float) -> 
         scores = np.round(scores + 10.0**exponent * rng.normal(size=n), 2)
 
 
-def fail_at_three(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-    """Raise an error on queries of three documents."""
-    if scores.size == 3:
-        raise ValueError("three documents")
-    return 0.0, scores - labels, np.ones_like(scores)
-
-
 @pytest.mark.usefixtures("many_threads")
 @either
 @pytest.mark.parametrize("sizes", [[3, 2, 2, 2], [2, 2, 2, 3]], ids=["first", "last"])
@@ -278,240 +231,3 @@ def test_tables_of_another_length_are_refused() -> None:
     program = replace(RankNet().program(labels, queries), table=np.ones(2))
     with pytest.raises(ValueError, match="table must have one entry per document, 3, or none, got"):
         driver.Runner(program, queries)
-
-
-# --- Custom objectives ------------------------------------------------------------------------
-
-
-def test_plain_and_compiled_agree() -> None:
-    """The same numbers from Python and from numba, on any number of threads, with weights."""
-    data, rng = reference.Data(6, tied=True), np.random.default_rng(0)
-    weights = {"sample_weight": rng.random(len(data.y)), "query_weight": rng.random(25)}
-    bounds = [
-        custom_objective(function).bind(data.y, Queries.from_qid(data.qid), **weights)
-        for function in (listnet, listnet_compiled)
-    ]
-    plain, compiled = (bound.gradients(data.scores, 0.7) for bound in bounds)
-    assert_allclose(compiled, plain, rtol=1e-10, atol=1e-15)
-    plain, compiled = (bound.loss(data.scores, 0.7) for bound in bounds)
-    assert_allclose(compiled, plain, rtol=1e-12)
-
-
-@either
-def test_against_the_function_itself(compiled: bool) -> None:
-    """Query by query, by hand, with weights; rows of a query need not be neighbours."""
-    data, weights = reference.Data(7), np.random.default_rng(0).random(25)
-    rows = np.random.default_rng(1).permutation(len(data.y))
-    y, scores, qid = data.y[rows], data.scores[rows], data.qid[rows]
-    queries = Queries.from_qid(qid)
-    bound = custom_objective(listnet_compiled if compiled else listnet).bind(
-        y, queries, query_weight=weights
-    )
-    gradient, curvature = bound.gradients(scores, 2.0)
-    for query, item in enumerate(queries.ids):
-        own = qid == item
-        loss, g, h = listnet(scores[own], y[own], 2.0)
-        assert_allclose(gradient[own], g * weights[query], rtol=1e-9, atol=1e-15)
-        assert_allclose(curvature[own], h * weights[query], rtol=1e-9, atol=1e-15)
-        assert bound.loss(scores, 2.0)[query] == pytest.approx(loss * weights[query])
-
-
-@either
-@given(reference.queries(8))
-@settings(max_examples=25, deadline=None)
-def test_documents_come_best_first(compiled: bool, query: reference.Query) -> None:
-    """By falling score, then by falling label; equal documents share the mean of their places."""
-    labels, scores = query
-    bound = custom_objective(PLACES if compiled else PLACES.py_func).bind(
-        labels, Queries.from_sizes([len(labels)])
-    )
-    gradient, curvature = bound.gradients(scores)
-    best_first = sorted(range(len(labels)), key=lambda row: (-scores[row], -labels[row]))
-    for row, (label, score) in enumerate(zip(labels, scores, strict=True)):
-        places = [
-            place
-            for place, other in enumerate(best_first)
-            if (labels[other], scores[other]) == (label, score)
-        ]
-        assert gradient[row] == pytest.approx(np.mean(places), rel=1e-15)
-        assert curvature[row] == pytest.approx(1 + label)
-
-
-@numba.njit
-def PLACES(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-    """Give each document its place as gradient, and its label plus 1 as curvature."""
-    return 0.0, np.arange(scores.size) * 1.0, 1 + labels
-
-
-@either
-def test_functions_may_change_their_arguments(compiled: bool) -> None:
-    """`scores -= scores.max()` is a usual first line."""
-
-    def careless(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-        gradient = scores - labels
-        scores[:] = 0.0
-        labels[:] = 0.0
-        return 0.0, gradient, np.ones_like(gradient)
-
-    scores = np.array([3.0, 2.0, 1.0, 5.0])
-    bound = custom(careless, compiled).bind([0, 0, 1, 2], Queries.from_sizes([3, 1]))
-    for _ in range(2):
-        assert bound.gradients(scores)[0].tolist() == [3, 2, 0, 3]
-    assert scores.tolist() == [3, 2, 1, 5]
-
-
-@pytest.mark.usefixtures("registry")
-def test_names() -> None:
-    """A named objective is known to strings; names are taken once."""
-    objective = custom_objective(listnet, name="listnet_test")
-    assert get_objective("listnet_test") == objective
-    assert custom_objective(listnet, name="listnet_test") == objective  # once more: no other
-    assert "listnet_test" in [item.name for item in list_objectives()]
-    for taken in ("listnet_test", "ranknet", "lambda", "lambdarank"):
-        with pytest.raises(ValueError, match=taken):
-            custom_objective(fail_at_three, name=taken)
-    with pytest.raises(ValueError, match="takes no measure"):
-        get_objective("listnet_test:ndcg")
-
-
-def test_a_function_is_an_objective_everywhere() -> None:
-    """GBRanker, both hooks, by function, by object and compiled: the same trees."""
-    X, y, qid = make_cubic(20, n_documents=10, n_features=5, random_state=0)
-    scores = []
-    for objective in (listnet, custom_objective(listnet), listnet_compiled):
-        ranker = GBRanker(objective, n_estimators=5, n_jobs=1, random_state=0, **PLAIN)
-        scores.append(ranker.fit(X, y, qid=qid).predict(X))
-    options = {"verbose": -1, "num_threads": 1, "deterministic": True, "num_leaves": 31,
-               "force_col_wise": True}  # fmt: skip
-    data = lgb.Dataset(X, y, group=[10] * 20)
-    booster = lgb.train({**options, "objective": lightgbm_fobj(listnet)}, data, 5)
-    scores.append(booster.predict(X))
-    for other in scores[1:]:
-        assert_allclose(other, scores[0], atol=1e-6)
-    matrix = xgb.DMatrix(X, y, qid=qid, nthread=1)
-    booster = xgb.train({"nthread": 1, "base_score": 0}, matrix, 5, obj=xgboost_obj(listnet))
-    assert NDCG()(y, booster.predict(matrix), qid=qid) > 0.8
-
-
-WRONG: dict[str, tuple[Callable[..., Any], str]] = {
-    "gradient too short": (lambda s, y, sigma: (0.0, s[1:], s * s), "one entry per document"),
-    "curvature too long": (
-        lambda s, y, sigma: (0.0, s, np.ones(s.size + 1)),
-        "one entry per document",
-    ),
-    "negative curvature": (lambda s, y, sigma: (0.0, s, -1 - s * s), "query 'b'.*negative"),
-    "NaN gradient": (lambda s, y, sigma: (0.0, s * np.nan, s * s), "query 'b'.*not finite"),
-    "infinite curvature": (lambda s, y, sigma: (0.0, s, s * s + np.inf), "query 'b'.*finite"),
-}
-
-
-@either
-@pytest.mark.parametrize("wrong", WRONG)
-def test_wrong_returns(compiled: bool, wrong: str) -> None:
-    """The message says what is wrong, and with which query."""
-    function, message = WRONG[wrong]
-    bound = custom(function, compiled).bind([1, 0, 2], Queries.from_qid(["b", "b", "b"]))
-    with pytest.raises((ValueError, RuntimeError), match=message):
-        bound.gradients([1.0, 2.0, 3.0])
-
-
-@pytest.mark.parametrize("result", [None, (1.0,), (0.0, np.ones(2)), 3.0])
-def test_wrong_returns_of_other_kinds(result: Any) -> None:
-    """The message says what is expected."""
-    bound = custom_objective(lambda s, y, sigma: result).bind([1, 0], Queries.from_sizes([2]))
-    with pytest.raises((ValueError, TypeError), match=r"loss, gradient, curvature"):
-        bound.gradients([1.0, 2.0])
-
-
-def test_a_loss_of_nan_is_treated_alike() -> None:
-    """Plain or compiled, with gradients that are fine: both go on, or both refuse."""
-
-    def lossless(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-        return np.nan, scores - labels, np.ones_like(scores)
-
-    refused = []
-    for compiled in (False, True):
-        bound = custom(lossless, compiled).bind([1, 0], Queries.from_sizes([2]))
-        with pytest.raises(RuntimeError, match="not finite"):
-            bound.loss([1.0, 2.0])
-        try:
-            refused.append(not np.isfinite(bound.gradients([1.0, 2.0])).all())
-        except RuntimeError:
-            refused.append(True)
-    assert refused[0] == refused[1]
-
-
-# --- What the boosters are given --------------------------------------------------------------
-
-
-def derivatives(objective: Any, data: reference.Data, scores: Vector, sigma: float = 1.0) -> Any:
-    """Return what a hook returns."""
-    hook = GradientHook(objective, sigma)
-    return hook.derivatives(hook.bind(data.y, Queries.from_qid(data.qid)), scores, None)
-
-
-@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
-@loop("sigma", [1e-300, 1e-30, 1.0, 1e12, 1e300])
-@loop("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
-def test_positive_finite_single_precision(objective: str, sigma: float, spread: float) -> None:
-    """Whatever sigma and the scores: boosters keep single precision."""
-    data = reference.Data(8)
-    scores = spread * np.random.default_rng(0).uniform(-1, 1, len(data.y))
-    gradient, curvature = (
-        array.astype(np.float32) for array in derivatives(objective, data, scores, sigma)
-    )
-    assert np.isfinite(gradient).all()
-    assert np.isfinite(curvature).all()
-    assert (curvature > 0).all()
-
-
-@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
-@loop("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
-def test_steps_that_boosters_cannot_take(objective: str, spread: float) -> None:
-    """Gradients that single precision holds, but not the square of their sum, are refused."""
-    data = reference.Data(8)
-    scores = spread * np.random.default_rng(0).uniform(-1, 1, len(data.y))
-    with pytest.raises(ValueError, match=r"gradients must sum to .*far below 1e\+30"):
-        derivatives(objective, data, scores, 1e30)
-
-
-@pytest.mark.parametrize("scale", [1e-30, 1e-4, 1.0, 1e30, 1e280])
-def test_scale_is_that_of_squared_loss(scale: float) -> None:
-    """D11: the mean curvature is 1, and Newton steps are kept, whatever the factor on the loss."""
-    data = reference.Data(9)
-    factor = np.random.default_rng(0).uniform(0.01, 100, len(data.y))
-
-    def scaled(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-        bend = scale * (1 + labels)
-        return 0.0, scores * bend, bend
-
-    gradient, curvature = derivatives(scaled, data, factor)
-    assert curvature.mean() == pytest.approx(1, rel=1e-9)
-    assert_allclose(gradient / curvature, factor, rtol=1e-9)
-
-
-@given(st.lists(st.floats(1e-37, 1e37), min_size=1, max_size=50), st.randoms())
-def test_rescaling_does_not_depend_on_order(values: list[float], random: Any) -> None:
-    """D8: not by one bit, though the sum of a thousand numbers does."""
-    shuffled = list(range(len(values)))
-    random.shuffle(shuffled)
-    curvature = np.array(values)
-    gradient = np.sqrt(curvature)
-    one = [gradient.copy(), curvature.copy()]
-    other = [gradient[shuffled], curvature[shuffled]]
-    rescale_to_unit_mean(*one, len(values))
-    rescale_to_unit_mean(*other, len(values))
-    for before, after in zip(one, other, strict=True):
-        assert_array_equal(before[shuffled], after)
-    assert one[1].mean() == pytest.approx(1, rel=1e-6)
-
-
-def test_no_curvature_at_all_is_refused() -> None:
-    """Zeros mean that there is no curvature, not that steps are infinite."""
-
-    def first_order(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-        return 0.0, 10 * (scores - labels), np.zeros_like(scores)
-
-    data = reference.Data(10)
-    with pytest.raises((ValueError, RuntimeError), match="curvature"):
-        derivatives(first_order, data, data.scores)

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,17 @@ def test_regression_by_the_normal_equations(balanced: bool, weights: Vector) -> 
         ranker.fit(rows, Y, qid=QID, sample_weight=weights)
         assert_allclose(ranker.coef_, expected, rtol=1e-7)
         assert_array_equal(ranker.init_coef_, ranker.coef_)
+
+
+def test_regression_on_features_of_other_scales() -> None:
+    """Where the normal equations cannot be solved accurately, gbrank says so, in its own words."""
+    X, y, qid = make_cubic(20, n_documents=5, n_features=3, random_state=0)
+    X[:, 1] = X[:, 0] * 1e20
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        with pytest.warns(UserWarning, match="X must have features of similar scales") as caught:
+            LinearRanker("ranknet").fit(X, y, qid=qid)
+    assert [Path(warning.filename) for warning in caught] == [Path(__file__)]
 
 
 def test_query_weights_of_the_regression() -> None:
@@ -335,7 +347,7 @@ def test_categories_are_refused() -> None:
         ({"tol": -1}, r"tol.*at least 0, got -1"),
         ({"learning_rate": 0}, r"learning_rate.*above 0, got 0"),
         ({"n_steps": 0}, r"n_steps.*at least 1.*got 0"),
-        ({"sigma": 0}, r"sigma.*above 0, got 0"),
+        ({"sigma": 0}, r"sigma.*at least 1e-300, got 0"),
         ({"init": "one"}, r"init must be one of \['regression', 'zero'\], got 'one'"),
         ({"init": [1, 2]}, r"init must have 5 entries, got 2"),
         ({"init": [1, 2, 3, 4, np.nan]}, r"init must be finite, got nan"),

@@ -265,6 +265,19 @@ def test_comparison_is_a_panel_of_the_whole_picture(compared: Comparison) -> Non
         assert_array_equal(line.get_xydata(), same.get_xydata())
 
 
+def test_quality_by_seconds(compared: Comparison) -> None:
+    """A panel for each measure and data set, a mark for each ranker at its seconds and mean."""
+    figure = plots.quality_by_seconds(compared)
+    blocks = compared.blocks("test")
+    assert len(figure.axes) == len(blocks)
+    for axes, rows in zip(figure.axes, blocks, strict=True):
+        assert axes.get_ylabel() == f"{rows[0].measure}, test queries"
+        marks = [line.get_xydata()[0].tolist() for line in axes.lines]
+        assert marks == [[row.cpu_seconds, row.mean] for row in rows]
+        assert [line.get_label() for line in axes.lines] == [row.ranker for row in rows]
+    assert len({(line.get_color(), line.get_marker()) for line in figure.axes[0].lines}) == 3
+
+
 def test_comparison_of_what_was_not_compared(compared: Comparison) -> None:
     """What there is."""
     for argument in ("measure", "data", "part"):

@@ -39,6 +39,7 @@ from gbrank import (
     xgboost_obj,
 )
 from gbrank.commands.catalogue import measures_page, objectives_page
+from gbrank.commands.mathematics import as_tex
 from gbrank.extend import Swaps
 from gbrank.measures.measure_registry import MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
@@ -152,9 +153,9 @@ def test_catalogue() -> None:
         page.split(f"\n## `{usage}`\n")[1].split("\n## ")[0]
         for page, usage in ((objectives_page(), "toytop:MEASURE"), (measures_page(), "toyfirst"))
     )
-    assert "−c Σ_i x_i softmax(s/σ)_i" in toytop
+    assert as_tex("−c Σ_i x_i softmax(s/σ)_i") in toytop
     assert "`toyfirst`" in toytop.split("Measures: ")[1].split("\n")[0]
-    assert "y_1 / max y" in toyfirst
+    assert as_tex("y_1 / max y") in toyfirst
     assert "Trained by: `approx`, `lambda`, `noisy`, `smooth`, `toytop`." in toyfirst
     with pytest.raises(ValueError, match=r"measure must .*SoftRank.*toyfirst"):
         get_objective("soft:toyfirst")
@@ -233,7 +234,7 @@ def test_command_line(tmp_path: Path, toys: ModuleType) -> None:
     options = ["--metric", "toyfirst", "--json", *plugin]
     found = json.loads(run(tmp_path, "gbrank", "evaluate", data, "--model", model, *options))
     assert found["measures"]["toyfirst"]["mean"] == pytest.approx(expected, rel=1e-12)
-    listed = run(tmp_path, "gbrank", "list", *plugin)
+    listed = run(tmp_path, "gbrank", "list", "-v", *plugin)
     assert "\ntoytop:MEASURE\n" in listed
     assert "\ntoyfirst\n" in listed
 
@@ -343,6 +344,7 @@ import xgboost as xgb
 import gbrank
 from battery import FACTS, NAMES
 from gbrank.commands.catalogue import measures_page, objectives_page
+from gbrank.commands.mathematics import as_tex
 from gbrank.commands.cli import main
 
 assert Path(gbrank.__file__).parent == Path("gbrank").resolve(), gbrank.__file__
@@ -369,14 +371,14 @@ gbrank.write_letor("data.txt", X, y, qid)
 options = ["--objective", name, "--metric", "dropped", "--n-estimators", "9", "--n-jobs", "1"]
 assert main(["train", "data.txt", "--model", "model", *options, "--quiet"]) == 0
 np.testing.assert_array_equal(gbrank.load_ranker("model").predict(X), ranker.predict(X))
-assert main(["list"]) == 0
+assert main(["list", "-v"]) == 0
 
 objectives, measures = objectives_page(), measures_page()
 assert "## `droppedtoo:MEASURE`" in objectives
 assert "## `dropped`" in measures
 assert "Trained by: `droppedtoo`, `lambda`, `noisy`." in measures
 assert {name, "droppedtoo:ndcg@3", "lambda:dropped", "lambda(truncation=4):dropped"} <= set(NAMES)
-assert FACTS["droppedtoo"].formula in objectives
+assert as_tex(FACTS["droppedtoo"].formula) in objectives
 """
 
 

@@ -146,7 +146,7 @@ def test_what_is_not_finite_is_refused(
         for call in (bound.gradients, bound.loss):
             with pytest.raises(ValueError, match=f"^scores {place}"):
                 call(np.where(np.arange(len(labels)) == row, value, scores))
-            with pytest.raises(ValueError, match=r"^sigma must be a number above 0"):
+            with pytest.raises(ValueError, match=r"^sigma must be a number of at least 1e-300"):
                 call(scores, value)
         wrong = np.where(np.arange(len(labels)) == row, value, labels)
         with pytest.raises(ValueError, match=f"^labels {place}"):

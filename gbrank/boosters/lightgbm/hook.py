@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.boosters.gradient_hook import GradientHook, PerObject, caller
 from gbrank.data.queries import Queries
-from gbrank.measures.measure import BoundMeasure, Measure, query_weights
-from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.measure import BoundMeasure, query_weights
+from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.schedules import Sigma
@@ -87,13 +87,13 @@ class LightGBMObjective(GradientHook):
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
     def _bind(self, labels: Any, group: Any, weight: Any) -> list[BoundObjective]:
-        return self.bind(labels, _queries(group), sample_weight=weight)
+        return self.bind(labels, _queries(labels, group), sample_weight=weight)
 
 
 class LightGBMEvaluation:
     """Custom metrics for LightGBM; made by `lightgbm_feval`."""
 
-    def __init__(self, measures: Iterable[str | Measure]) -> None:
+    def __init__(self, measures: Iterable[Metric]) -> None:
         self.measures = [get_measure(measure) for measure in measures]
         self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
 
@@ -120,7 +120,7 @@ class LightGBMEvaluation:
     def _bind(
         self, labels: Any, group: Any, weight: Any
     ) -> tuple[list[BoundMeasure], Vector | None]:
-        queries = _queries(group)
+        queries = _queries(labels, group)
         bound = [measure.bind(labels, queries) for measure in self.measures]
         return bound, query_weights(queries, weight, None)
 
@@ -135,10 +135,10 @@ def _arguments(
     return second, labels, (labels, group, weight)
 
 
-def _queries(group: ArrayLike | None) -> Queries:
+def _queries(labels: Any, group: ArrayLike | None) -> Queries:
     if group is None:
         raise ValueError("group must be given: lgb.Dataset(X, y, group=sizes), got none.")
-    return Queries.from_sizes(group)
+    return Queries.resolve(len(labels), group=group)
 
 
 def lightgbm_fobj(
@@ -147,6 +147,7 @@ def lightgbm_fobj(
     *,
     start: bool = True,
     rounds: int | None = None,
+    curvature: str = "own",
     n_jobs: int | None = None,
 ) -> LightGBMObjective:
     """Return a custom objective for `lgb.train`, `lgb.cv` and `LGBMRanker`.
@@ -167,6 +168,9 @@ def lightgbm_fobj(
         scores of a model.
     rounds : int, optional
         Total number of rounds, for schedules and starts, which need it.
+    curvature : {"own", "unit"}
+        "unit" hands over ones for second derivatives: plain gradient boosting, whose learning rate
+        is in units of the gradient.
     n_jobs : int, optional
         Threads for the gradient; all by default.
 
@@ -186,16 +190,19 @@ def lightgbm_fobj(
     >>> [round(sigma, 3) for sigma in fobj.sigmas.values()]
     [1.0, 0.316, 0.1]
     """
-    return LightGBMObjective(objective, sigma, start=start, rounds=rounds, n_jobs=n_jobs)
+    return LightGBMObjective(
+        objective, sigma, start=start, rounds=rounds, curvature=curvature, n_jobs=n_jobs
+    )
 
 
-def lightgbm_feval(*measures: str | Measure) -> LightGBMEvaluation:
+def lightgbm_feval(*measures: Metric) -> LightGBMEvaluation:
     """Return custom metrics for `lgb.train` (feval) and `LGBMRanker.fit` (eval_metric).
 
     Parameters
     ----------
-    *measures : str or Measure
-        Such as "ndcg@10". The first decides early stopping if first_metric_only is set.
+    *measures : str, Measure or callable
+        Such as "ndcg@10", or a function that `custom_measure` takes. The first decides early
+        stopping if first_metric_only is set.
 
     Returns
     -------

@@ -58,10 +58,14 @@ class LightGBMModel:
         return bytes(self.native.model_to_string().encode())
 
     @interrupts_held()
-    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
-        """Return the score of each row."""
+    def predict(
+        self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
+    ) -> Vector:
+        """Return the score of each row, by the first trees or by all."""
         check_threads(n_jobs)
-        scores = self.native.predict(X, raw_score=True, num_threads=n_jobs, validate_features=False)
+        scores = self.native.predict(
+            X, num_iteration=n_trees, raw_score=True, num_threads=n_jobs, validate_features=False
+        )
         return np.asarray(scores, dtype=np.float64)
 
     @interrupts_held()

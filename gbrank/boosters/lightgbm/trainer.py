@@ -1,5 +1,6 @@
 """Training with LightGBM."""
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,6 @@ from gbrank.boosters.bins import BINNED_ROWS, binned_rows
 from gbrank.boosters.interface import (
     Derivatives,
     Single,
-    State,
     TreeSettings,
     refuse_cutting,
     refuse_resuming,
@@ -27,6 +27,7 @@ from gbrank.boosters.lightgbm.parameters import (
     tree_params,
 )
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
+from gbrank.boosters.state import State, numbers_of, reading_state
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.rows import Rows
@@ -71,12 +72,10 @@ class LightGBMTrainer:
         self._earlier: str | None = None  # the model that training goes on from
         self._trees = [0]  # after each round: one that finds no split adds none
         if state is not None:
-            self._earlier = state["model"].decode()
-            self._trees = np.frombuffer(state["trees"], dtype=np.int64).tolist()
-            train, *valid = [
-                replace(rows, init_score=np.frombuffer(state[f"scores_{i}"]))
-                for i, rows in enumerate([train, *valid])
-            ]
+            with reading_state():
+                self._earlier = _earlier(state, schema)
+                self._trees = _tree_counts(state, self._earlier)
+                train, *valid = _with_scores([train, *valid], state)
         self._before = self._trees[-1]
         self._stumps = 0  # how many trees of this booster are not part of the model
         self._order = None
@@ -86,6 +85,7 @@ class LightGBMTrainer:
         with translated(REFUSED):
             data = _dataset(train, schema, settings, _bins(train, schema, settings))
             if settings.built_in is not None:
+                data.set_label(train.labels)
                 data.set_group(train.queries.sizes)
                 data.set_weight(train.weights)
         others = network_params()
@@ -128,6 +128,11 @@ class LightGBMTrainer:
         """Return the current scores of each validation set."""
         return _capture(self._booster.eval_valid)
 
+    @property
+    def done(self) -> int:
+        """How many rounds there were."""
+        return len(self._trees) - 1
+
     def state(self) -> State:
         """Return the trees and the scores, whose last bits the trees do not determine."""
         scores = [self.train_scores(), *self.valid_scores()]
@@ -165,6 +170,32 @@ class LightGBMTrainer:
             noise = query_noise(np.array([i], dtype=np.uint64), seed, round)
             drawn[name] = int(noise[0] >> np.uint64(34))
         self._booster.reset_parameter(drawn)
+
+
+def _earlier(state: State, schema: Schema) -> str:
+    """Return the text of the trees that a checkpoint holds."""
+    model = LightGBMModel.load(state["model"])
+    if model.native.num_feature() != schema.n_features:
+        raise ValueError(f"its trees have {model.native.num_feature()} features")
+    return state["model"].decode()
+
+
+def _with_scores(parts: list[Rows], state: State) -> list[Rows]:
+    """Return training and validation rows with the scores that they had."""
+    sizes = [len(rows.labels) for rows in parts]
+    scores = [numbers_of(state, f"scores_{i}", float, size) for i, size in enumerate(sizes)]
+    return [replace(rows, init_score=s) for rows, s in zip(parts, scores, strict=True)]
+
+
+def _tree_counts(state: State, text: str) -> list[int]:
+    """Return how many trees there were after each round that a checkpoint knows of."""
+    counts = numbers_of(state, "trees", np.int64)
+    n_trees = len(re.findall(r"^Tree=\d+$", text, flags=re.MULTILINE))
+    if counts[:1].tolist() != [0] or not np.isin(np.diff(counts), [0, 1]).all():
+        raise ValueError("trees must rise from 0, by at most one a round")
+    if counts[-1] != n_trees:
+        raise ValueError(f"trees must count the {n_trees} trees")
+    return [int(count) for count in counts]
 
 
 def _refuse_constant(data: lgb.Dataset, n_features: int) -> None:
@@ -209,7 +240,6 @@ def _dataset(
 ) -> lgb.Dataset:
     return lgb.Dataset(
         rows.X,
-        rows.labels,
         reference=reference,
         init_score=rows.init_score,
         feature_name=safe_names(schema) or "auto",

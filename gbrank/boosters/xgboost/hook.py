@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.gradient_hook import GradientHook, PerObject, caller
 from gbrank.data.queries import Queries
-from gbrank.measures.measure import BoundMeasure, Measure, query_weights
-from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.measure import BoundMeasure, query_weights
+from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.schedules import Sigma
@@ -59,13 +59,13 @@ class XGBoostObjective(GradientHook):
         return self.derivatives(self._bound.get(data, _parts(data), self._bind), scores, round)
 
     def _bind(self, labels: Any, pointers: Any, weight: Any) -> list[BoundObjective]:
-        return self.bind(labels, _queries(pointers), query_weight=weight)
+        return self.bind(labels, _queries(labels, pointers), query_weight=weight)
 
 
 class XGBoostEvaluation:
     """Custom metrics for XGBoost; made by `xgboost_feval`."""
 
-    def __init__(self, measures: Iterable[str | Measure]) -> None:
+    def __init__(self, measures: Iterable[Metric]) -> None:
         self.measures = [get_measure(measure) for measure in measures]
         self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
 
@@ -77,7 +77,7 @@ class XGBoostEvaluation:
     def _bind(
         self, labels: Any, pointers: Any, weight: Any
     ) -> tuple[list[BoundMeasure], Vector | None]:
-        queries = _queries(pointers)
+        queries = _queries(labels, pointers)
         bound = [measure.bind(labels, queries) for measure in self.measures]
         return bound, query_weights(queries, None, weight)
 
@@ -87,10 +87,10 @@ def _parts(data: xgb.DMatrix) -> tuple[Any, Any, Any]:
     return data.get_label(), data.get_uint_info("group_ptr"), weight if len(weight) else None
 
 
-def _queries(pointers: NDArray[Any]) -> Queries:
+def _queries(labels: Vector, pointers: NDArray[Any]) -> Queries:
     if len(pointers) == 0:
         raise ValueError("qid or group must be given: xgb.DMatrix(X, y, qid=qid), got neither.")
-    return Queries.from_sizes(np.diff(pointers.astype(np.int64)))
+    return Queries.resolve(len(labels), group=np.diff(pointers.astype(np.int64)))
 
 
 def xgboost_obj(
@@ -99,6 +99,7 @@ def xgboost_obj(
     *,
     start: bool = True,
     rounds: int | None = None,
+    curvature: str = "own",
     n_jobs: int | None = None,
 ) -> XGBoostObjective:
     """Return a custom objective for `xgb.train` and `xgb.cv`.
@@ -121,6 +122,9 @@ def xgboost_obj(
         scores of a model.
     rounds : int, optional
         Total number of rounds, for schedules and starts, which need it.
+    curvature : {"own", "unit"}
+        "unit" hands over ones for second derivatives: plain gradient boosting, whose learning rate
+        is in units of the gradient.
     n_jobs : int, optional
         Threads for the gradient; all by default.
 
@@ -139,18 +143,20 @@ def xgboost_obj(
     >>> booster.num_boosted_rounds()
     3
     """
-    return XGBoostObjective(objective, sigma, start=start, rounds=rounds, n_jobs=n_jobs)
+    return XGBoostObjective(
+        objective, sigma, start=start, rounds=rounds, curvature=curvature, n_jobs=n_jobs
+    )
 
 
-def xgboost_feval(*measures: str | Measure) -> XGBoostEvaluation:
+def xgboost_feval(*measures: Metric) -> XGBoostEvaluation:
     """Return custom metrics for `xgb.train` and `xgb.cv` (custom_metric).
 
     For early stopping pass ``maximize=True``: XGBoost guesses the direction from the name.
 
     Parameters
     ----------
-    *measures : str or Measure
-        Such as "ndcg@10".
+    *measures : str, Measure or callable
+        Such as "ndcg@10", or a function that `custom_measure` takes.
 
     Returns
     -------

@@ -57,10 +57,14 @@ class XGBoostModel:
         return bytes(self.native.save_raw("json"))
 
     @interrupts_held()
-    def predict(self, X: Features, schema: Schema, n_jobs: int) -> Vector:
-        """Return the score of each row."""
+    def predict(
+        self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
+    ) -> Vector:
+        """Return the score of each row, by the first trees or by all."""
         data = as_matrix(X, schema, n_jobs)
-        scores = self.native.predict(data, output_margin=True, validate_features=False)
+        scores = self.native.predict(
+            data, output_margin=True, validate_features=False, iteration_range=(0, n_trees or 0)
+        )
         return np.asarray(scores, dtype=np.float64)
 
     @interrupts_held()

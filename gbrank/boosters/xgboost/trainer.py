@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from gbrank.boosters.bins import binned_rows
 from gbrank.boosters.interface import (
     Derivatives,
-    State,
     TreeSettings,
     own_params,
     refuse_cutting,
     refuse_resuming,
     single_precision,
 )
+from gbrank.boosters.state import State, reading_state
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix, initial_scores, matrix_options
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
@@ -29,6 +29,7 @@ __all__ = ["XGBoostTrainer"]
 
 Vector = NDArray[np.float64]
 
+REFUSED = "XGBoost refuses the parameters or data"
 TAKEN = {
     "objective": "the argument objective",
     "eval_metric": "the argument eval_metric",
@@ -44,6 +45,14 @@ TAKEN = {
     "seed": "the argument random_state",
     "seed_per_iteration": "the argument random_state",
     "nthread": "the argument n_jobs",
+    # LightGBM's names
+    "num_iterations": "the argument n_estimators",
+    "num_leaves": "the argument num_leaves",
+    "min_data_in_leaf": "the argument min_child_samples",
+    "bagging_fraction": "the argument subsample",
+    "feature_fraction": "the argument colsample",
+    "lambda_l2": "the argument reg_lambda",
+    "num_threads": "the argument n_jobs",
 }
 # What draws features, besides colsample.
 DRAWING = ("colsample_bylevel", "colsample_bynode")
@@ -107,13 +116,14 @@ class XGBoostTrainer:
         # As a parameter of the booster it would be the whole process's, for good.
         self._verbosity = settings.params.get("verbosity", 0)
         params = _params(settings)
-        with xgb.config_context(verbosity=self._verbosity):
+        with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
             self._booster = xgb.Booster(params, [self._train, *self._valid])
             known = _names(json.loads(self._booster.save_config())).union(UNLISTED)
             params |= own_params(settings.params, ALIASES, known, TAKEN)
             params.pop("verbosity", None)
             if state is not None:
-                self._booster.load_model(bytearray(state["model"]))
+                with reading_state():
+                    self._booster.load_model(bytearray(_earlier(state, schema)))
             self._booster.set_param(params)
         self._rate = settings.learning_rate
         self._scaled = 0
@@ -152,6 +162,11 @@ class XGBoostTrainer:
         """Return the current scores of each validation set."""
         return [self._scores(data) for data in self._valid]
 
+    @property
+    def done(self) -> int:
+        """How many rounds there were."""
+        return int(self._booster.num_boosted_rounds())
+
     def state(self) -> State:
         """Return the trees, from which XGBoost has the same scores again."""
         return {"model": XGBoostModel(self._booster).dump()}
@@ -182,6 +197,14 @@ class XGBoostTrainer:
 
     def _scores(self, data: xgb.DMatrix) -> Vector:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
+
+
+def _earlier(state: State, schema: Schema) -> bytes:
+    """Return the trees that a checkpoint holds."""
+    model = XGBoostModel.load(state["model"])
+    if model.native.num_features() != schema.n_features:
+        raise ValueError(f"its trees have {model.native.num_features()} features")
+    return state["model"]
 
 
 def _draws_features(settings: TreeSettings) -> bool:

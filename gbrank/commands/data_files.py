@@ -1,0 +1,250 @@
+"""The data that commands read: LETOR files and tables."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.commands.table_files import is_table, read_table, stack_tables
+from gbrank.common.quoting import quoted
+from gbrank.data.frames import judged, split_and_mask
+from gbrank.data.schema import Schema
+from gbrank.datasets import read_letor
+from gbrank.datasets.stacking import refuse_shared_queries, stack_files
+from gbrank.datasets.text_files import read_bytes
+
+__all__ = [
+    "SCORE",
+    "Documents",
+    "add_categorical",
+    "add_files",
+    "add_table_options",
+    "add_unjudged",
+    "read_documents",
+    "read_labelled",
+    "read_numbers",
+    "with_categories",
+]
+
+SCORE = "score"  # the column of scores in tables
+
+
+class Labelled(NamedTuple):
+    """Documents with labels and queries, and which of all documents in the files they are."""
+
+    X: Any
+    y: NDArray[np.float64]
+    qid: NDArray[Any]
+    kept: NDArray[np.bool_]
+
+
+class Documents(NamedTuple):
+    """Documents to score, their queries where they have some, and what else is known of them."""
+
+    X: Any
+    qid: NDArray[Any] | None
+    others: dict[str, Any]  # columns that are no features
+    comments: Sequence[str]  # in LETOR files
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add the files, and how to read them."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="LETOR (SVMlight) data, or tables whose names end in .parquet, .csv or .tsv; text may "
+        "be gzipped",
+    )
+    parser.add_argument(
+        "--sparse", action="store_true", help="keep the features of LETOR files sparse in memory"
+    )
+    add_table_options(parser)
+
+
+def add_table_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says which column of a table is what."""
+    parser.add_argument("--label", metavar="COLUMN", help="labels in tables (default: label)")
+    parser.add_argument("--qid", metavar="COLUMN", help="queries in tables (default: qid)")
+    parser.add_argument(
+        "--drop",
+        nargs="+",
+        action="extend",
+        metavar="COLUMN",
+        help="columns of tables that are no features, such as names of documents",
+    )
+
+
+def add_unjudged(parser: argparse.ArgumentParser) -> None:
+    """Add what to do with documents that nobody has judged."""
+    parser.add_argument(
+        "--unjudged",
+        choices=["refuse", "drop", "irrelevant"],
+        default="refuse",
+        help="what to do with documents whose label is -1 or, in a table, missing: leave them out, "
+        "or label them 0 (default: refuse)",
+    )
+
+
+def add_categorical(parser: argparse.ArgumentParser) -> None:
+    """Add what says which features are categories."""
+    parser.add_argument(
+        "--categorical",
+        dest="categorical_feature",
+        nargs="+",
+        action="extend",
+        metavar="COLUMN",
+        help="features in tables that are categories: text, or codes from 0",
+    )
+
+
+def read_labelled(
+    arguments: argparse.Namespace,
+    paths: Sequence[str],
+    *,
+    n_features: int | None = None,
+    schema: Schema | None = None,
+) -> Labelled:
+    """Return features, labels and queries of all files; those of a schema, if there is one."""
+    if _are_tables(arguments, paths):
+        return _labelled_table(arguments, paths, schema)
+    width = n_features if schema is None else schema.n_features
+    parts = [_labelled_letor(arguments, path, width) for path in paths]
+    return Labelled(*stack_files(paths, parts))
+
+
+def read_documents(
+    arguments: argparse.Namespace, paths: Sequence[str], schema: Schema
+) -> Documents:
+    """Return the documents in all files, with the features of a schema."""
+    if _are_tables(arguments, paths):
+        features, name = schema.names or [], arguments.qid or "qid"
+        table = _table(arguments, paths, schema, lambda column: column not in features)
+        others = [column for column in table.column_names if column not in features]
+        qid = nw.from_native(table)[name].to_numpy() if name in table.column_names else None
+        return Documents(table.drop(others), qid, {name: table[name] for name in others}, ())
+    width, sparse = schema.n_features, arguments.sparse
+    X, _, qid, comments = stack_files(
+        paths, [read_letor(path, sparse=sparse, n_features=width, comments=True) for path in paths]
+    )
+    return Documents(X, qid, {"qid": qid}, comments)
+
+
+def with_categories(X: Any, names: Sequence[str] | None) -> Any:
+    """Return a table whose columns of these names are categories by their type."""
+    if not names:
+        return X
+    text = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in names]
+    return nw.from_native(X).with_columns(text).to_native()
+
+
+def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:
+    """Return a number for each document, from a text with one a line or from a table's scores."""
+    length = len(documents.kept)
+    if path != "-" and is_table(path):
+        numbers = _score_column(path)
+    else:
+        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        lines = content.splitlines()
+        numbers = [_number(path, line, text.strip()) for line, text in enumerate(lines, 1)]
+    if len(numbers) != length:
+        raise ValueError(f"{path}: expected {length} {what}, one a document, got {len(numbers)}")
+    return np.array(numbers)[documents.kept]
+
+
+def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
+    sparse = getattr(arguments, "sparse", False)
+    X, y, qid = read_letor(path, sparse=sparse, n_features=n_features)
+    wrong = (y < 0) if arguments.unjudged == "refuse" else (y < 0) & (y != -1)
+    if wrong.any():
+        hint = "" if arguments.unjudged != "refuse" else " (--unjudged says what to do with -1)"
+        line, column, label = _label_of(path, int(np.argmax(wrong)))
+        raise ValueError(
+            f"{path}, line {line}, column {column}: expected a label of at least 0, got "
+            f"{label}{hint}"
+        )
+    y, kept = judged(y, arguments.unjudged)
+    return Labelled(X if kept.all() else X[kept], y, qid[kept], kept)
+
+
+def _label_of(path: str, row: int) -> tuple[int, int, str]:
+    """Return line, column and text of a document's label."""
+    documents = (
+        (line, len(text) - len(text.lstrip()) + 1, text.split()[0])
+        for line, text in enumerate(read_bytes(path).decode().split("\n"), 1)
+        if text.partition("#")[0].strip()
+    )
+    return next(found for number, found in enumerate(documents) if number == row)
+
+
+def _are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
+    tables = [path for path in paths if is_table(path)]
+    others = [path for path in paths if not is_table(path)]
+    if tables and others:
+        raise ValueError(f"files must be all tables or all LETOR, got {tables[0]} and {others[0]}.")
+    for name in ("label", "qid", "drop", "categorical_feature"):
+        if others and getattr(arguments, name, None):
+            raise ValueError(f"{name} must be given with tables only, got {others[0]}.")
+    if tables and getattr(arguments, "sparse", False):
+        raise ValueError(f"sparse must be given with LETOR files only, got {tables[0]}.")
+    return bool(tables)
+
+
+def _labelled_table(
+    arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None
+) -> Labelled:
+    label, qid = arguments.label or "label", arguments.qid or "qid"
+    table = _table(arguments, paths, schema, lambda column: column == qid)
+    drop = arguments.drop or []
+    if schema is not None:
+        needed = {label, qid, *(schema.names or ())}
+        drop = [name for name in table.column_names if name not in needed]
+    return Labelled(*split_and_mask(table, label, qid, drop, arguments.unjudged))
+
+
+def _table(
+    arguments: argparse.Namespace,
+    paths: Sequence[str],
+    schema: Schema | None,
+    is_text: Callable[[str], bool],
+) -> Any:
+    if schema is not None and schema.names is None:
+        raise ValueError(
+            f"{paths[0]}: expected LETOR format, since the model's features have no names, got "
+            "a table"
+        )
+    texts = schema.texts if schema else []
+    tables = [read_table(path, lambda name: name in texts or is_text(name)) for path in paths]
+    table = stack_tables(paths, tables)
+    lacks = [name for name in (schema and schema.names) or () if name not in table.column_names]
+    if lacks:
+        raise ValueError(f"{paths[0]} must have all features of the model; it lacks {lacks}.")
+    qid = arguments.qid or "qid"
+    if qid in table.column_names and len(paths) > 1:
+        refuse_shared_queries(paths, [part[qid].drop_null().to_numpy() for part in tables])
+    return table
+
+
+def _score_column(path: str) -> list[float]:
+    table = read_table(path)
+    if SCORE not in table.column_names:
+        raise ValueError(
+            f"{path}: expected a column {SCORE!r}, got the columns {table.column_names}"
+        )
+    return [_number(path, row, value) for row, value in enumerate(table[SCORE].to_pylist(), 2)]
+
+
+def _number(path: str, line: int, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        shown = quoted(value.decode(errors="replace") if isinstance(value, bytes) else str(value))
+        raise ValueError(f"{path}, line {line}: expected a finite number, got {shown}")
+    return number

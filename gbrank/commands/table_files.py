@@ -1,0 +1,90 @@
+"""Tables in files, Parquet or CSV, by way of pyarrow."""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gbrank.common.extras import needed
+from gbrank.datasets.text_files import read_bytes
+from gbrank.datasets.types import StrPath
+
+__all__ = ["is_table", "read_table", "stack_tables", "write_table"]
+
+_SUFFIX = re.compile(r"\.(?:parquet|(csv|tsv)(?:\.gz)?)$", re.IGNORECASE)
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
+_LARGEST_BLOCK = 2**31 - 1
+
+
+def is_table(path: StrPath) -> bool:
+    """Say whether a file's name ends in .parquet, .csv or .tsv, the latter perhaps with .gz."""
+    return bool(_SUFFIX.search(os.fspath(path)))
+
+
+def read_table(path: StrPath, is_text: Callable[[str], bool] = lambda _: False) -> Any:
+    """Return a file as a pyarrow table; in CSV, what `is_text` keeps its letters."""
+    arrow = needed("pyarrow", "tables")
+    separator = _separator(path)
+    try:
+        if separator is None:
+            with open(path, "rb") as file:
+                table = needed("pyarrow.parquet", "tables").read_table(file)
+        else:
+            table = _read_csv(arrow, read_bytes(path), separator, is_text)
+    except arrow.ArrowException as error:
+        kind = "Parquet" if separator is None else "CSV"
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{path}: expected a table in {kind} format, got {reason}") from None
+    names = table.column_names
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{path}: expected different names of columns, got {name!r} twice")
+    if not table.num_rows:
+        raise ValueError(f"{path}: expected at least one row, got none")
+    return table
+
+
+def _read_csv(arrow: Any, data: bytes, separator: str, is_text: Callable[[str], bool]) -> Any:
+    csv = needed("pyarrow.csv", "tables")
+    parsing = csv.ParseOptions(delimiter=separator)
+    with csv.open_csv(arrow.BufferReader(data), parse_options=parsing) as reader:
+        text = [name for name in reader.schema.names if is_text(name)]
+    return csv.read_csv(
+        arrow.BufferReader(data),
+        # One block: all rows decide a column's type.
+        csv.ReadOptions(block_size=min(len(data) + 1, _LARGEST_BLOCK)),
+        parsing,
+        csv.ConvertOptions(column_types=dict.fromkeys(text, arrow.string())),
+    )
+
+
+def stack_tables(paths: Sequence[StrPath], tables: Sequence[Any]) -> Any:
+    """Return tables of the same columns as one."""
+    arrow = needed("pyarrow", "tables")
+    for path, table in zip(paths, tables, strict=True):
+        odd = sorted(set(table.column_names) ^ set(tables[0].column_names))
+        if odd:
+            raise ValueError(f"{path} must have the columns of {paths[0]}; they differ in {odd}.")
+    try:
+        return arrow.concat_tables(tables, promote_options="permissive")
+    except arrow.ArrowException as error:
+        raise ValueError(f"{', '.join(map(str, paths))} do not fit together: {error}") from None
+
+
+def write_table(path: StrPath, columns: Mapping[str, Any]) -> None:
+    """Write columns of equal length as a table; its name says how."""
+    arrow = needed("pyarrow", "tables")
+    table = arrow.table(dict(columns))
+    separator = _separator(path)
+    if separator is None:
+        needed("pyarrow.parquet", "tables").write_table(table, os.fspath(path))
+        return
+    csv = needed("pyarrow.csv", "tables")
+    with arrow.output_stream(os.fspath(path), compression="detect") as file:
+        csv.write_csv(table, file, csv.WriteOptions(delimiter=separator))
+
+
+def _separator(path: StrPath) -> str | None:
+    """Return what separates columns in a text file, None for Parquet."""
+    found = _SUFFIX.search(os.fspath(path))
+    return found and found[1] and _SEPARATORS[found[1].lower()]

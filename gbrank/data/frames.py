@@ -1,0 +1,154 @@
+"""Data frames of any library: taken as they are, and split into features, labels and queries."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.checks import check_choice, check_vector, unknown_name
+
+__all__ = ["Unjudged", "as_frame", "judged", "split_and_mask", "split_frame"]
+
+Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
+
+
+def as_frame(data: Any, argument: str) -> "nw.DataFrame[Any] | None":
+    """Return a data frame of any library, None for what is none; one on disk is refused."""
+    if nw.dependencies.is_into_dataframe(data):
+        try:
+            return nw.from_native(data, eager_only=True)
+        except DuplicateError as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(
+                f"{argument} must have a name of its own for each column: {reason}."
+            ) from None
+    if isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame):
+        ways = ".pl() or .df()" if hasattr(data, "pl") else ".collect() or .compute()"
+        raise TypeError(
+            f"{argument} must be in memory, got a {type(data).__name__}: pass the result of {ways}."
+        )
+    return None
+
+
+def split_frame(
+    frame: Any,
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    drop: Sequence[str] = (),
+    unjudged: Unjudged = "refuse",
+) -> tuple[Any, NDArray[np.float64], NDArray[Any]]:
+    """Split a data frame into what `fit` takes: features, labels and queries.
+
+    Parameters
+    ----------
+    frame : data frame, shape (n_documents, n_columns)
+        Of pandas, polars, pyarrow, ...; one row a document, in any order.
+    label, qid : str
+        The columns of labels and of queries.
+    drop : sequence of str
+        Columns that are no features, such as names of documents.
+    unjudged : {"refuse", "drop", "irrelevant"}
+        What to do with documents that nobody has judged, whose label is missing or -1: an error,
+        leave their rows out, or label them 0, as TREC does.
+
+    Returns
+    -------
+    X : data frame, shape (n_judged, n_features)
+        Of the same library.
+    y : ndarray of float64, shape (n_judged,)
+    qid : ndarray, shape (n_judged,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is no data frame, is not in memory, lacks a column or has none left for features; if
+        labels are no numbers, queries are missing, or documents are unjudged.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from gbrank import GBRanker, split_frame
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "query": ["a", "a", "a", "b", "b"],
+    ...         "grade": [2, 0, -1, 0, 1],
+    ...         "url": ["u", "v", "w", "u", "x"],
+    ...         "bm25": [3.0, 1.5, 2.5, 0.5, 2.0],
+    ...     }
+    ... )
+    >>> X, y, qid = split_frame(frame, label="grade", qid="query", drop=["url"], unjudged="drop")
+    >>> list(X.columns), y.tolist(), qid.tolist()
+    (['bm25'], [2.0, 0.0, 0.0, 1.0], ['a', 'a', 'b', 'b'])
+    >>> ranker = GBRanker(n_estimators=5, min_child_samples=1, n_jobs=1).fit(X, y, qid=qid)
+    """
+    parts = split_and_mask(frame, label, qid, drop, unjudged)
+    return parts[:3]
+
+
+def split_and_mask(
+    frame: Any, label: str, qid: str, drop: Sequence[str], unjudged: Unjudged
+) -> tuple[Any, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
+    """Return what `split_frame` does, and which rows it kept."""
+    data = as_frame(frame, "frame")
+    if data is None:
+        raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
+    if isinstance(drop, str):
+        raise TypeError(f"drop must be a list of columns, got the single text {drop!r}.")
+    _check_roles({"label": [label], "qid": [qid], "drop": drop}, data.columns)
+    features = [name for name in data.columns if name not in {label, qid, *drop}]
+    if not features:
+        raise ValueError(f"frame must have a column for features, got only {data.columns}.")
+    if data[qid].is_null().any():
+        row = int(data[qid].is_null().arg_true()[0])
+        raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
+    y, kept = judged(_numbers(data[label], "label"), unjudged)
+    X = data.select(features)
+    return (
+        (X if kept.all() else X.filter(kept.tolist())).to_native(),
+        y,
+        data[qid].to_numpy()[kept],
+        kept,
+    )
+
+
+def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the labels that count, and which rows they are of."""
+    check_choice(unjudged, "unjudged", ["refuse", "drop", "irrelevant"])
+    values = check_vector(labels, "label")
+    missing = np.isnan(values) | (values == -1)
+    if unjudged == "irrelevant":
+        return np.where(missing, 0.0, values), np.ones(len(values), dtype=bool)
+    if unjudged == "refuse" and missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(
+            f"label must be at least 0, got {values[row]:g} in row {row} ({missing.sum()} such "
+            'rows). If nobody has judged them: unjudged="drop" or "irrelevant".'
+        )
+    if missing.all():
+        raise ValueError("label must be known for a row, but nobody has judged any.")
+    return values[~missing], ~missing
+
+
+def _check_roles(roles: dict[str, Sequence[str]], columns: list[str]) -> None:
+    found: dict[str, str] = {}
+    for argument, names in roles.items():
+        for name in names:
+            if name not in columns:
+                raise unknown_name(f"column ({argument})", str(name), map(str, columns))
+            if name in found:
+                raise ValueError(
+                    f"a column must have one part, got {name!r} as {found[name]} and as {argument}."
+                )
+            found[name] = argument
+
+
+def _numbers(column: "nw.Series[Any]", argument: str) -> NDArray[np.float64]:
+    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+        raise ValueError(
+            f"{argument} must name a column of numbers; {column.name!r} has dtype {column.dtype}."
+        )
+    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)

@@ -1,0 +1,90 @@
+"""What the boosters are given: finite derivatives, in the scale of squared loss."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
+
+import reference
+from cases import loop
+from gbrank import Queries
+from gbrank.boosters.gradient_hook import GradientHook, rescale_to_unit_mean
+
+Vector = NDArray[np.float64]
+
+
+def derivatives(objective: Any, data: reference.Data, scores: Vector, sigma: float = 1.0) -> Any:
+    """Return what a hook returns."""
+    hook = GradientHook(objective, sigma)
+    return hook.derivatives(hook.bind(data.y, Queries.from_qid(data.qid)), scores, None)
+
+
+@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
+@loop("sigma", [1e-300, 1e-30, 1.0, 1e12, 1e300])
+@loop("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
+def test_positive_finite_single_precision(objective: str, sigma: float, spread: float) -> None:
+    """Whatever sigma and the scores: boosters keep single precision."""
+    data = reference.Data(8)
+    scores = spread * np.random.default_rng(0).uniform(-1, 1, len(data.y))
+    gradient, curvature = (
+        array.astype(np.float32) for array in derivatives(objective, data, scores, sigma)
+    )
+    assert np.isfinite(gradient).all()
+    assert np.isfinite(curvature).all()
+    assert (curvature > 0).all()
+
+
+@pytest.mark.parametrize("objective", ["ranknet", "lambda:ndcg", "lambda:map"])
+@loop("spread", [0.0, 5e-324, 1.0, 1e30, 1e300])
+def test_steps_that_boosters_cannot_take(objective: str, spread: float) -> None:
+    """Gradients that single precision holds, but not the square of their sum, are refused."""
+    data = reference.Data(8)
+    scores = spread * np.random.default_rng(0).uniform(-1, 1, len(data.y))
+    with pytest.raises(ValueError, match=r"gradients must sum to .*far below 1e\+30"):
+        derivatives(objective, data, scores, 1e30)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-4, 1.0, 1e30, 1e280])
+def test_scale_is_that_of_squared_loss(scale: float) -> None:
+    """D11: the mean curvature is 1, and Newton steps are kept, whatever the factor on the loss."""
+    data = reference.Data(9)
+    factor = np.random.default_rng(0).uniform(0.01, 100, len(data.y))
+
+    def scaled(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+        bend = scale * (1 + labels)
+        return 0.0, scores * bend, bend
+
+    gradient, curvature = derivatives(scaled, data, factor)
+    assert curvature.mean() == pytest.approx(1, rel=1e-9)
+    assert_allclose(gradient / curvature, factor, rtol=1e-9)
+
+
+@given(st.lists(st.floats(1e-37, 1e37), min_size=1, max_size=50), st.randoms())
+def test_rescaling_does_not_depend_on_order(values: list[float], random: Any) -> None:
+    """D8: not by one bit, though the sum of a thousand numbers does."""
+    shuffled = list(range(len(values)))
+    random.shuffle(shuffled)
+    curvature = np.array(values)
+    gradient = np.sqrt(curvature)
+    one = [gradient.copy(), curvature.copy()]
+    other = [gradient[shuffled], curvature[shuffled]]
+    rescale_to_unit_mean(*one, len(values))
+    rescale_to_unit_mean(*other, len(values))
+    for before, after in zip(one, other, strict=True):
+        assert_array_equal(before[shuffled], after)
+    assert one[1].mean() == pytest.approx(1, rel=1e-6)
+
+
+def test_no_curvature_at_all_is_refused() -> None:
+    """Zeros mean that there is no curvature, not that steps are infinite."""
+
+    def first_order(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+        return 0.0, 10 * (scores - labels), np.zeros_like(scores)
+
+    data = reference.Data(10)
+    with pytest.raises((ValueError, RuntimeError), match="curvature"):
+        derivatives(first_order, data, data.scores)

@@ -1,0 +1,190 @@
+"""The `gbrank` command where it is given what it cannot use, and where its streams are closed."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import SMALL, Output
+
+import gbrank
+from gbrank.commands.cli import COMMANDS, _parser, main
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("train none.txt --model m", "none.txt: No such file or directory"),
+        ("train bad.txt --model m", "bad.txt, line 2, column 9: expected <index>:<value>"),
+        ("train one.txt --model m --objective lambdarnk", "Did you mean 'lambdarank'? Known: "),
+        ("train one.txt --model m --objective lambda:nope", "unknown measure 'nope'"),
+        ("train one.txt --model m --booster cat", "['lightgbm', 'xgboost'], got 'cat'"),
+        ("train one.txt --model m --n-estimators 0", "--n-estimators must be"),
+        ("train one.txt --model m --sigma geometrik(1,2)", "Did you mean 'geometric'?"),
+        ("train one.txt --model m --booster-param max_bin=many", "max_bin should be of type int"),
+        ("train one.txt --model m --booster-param num_leaves=7", "use the argument --num-leaves"),
+        ("train one.txt --model m --n-features 1", "one.txt, line 1, column 15"),
+        ("train one.txt --model m --valid wide.txt", "wide.txt, line 1, column 9"),
+        ("train one.txt --model one.txt", "one.txt: Not a directory"),
+        ("predict one.txt --model none", "no model in none"),
+        ("predict one.txt --model .", "no model in ."),
+        ("evaluate one.txt --scores none.txt", "none.txt: No such file or directory"),
+        ("evaluate one.txt --scores short.txt", "short.txt: expected 2 scores"),
+        ("evaluate one.txt --scores words.txt", "words.txt, line 2: expected a finite number, got"),
+        ("evaluate one.txt --scores fine.txt --metric ndcg@x", "unknown measure 'ndcg@x'"),
+        ("evaluate one.txt --scores fine.txt --metric ap(threshold=9)", "undefined on every query"),
+        ("demo --queries 2", "--queries must be an integer of at least 3, got 2"),
+        ("demo --output none/demo.png", "--output must be in a folder that exists"),
+    ],
+)
+def test_faults(
+    argv: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Output
+) -> None:
+    """Faults are one line on standard error, and leave nothing behind."""
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "one.txt": "1 qid:1 1:0.5 2:1\n0 qid:1 2:1\n",
+        "bad.txt": "1 qid:1 1:0.5\n0 qid:1 x:1\n",
+        "wide.txt": "1 qid:2 9:0.5\n",
+        "short.txt": "0.5\n",
+        "words.txt": "0.5\nnan\n",
+        "fine.txt": "0.5\n0.25\n",
+    }
+    for name, text in files.items():
+        Path(name).write_text(text)
+    assert message in fault(*argv.split())
+    assert {path.name for path in tmp_path.iterdir()} == files.keys()
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--objective", "(" * 5000 + "ranknet" + ")" * 5000],
+        ["--objective", "(ranknet+" * 5000 + "ranknet" + ")" * 5000],
+        ["--objective", f"lambda(truncation={'-' * 5000}1):ndcg"],
+        ["--objective", f"lambda:ndcg@10(gain={'[' * 5000}1)"],
+        ["--objective", "x" * 100_000],
+        ["--objective", f"lambda:{'x' * 100_000}"],
+        ["--sigma", "geometric(" * 5000 + "1)"],
+        ["--sigma=" + "-" * 5000 + "1"],
+    ],
+    ids=range(8),
+)
+def test_long_and_deep_texts(argv: list[str], tmp_path: Path, fault: Output) -> None:
+    """Texts of any depth and length are short errors."""
+    path = tmp_path / "one.txt"
+    path.write_text("1 qid:1 1:0.5 2:1\n0 qid:1 2:1\n")
+    said = fault("train", str(path), "--model", str(tmp_path / "m"), *argv)
+    assert len(said) < 1500
+    assert "error: " in said
+
+
+@pytest.mark.parametrize("source", ["--scores", "--run", "FILE"])
+@pytest.mark.parametrize("content", [b"x" * 3_000_000, b"0.5\n" + b"\xff" * 3_000_000])
+def test_long_tokens(source: str, content: bytes, tmp_path: Path, fault: Output) -> None:
+    """Three megabytes without a blank, text or not, are named by file and line in a short error."""
+    one, long = tmp_path / "one.txt", tmp_path / "long.txt"
+    one.write_text("1 qid:1 1:0.5 2:1\n0 qid:1 2:1\n")
+    long.write_bytes(content)
+    files = [long, "--scores", one] if source == "FILE" else [one, source, long]
+    said = fault("evaluate", *map(str, files))
+    assert len(said) < 400
+    assert re.search(r"long\.txt, line [12][,:].* expected .*, got", said)
+
+
+def test_damaged_model(data: Path, tmp_path: Path, fault: Output) -> None:
+    main(["train", str(data / "train.txt"), "--model", str(tmp_path), *SMALL])
+    (file,) = tmp_path.glob("model-*")
+    file.write_bytes(file.read_bytes()[:100])
+    for argv in (["info"], ["predict", data / "test.txt"]):
+        said = fault(*argv, "--model", tmp_path)
+        assert f"{file.name} is damaged: it has 100 bytes" in said
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        [],
+        ["fit"],
+        ["train", "train.txt"],
+        ["train", "train.txt", "--model", "m", "--n-estimators", "many"],
+        ["train", "train.txt", "--model", "m", "--booster-param", "max_bin"],
+        ["predict", "--model", "m"],
+        ["predict", "--model", "m", "test.txt", "--run-name", "two words"],
+        ["predict", "--model", "m", "test.txt", "--format", "csv"],
+        ["evaluate", "test.txt"],
+        ["evaluate", "test.txt", "--model", "m", "--scores", "s"],
+        ["list", "boosters"],
+        ["demo", "--seeds", "3"],
+    ],
+)
+def test_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as info:
+        main(argv)
+    assert info.value.code == 2
+    assert capsys.readouterr().err.startswith("usage: gbrank ")
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Help shows examples, and the examples are right."""
+    with pytest.raises(SystemExit) as info:
+        main([*command.split(), "--help"])
+    assert info.value.code == 0
+    _, examples = capsys.readouterr().out.split("examples:\n")
+    for line in examples.replace("\\\n", " ").splitlines():
+        argv = shlex.split(line.split("|")[0].split(">")[0])
+        assert argv[0] == "gbrank"
+        if argv[1] != "COMMAND":
+            _parser().parse_args(argv[1:])
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as info:
+        main(["--version"])
+    assert info.value.code == 0
+    assert capsys.readouterr().out == f"gbrank {gbrank.__version__}\n"
+
+
+def test_broken_pipe_is_quiet() -> None:
+    """As `python -m gbrank list | true`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "gbrank", "list"], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize(
+    ("redirections", "code", "said"),
+    [
+        (">&-", 1, "gbrank: error: standard output is closed"),
+        (">&- <&-", 1, "gbrank: error: standard output is closed"),
+        (">&- 2>&-", 1, ""),
+        ("2>&- >/dev/null", 0, ""),
+        ("<&- >/dev/null", 0, ""),
+        (">/dev/full", 1, "gbrank: error: [Errno 28] No space left on device"),
+    ],
+)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_closed_and_full_streams(redirections: str, code: int, said: str) -> None:
+    """No answer is lost with code 0, and nothing is said twice."""
+    command = f"{shlex.quote(sys.executable)} -m gbrank list {redirections}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == bool(said)
+
+
+def test_closed_input_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text("1 qid:1 1:0.5 2:1\n0 qid:1 2:1\n")
+    command = f"{shlex.quote(sys.executable)} -m gbrank evaluate {path} --scores - <&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "expected 2 scores, one a document, got 0" in done.stderr

@@ -1,0 +1,267 @@
+"""Parquet and CSV files on the command line, and what a label of -1 means."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from command import SMALL, Output
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import GBRanker, get_measure, load_ranker, make_cubic
+from gbrank.commands.cli import main
+
+COLUMNS = ["--label", "grade", "--qid", "query"]
+FIT = [*COLUMNS, "--drop", "url", "--categorical", "shop", *SMALL]
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    """Make 30 queries of 10 documents, with a text, a missing value and names of documents."""
+    X, y, qid = make_cubic(30, n_documents=10, n_features=4, random_state=3)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame.loc[5, "b"] = np.nan
+    frame["shop"] = np.random.default_rng(0).choice(["x", "NA", "7"], len(y))
+    frame["query"] = [f"{query:03d}" for query in qid]
+    frame["grade"] = y.astype(int)
+    frame["url"] = [f"u{row}" for row in range(len(y))]
+    return frame
+
+
+@pytest.fixture(scope="module")
+def folder(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a training and a test part in each format, and train a model."""
+    folder = tmp_path_factory.mktemp("tables")
+    for name, rows in {"train": frame[:200], "test": frame[200:]}.items():
+        rows.to_parquet(folder / f"{name}.parquet")
+        rows.to_csv(folder / f"{name}.csv", index=False, na_rep="NaN")
+        rows.to_csv(folder / f"{name}.tsv.gz", index=False, sep="\t")
+    assert main(["train", str(folder / "train.parquet"), "--model", str(folder / "m"), *FIT]) == 0
+    return folder
+
+
+def expected(frame: pd.DataFrame) -> Any:
+    """Train on the frame itself, in Python."""
+    ranker = GBRanker(n_estimators=5, min_child_samples=5, n_jobs=1, random_state=0)
+    train = frame[:200]
+    X = train.drop(columns=["query", "grade", "url"])
+    return ranker.fit(X, train["grade"], qid=train["query"], categorical_feature=["shop"])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "tsv.gz"])
+def test_the_model_is_that_of_the_frame(
+    kind: str, frame: pd.DataFrame, folder: Path, tmp_path: Path, output: Output
+) -> None:
+    """Whatever the file, and whatever else stands in it; and so are scores and measures."""
+    output("train", folder / f"train.{kind}", "--model", tmp_path / "m", *FIT)
+    ranker, test = expected(frame), frame[200:]
+    scores = ranker.predict(test[["a", "b", "c", "d", "shop"]])
+    loaded = load_ranker(tmp_path / "m")
+    assert_array_equal(loaded.predict(test[["shop", "d", "c", "b", "a"]]), scores)
+    said = output("predict", folder / f"test.{kind}", "--model", tmp_path / "m")
+    assert_array_equal(list(map(float, said.split())), scores)
+    said = output(
+        "evaluate", folder / f"test.{kind}", *COLUMNS, "--model", tmp_path / "m", "--json",
+        "--metric", "ndcg@10",
+    )  # fmt: skip
+    found = json.loads(said)["measures"]["ndcg@10"]["mean"]
+    assert_allclose(found, get_measure("ndcg@10")(test["grade"], scores, qid=test["query"]))
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "tsv", "csv.gz"])
+def test_predictions_are_a_table(
+    kind: str, frame: pd.DataFrame, folder: Path, tmp_path: Path, output: Output
+) -> None:
+    """With all columns that are no features; `evaluate` takes its scores."""
+    path, test = tmp_path / f"scores.{kind}", folder / "test.csv"
+    assert output("predict", test, "--model", folder / "m", "--output", path) == ""
+    if kind == "parquet":
+        found = pd.read_parquet(path)
+    else:
+        separator = "\t" if kind == "tsv" else ","
+        found = pd.read_csv(path, sep=separator, dtype={"query": str})
+    rows = frame[200:].reset_index(drop=True)
+    assert list(found) == ["query", "grade", "url", "score"]
+    assert found["query"].tolist() == rows["query"].tolist()
+    assert found["url"].tolist() == rows["url"].tolist()
+    scores = load_ranker(folder / "m").predict(rows[["a", "b", "c", "d", "shop"]])
+    assert_allclose(found["score"], scores, rtol=1e-15)
+    by_scores = output("evaluate", test, *COLUMNS, "--scores", path)
+    assert by_scores == output("evaluate", test, *COLUMNS, "--model", folder / "m")
+
+
+def test_trec_runs(frame: pd.DataFrame, folder: Path, output: Output) -> None:
+    """Queries and documents are called as the table's columns say."""
+    trec = ["--model", folder / "m", "--qid", "query", "--format", "trec"]
+    lines = output("predict", folder / "test.csv", *trec, "--docid", "url").splitlines()
+    found = {(line.split()[0], line.split()[2]) for line in lines}
+    assert found == set(zip(frame["query"][200:], frame["url"][200:], strict=True))
+    lines = output("predict", folder / "test.parquet", *trec).splitlines()
+    assert {line.split()[2] for line in lines if line.startswith("020 ")} == {
+        f"020-{place}" for place in range(1, 11)
+    }
+
+
+def test_several_files(frame: pd.DataFrame, tmp_path: Path, folder: Path, output: Output) -> None:
+    """They are one table; integers in one and decimals in the other are numbers."""
+    first, second = frame[:100].copy(), frame[100:200].copy()
+    first["a"] = range(100)
+    first.to_csv(tmp_path / "1.csv", index=False)
+    second.to_parquet(tmp_path / "2.parquet")
+    pd.concat([first, second]).to_csv(tmp_path / "all.csv", index=False)
+    scores = []
+    for files in (["1.csv", "2.parquet"], ["all.csv"]):
+        paths = [tmp_path / name for name in files]
+        output("train", *paths, "--model", tmp_path / "m", *FIT)
+        scores.append(output("predict", folder / "test.csv", "--model", tmp_path / "m"))
+    assert scores[0] == scores[1]
+
+
+def test_validation_tables(folder: Path, tmp_path: Path, output: Output) -> None:
+    """They need not leave out what the training table does not have."""
+    said = output(
+        "train", folder / "train.parquet", "--valid", folder / "test.csv",
+        "--model", tmp_path / "m", *FIT,
+    )  # fmt: skip
+    (value,) = [line.split()[-1] for line in said.splitlines() if "validation ndcg@10" in line]
+    said = output("evaluate", folder / "test.csv", *COLUMNS, "--model", tmp_path / "m",
+                  "--metric", "ndcg@10")  # fmt: skip
+    assert said.split()[-1] == value
+
+
+def test_comparisons(folder: Path, output: Output) -> None:
+    """Of a table, whose queries become folds; categories are categories for every ranker."""
+    options = ["--drop", "url", "--categorical", "shop", "--seeds", 1, "--n-estimators", 3]
+    said = output("compare", "--data", folder / "train.parquet", *COLUMNS, *options, "--jobs", 1)
+    assert said.startswith("train.parquet, ndcg@10: 20 queries")
+    assert "xgboost:rank:ndcg" in said
+
+
+def test_queries_are_as_in_the_file(tmp_path: Path, output: Output) -> None:
+    """Neither leading zeros nor many digits are lost: 7 and 007 are two queries."""
+    ids = ["7", "007", "12345678901234567890123", "12345678901234567890124"]
+    rows = [f"{query},{label},{label}" for query in ids for label in (1, 0)]
+    (tmp_path / "d.csv").write_text("\n".join(["qid,label,a", *rows]))
+    (tmp_path / "s.txt").write_text("1\n0\n" * 4)
+    said = output("evaluate", tmp_path / "d.csv", "--scores", tmp_path / "s.txt", "--per-query",
+                  "--metric", "rr")  # fmt: skip
+    assert [line.split()[1] for line in said.splitlines()] == [*ids, "all"]
+
+
+LETOR = "2 qid:1 1:3\n-1 qid:1 1:2\n0 qid:1 1:1\n-1 qid:2 1:5\n1 qid:2 1:4\n"
+
+
+@pytest.mark.parametrize("kind", ["csv", "txt", "parquet"])
+@pytest.mark.parametrize(("unjudged", "value"), [("drop", 1.0), ("irrelevant", 0.75)])
+def test_unjudged_documents(
+    kind: str, unjudged: str, value: float, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """They are left out, with their scores, or irrelevant; by default an error."""
+    labels = pa.array([2, -1, 0, None, 1]) if kind == "parquet" else pa.array([2, -1, 0, -1, 1])
+    columns = {"label": labels, "qid": [1, 1, 1, 2, 2], "a": [3, 2, 1, 5, 4]}
+    path = tmp_path / f"data.{kind}"
+    if kind == "txt":
+        path.write_text(LETOR)
+    elif kind == "csv":
+        path.write_text(pa.table(columns).to_pandas().to_csv(index=False))
+    else:
+        pq.write_table(pa.table(columns), path)
+    scores = tmp_path / "scores"
+    scores.write_text("3\n2\n1\n5\n4\n")
+    argv = ["evaluate", path, "--scores", scores, "--metric", "rr"]
+    assert float(output(*argv, "--unjudged", unjudged).split()[-1]) == value
+    said = fault(*argv)
+    assert "--unjudged" in said
+    assert "line 2, column 1: expected a label" in said if kind == "txt" else "in row 1 (2" in said
+
+
+def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
+    """File, line and column, whatever stands before them."""
+    path = tmp_path / "d.txt"
+    path.write_text("# a file\n\n1 qid:1 1:3\n  -2 qid:1 1:2\n")
+    said = fault("train", path, "--model", tmp_path / "m", "--unjudged", "drop")
+    assert f"{path}, line 4, column 3: expected a label of at least 0, got -2" in said
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ("train t.csv", "unknown column (label) 'label'. Known: "),
+        ("train t.csv --label gade", "unknown column (label) 'gade'. Did you mean 'grade'?"),
+        ("train t.csv --label grade", "unknown column (qid) 'qid'. Known: "),
+        ("train t.csv --label url --qid query", "'url' has dtype String"),
+        ("train t.csv --label grade --qid query", "Drop it, or name it in --categorical."),
+        ("train t.csv --label grade --qid query --drop grade", "got 'grade' as label and as drop"),
+        ("train t.csv d.txt", "files must be all tables or all LETOR, got t.csv and d.txt"),
+        ("train d.txt --label grade", "--label must be given with tables only, got d.txt"),
+        ("train t.csv --sparse", "--sparse must be given with LETOR files only, got t.csv"),
+        ("train none.csv", "none.csv: No such file or directory"),
+        ("train empty.csv", "empty.csv: expected a table in CSV format, got"),
+        ("train head.csv", "head.csv: expected at least one row, got none"),
+        ("train twice.csv", "twice.csv: expected different names of columns, got 'a' twice"),
+        ("train ragged.csv", "Expected 2 columns, got 3"),
+        ("train bad.parquet", "bad.parquet: expected a table in Parquet format, got"),
+        ("train t.csv twin.csv --label grade --qid query", "query 000 is both in t.csv and in tw"),
+        ("train t.csv other.csv --label grade --qid query", "they differ in ['a', 'b', 'c'"),
+        ("predict other.csv --model m", "all features of the model; it lacks ['a', 'b', 'c', 'd'"),
+        ("predict t.csv --model l", "t.csv: expected LETOR format, since the model's features"),
+        ("predict scored.csv --model m --output s.csv", "must not have a column 'score'"),
+        ("predict t.csv --model m --format trec", "--qid must name a column of t.csv, got 'qid'"),
+        ("predict t.csv --model m --format trec --output s.csv", "--format must be scores for a"),
+        ("predict t.csv --model m --qid query --format trec --docid u", "column (docid) 'u'"),
+        ("evaluate t.csv --label grade --qid query --scores t.csv", "expected a column 'score'"),
+        ("evaluate t.csv --label grade --qid query --scores nan.csv", "nan.csv, line 3: expected"),
+    ],
+)  # fmt: skip
+def test_faults(
+    argv: str, message: str, frame: pd.DataFrame, folder: Path, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, fault: Output,
+) -> None:  # fmt: skip
+    """Each names the file and the option, in one line."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m").symlink_to(folder / "m")
+    texts = {
+        "d.txt": "1 qid:1 1:2\n0 qid:1 1:3\n",
+        "empty.csv": "",
+        "head.csv": "a,b\n",
+        "twice.csv": "a,a\n1,2\n",
+        "ragged.csv": "a,b\n1,2,3\n",
+        "bad.parquet": "PAR1",
+        "other.csv": "query,grade,z\n1,1,1\n",
+        "nan.csv": "score\n1\nx\n",
+    }
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    frame[:20].to_csv("t.csv", index=False)
+    frame[:20].to_csv("twin.csv", index=False)
+    frame[:20].assign(score=1.0).to_csv("scored.csv", index=False)
+    if "--model l" in argv:
+        assert main(["train", "d.txt", "--model", "l", "--n-estimators", "1"]) == 0
+    elif argv.startswith("train"):
+        argv += " --model new"
+    assert message in fault(*argv.split())
+    assert not Path("new").exists()
+
+
+def test_compressed_text_is_told_by_its_content(
+    frame: pd.DataFrame, tmp_path: Path, folder: Path, output: Output
+) -> None:
+    """A name without .gz does not matter."""
+    path = tmp_path / "test.csv"
+    path.write_bytes(gzip.compress((folder / "test.csv").read_bytes()))
+    said = output("predict", path, "--model", folder / "m")
+    assert said == output("predict", folder / "test.csv", "--model", folder / "m")
+
+
+def test_options_may_have_underscores(tmp_path: Path, folder: Path, output: Output) -> None:
+    """As the arguments of Python do; values keep theirs."""
+    output(
+        "train", folder / "train.csv", *FIT, "--model", tmp_path / "my_model",
+        "--early_stopping_rounds=3", "--validation_fraction", "0.3",
+    )  # fmt: skip
+    assert load_ranker(tmp_path / "my_model").early_stopping_rounds == 3

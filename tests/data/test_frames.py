@@ -1,0 +1,111 @@
+"""split_frame, with frames of every library, and data that are not in memory."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+
+from gbrank import GBRanker, split_frame
+
+COLUMNS = {
+    "query": ["b", "a", "b", "a", "c"],
+    "grade": [2, 0, -1, 1, 0],
+    "url": ["u", "v", "w", "x", "y"],
+    "bm25": [3.0, 1.5, 2.5, None, 2.0],
+    "age": [1, 2, 3, 4, 5],
+}
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+ROLES: dict[str, Any] = {"label": "grade", "qid": "query", "drop": ["url"]}
+
+
+@pytest.fixture(params=LIBRARIES)
+def make(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """Return what makes a frame of each library."""
+    return LIBRARIES[request.param]
+
+
+def test_parts(make: Callable[..., Any]) -> None:
+    """Features stay a frame of the same library; rows keep their order."""
+    frame = make(COLUMNS)
+    X, y, qid = split_frame(frame, **ROLES, unjudged="irrelevant")
+    assert type(X) is type(frame)
+    assert list(getattr(X, "column_names", getattr(X, "columns", None))) == ["bm25", "age"]
+    assert y.tolist() == [2, 0, 0, 1, 0]
+    assert y.dtype == np.float64
+    assert list(qid) == COLUMNS["query"]
+
+
+def test_unjudged(make: Callable[..., Any]) -> None:
+    """Missing labels and -1 are the same: refused, dropped or irrelevant."""
+    missing = make({**COLUMNS, "grade": [2, 0, None, 1, 0]})
+    for frame in (make(COLUMNS), missing):
+        with pytest.raises(ValueError, match=r"in row 2 \(1 such rows\).*unjudged="):
+            split_frame(frame, **ROLES)
+        X, y, qid = split_frame(frame, **ROLES, unjudged="drop")
+        assert np.asarray(X["age"]).tolist() == [1, 2, 4, 5]
+        assert y.tolist() == [2, 0, 1, 0]
+        assert list(qid) == ["b", "a", "a", "c"]
+    with pytest.raises(ValueError, match="nobody has judged any"):
+        split_frame(make({**COLUMNS, "grade": [-1] * 5}), **ROLES, unjudged="drop")
+
+
+def test_it_is_what_fit_takes(make: Callable[..., Any]) -> None:
+    """The same scores as from arrays."""
+    X, y, qid = split_frame(make(COLUMNS), **ROLES, unjudged="drop")
+    sizes: dict[str, Any] = {"n_estimators": 3, "min_child_samples": 1, "random_state": 0}
+    found = GBRanker(**sizes).fit(X, y, qid=qid).predict(X)
+    plain = np.array([[3.0, 1], [1.5, 2], [np.nan, 4], [2.0, 5]])
+    assert_array_equal(found, GBRanker(**sizes).fit(plain, y, qid=list(qid)).predict(plain))
+    assert np.ptp(found) > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"label": "grad"}, ValueError, r"unknown column \(label\) 'grad'. Did you mean 'grade'"),
+        ({"drop": ["no"]}, ValueError, r"unknown column \(drop\) 'no'"),
+        ({"drop": "url"}, TypeError, "drop must be a list of columns, got the single text 'url'"),
+        ({"drop": ["url", "url"]}, ValueError, "got 'url' as drop and as drop"),
+        ({"label": "query"}, ValueError, "got 'query' as label and as qid"),
+        (
+            {"label": "url", "drop": []},
+            ValueError,
+            "label must name a column of numbers; 'url' has dtype Str",
+        ),
+        ({"drop": ["url", "bm25", "age"]}, ValueError, "frame must have a column for features"),
+        ({"qid": "bm25"}, ValueError, "qid must name a column without missing .* in row 3"),
+        ({"unjudged": "keep"}, ValueError, "unjudged must be one of"),
+    ],
+)
+def test_faults(
+    changes: dict[str, Any], error: type[Exception], message: str, make: Callable[..., Any]
+) -> None:
+    """Each names the argument."""
+    with pytest.raises(error, match=message):
+        split_frame(make(COLUMNS), **{**ROLES, "unjudged": "drop", **changes})
+
+
+def test_what_is_no_frame() -> None:
+    """Arrays and dictionaries are refused by name."""
+    for value in (np.ones((3, 3)), COLUMNS, None):
+        with pytest.raises(TypeError, match="frame must be a data frame, got"):
+            split_frame(value)
+
+
+def test_frames_that_are_not_in_memory() -> None:
+    """What turns them into one that is, the message says: of features, and of a whole frame."""
+    lazy = pl.DataFrame(COLUMNS).lazy()
+    ranker = GBRanker(n_estimators=1)
+    with pytest.raises(TypeError, match=r"X must be in memory, got a LazyFrame: .*\.collect\(\)"):
+        ranker.fit(lazy, [1, 0], group=[2])
+    with pytest.raises(TypeError, match=r"frame must be in memory, got a LazyFrame: .*\.collect"):
+        split_frame(lazy)
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    relation = duckdb.from_arrow(pa.table(COLUMNS))
+    with pytest.raises(TypeError, match=r"X must be in memory, got a .*Relation: .*\.pl\(\)"):
+        ranker.fit(relation, [1, 0], group=[2])

@@ -1,0 +1,201 @@
+"""Measures from users' functions of one query."""
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+from plain_trees import PLAIN
+from sklearn import config_context
+from sklearn.model_selection import cross_val_score
+
+import reference
+from gbrank import (
+    DCG,
+    RR,
+    GBRanker,
+    Queries,
+    QueryKFold,
+    cross_validate_rankers,
+    custom_measure,
+    get_measure,
+    get_objective,
+    lightgbm_feval,
+    list_measures,
+    make_cubic,
+    make_scorer,
+    register_measure,
+    xgboost_feval,
+)
+from gbrank.commands.cli import main
+from gbrank.measures.measure_registry import CUSTOM, MEASURES
+
+X, Y, QID = make_cubic(30, n_documents=10, n_features=5, random_state=0)
+TRAIN, VALID = QID < 20, QID >= 20
+
+
+def dcg_at_3(scores: Any, labels: Any) -> Any:
+    """Sum the gains of the first three."""
+    top = labels[:3]
+    return float(((2**top - 1) / np.log2(np.arange(2, 2 + len(top)))).sum())
+
+
+def first_relevant(scores: Any, labels: Any) -> Any:
+    """Return the reciprocal rank, undefined without a relevant document."""
+    return 1 / (1 + int(np.argmax(labels > 0))) if (labels > 0).any() else np.nan
+
+
+@pytest.fixture
+def registry() -> Iterator[None]:
+    """Let a test register measures for itself only."""
+    with patch.dict(MEASURES), patch.dict(CUSTOM):
+        yield
+
+
+@given(reference.queries(8))
+def test_documents_come_best_first(query: reference.Query) -> None:
+    """Equal scores by rising label: what our own measures call pessimistic."""
+    labels, scores = map(np.array, query)
+    expected = DCG(k=3, ties="pessimistic", no_relevant=0)(labels, scores, group=[len(labels)])
+    assert_allclose(custom_measure(dcg_at_3)(labels, scores, group=[len(labels)]), expected)
+
+
+def test_queries_in_any_order() -> None:
+    """Each is one call; NaN leaves a query out, of weighted means too."""
+    rows = np.random.default_rng(0).permutation(len(Y))
+    labels = np.where(QID % 3 == 0, 0.0, Y)[rows]
+    scores = X[rows, 0].round(1)
+    ours, exact = custom_measure(first_relevant), RR(ties="pessimistic")
+    assert_allclose(
+        ours.per_query(labels, scores, qid=QID[rows]),
+        exact.per_query(labels, scores, qid=QID[rows]),
+    )
+    weights = {query: query + 1.0 for query in range(30)}
+    data: dict[str, Any] = {"qid": QID[rows], "query_weight": weights}
+    assert_allclose(ours(labels, scores, **data), exact(labels, scores, **data))
+    with pytest.raises(ValueError, match="first_relevant is undefined on every query"):
+        ours(0 * labels, scores, qid=QID[rows])
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_it_decides_early_stopping(booster: str) -> None:
+    """And is `score`; a list may hold functions and names."""
+
+    def fit(metric: Any) -> GBRanker:
+        params: dict[str, Any] = {"n_estimators": 40, "early_stopping_rounds": 5, "random_state": 0}
+        made = GBRanker("ranknet", booster=booster, eval_metric=metric, **PLAIN | params)
+        return made.fit(
+            X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[VALID], Y[VALID])],
+            eval_qid=[QID[VALID]],
+        )  # fmt: skip
+
+    ours, exact = fit([dcg_at_3, "map"]), fit([DCG(k=3, ties="pessimistic"), "map"])
+    assert list(ours.evals_result_["valid_0"]) == ["dcg_at_3", "ap"]
+    assert ours.best_iteration_ == exact.best_iteration_
+    assert_allclose(ours.best_score_, exact.best_score_)
+    assert fit(dcg_at_3).score(X[VALID], Y[VALID], QID[VALID]) == ours.best_score_
+
+
+def test_scorers_and_comparisons() -> None:
+    """In this process and in others."""
+    ranker = GBRanker("ranknet", **PLAIN | {"n_estimators": 3})
+    with config_context(enable_metadata_routing=True):
+        values = [
+            cross_val_score(
+                ranker, X, Y, cv=QueryKFold(3), params={"qid": QID}, scoring=make_scorer(measure)
+            )
+            for measure in (dcg_at_3, DCG(k=3, ties="pessimistic"))
+        ]
+    assert_allclose(*values)
+
+    def local(scores: Any, labels: Any) -> Any:  # other processes cannot import this file
+        top = labels[:3]
+        return float(((2**top - 1) / np.log2(np.arange(2, 2 + len(top)))).sum())
+
+    measures = [local, DCG(k=3, ties="pessimistic")]
+    compared = cross_validate_rankers(
+        {"ranknet": ranker}, X, Y, QID, folds=3, seeds=1, measures=measures, n_jobs=2,
+        progress=False,
+    )  # fmt: skip
+    ours, exact = compared.summary()
+    assert ours.measure == "local"
+    assert_allclose(ours.mean, exact.mean)
+
+
+def test_both_hooks() -> None:
+    """As evaluations of the boosters' own training."""
+    exact = DCG(k=3, ties="pessimistic")
+    data = lgb.Dataset(X, Y, group=[10] * 30)
+    data.construct()
+    (name, value, better), (_, expected, _) = lightgbm_feval(dcg_at_3, exact)(X[:, 0], data)
+    assert (name, better) == ("dcg_at_3", True)
+    assert_allclose(value, expected)
+    (_, value), (_, expected) = xgboost_feval(dcg_at_3, exact)(
+        X[:, 0], xgb.DMatrix(X, Y, group=[10] * 30)
+    )
+    assert_allclose(value, expected)
+
+
+@pytest.mark.usefixtures("registry")
+def test_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A registered function is known to strings, lists and the command line."""
+    measure = custom_measure(dcg_at_3, name="top3")
+    assert get_measure("top3") is measure
+    assert str(pickle.loads(pickle.dumps(measure))) == "top3"
+    assert custom_measure(dcg_at_3, name="top3") == measure  # the same cell, run again
+    (facts,) = [item for item in list_measures() if item.name == "top3"]
+    assert facts.summary == "Sum the gains of the first three."
+    for take in (
+        lambda: custom_measure(first_relevant, name="top3"),
+        lambda: custom_measure(first_relevant, name="map"),
+        lambda: register_measure(type("Top", (DCG,), {"name": "top3"})),
+    ):
+        with pytest.raises(ValueError, match="is taken; choose another name"):
+            take()
+    data, scores = tmp_path / "data.txt", tmp_path / "scores.txt"
+    data.write_text("0 qid:1 1:0\n2 qid:1 1:1\n")
+    scores.write_text("0.1\n0.7\n")
+    assert main(["evaluate", str(data), "--scores", str(scores), "--metric", "top3"]) == 0
+    assert "3.0000" in capsys.readouterr().out
+    assert main(["list", "measures"]) == 0
+    assert "top3" in capsys.readouterr().out
+
+
+def test_arguments_may_be_changed() -> None:
+    """They are the function's own."""
+
+    def clear(scores: Any, labels: Any) -> float:
+        value = float(labels[0])
+        scores[:], labels[:] = 0, 0
+        return value
+
+    labels, scores = np.array([2.0, 1.0]), np.array([0.0, 1.0])
+    bound = get_measure(clear).bind(labels, Queries.from_sizes([2]))
+    assert_array_equal(bound.per_query(scores), bound.per_query(scores))
+    assert scores.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("returned", [np.inf, "much", None, np.ones(2)])
+def test_wrong_returns(returned: Any) -> None:
+    """The function and the query are named."""
+
+    def wrong(scores: Any, labels: Any) -> Any:
+        return returned
+
+    with pytest.raises(ValueError, match=r"wrong must return a finite number.*query 'a'"):
+        custom_measure(wrong)([1, 0], [0, 1], qid=["a", "a"])
+
+
+def test_what_it_cannot_do() -> None:
+    """It cannot be trained on, and must be a function."""
+    with pytest.raises(ValueError, match="dcg_at_3"):
+        get_objective("lambda:ndcg").__class__(custom_measure(dcg_at_3))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="function must be callable"):
+        custom_measure("ndcg")  # type: ignore[arg-type]

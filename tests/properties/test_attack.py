@@ -1,0 +1,21 @@
+"""Odd arguments, drawn at random: see attack.py."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ATTACK = Path(__file__).parents[1] / "attack.py"
+
+
+@pytest.mark.parametrize("cases", [1_000, pytest.param(12_000, marks=pytest.mark.exhaustive)])
+def test_attack(cases: int) -> None:
+    """No call crashes or hangs, returns what it should not, or fails with somebody else's error."""
+    done = subprocess.run(
+        [sys.executable, str(ATTACK), str(cases), str(100 * cases)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True, text=True, check=False, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout[-5000:]}\nthe last was {done.stderr[-2000:]}"
