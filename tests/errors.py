@@ -21,6 +21,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 
 import gbrank
+from exports import exported
 from gbrank import GBRanker, LinearRanker, make_cubic
 from gbrank.boosters import MODELS
 from gbrank.schedules import constant, join, linear
@@ -459,7 +460,7 @@ def names(folder: Path) -> dict[str, Any]:
     own |= {"Q": gbrank.Queries.from_qid(qid), "sparse": sparse}
     own |= {"np": np, "pd": pd, "duckdb": duckdb, "lgb": lgb, "xgb": xgb, "Ridge": Ridge}
     own |= {"path": new("train.txt")}
-    return {**vars(gbrank), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
+    return {**exported(), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 
 
 def told(error: Exception, folder: Path) -> str:

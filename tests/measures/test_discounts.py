@@ -19,6 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gbrank
 import reference
+from exports import exported
 from gbrank import (
     DCG,
     NDCG,
@@ -256,7 +257,7 @@ def test_round_trips(discount: Any, before: str) -> None:
     for value, read in ((measure, get_measure), (objective, get_objective)):
         assert " " not in str(value)
         copies: list[Any] = [
-            partial(read, str(value))(), eval(repr(value), vars(gbrank)),
+            partial(read, str(value))(), eval(repr(value), exported()),
             pickle.loads(pickle.dumps(value)),
         ]  # fmt: skip
         for copy in copies:

@@ -20,6 +20,7 @@ from sklearn.metrics import dcg_score, ndcg_score
 import gbrank
 import reference
 from cases import groups, loop
+from exports import exported
 from gbrank import AP, DCG, ERR, NDCG, RBP, RR, WTA, BPref, KendallTau, Precision, Recall
 
 every_measure = groups("name, parameters", reference.by_measure(reference.CASES))
@@ -323,7 +324,7 @@ def test_round_trips(name: str, data: st.DataObject) -> None:
     measure = kind(**{field: data.draw(PARAMETERS[field]) for field in chosen})
     for copy in (
         gbrank.get_measure(str(measure)),
-        eval(repr(measure), dict(vars(gbrank))),
+        eval(repr(measure), exported()),
         pickle.loads(pickle.dumps(measure)),
     ):
         assert copy == measure

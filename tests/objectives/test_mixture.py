@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import gbrank
 import reference
+from exports import exported
 from gbrank import (
     NDCG,
     ApproxRank,
@@ -250,7 +251,7 @@ def test_strings(text: str, expected: Any) -> None:
     assert " " not in str(expected)
     for again in (
         get_objective(str(expected)), pickle.loads(pickle.dumps(expected)),
-        eval(repr(expected), vars(gbrank) | vars(gbrank.schedules)),
+        eval(repr(expected), exported() | vars(gbrank.schedules)),
     ):  # fmt: skip
         assert again == expected
         assert hash(again) == hash(expected)

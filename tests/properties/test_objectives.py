@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
-import gbrank
 import reference
 from battery import ALL, FACTS, NAMES, battery, kind, possible
 from cases import loop
+from exports import exported
 from gbrank import (
     AP,
     LambdaRank,
@@ -254,7 +254,7 @@ def test_objectives_are_values(name: str) -> None:
     copies = [
         pickle.loads(pickle.dumps(objective)),
         get_objective(str(objective)),
-        eval(repr(objective), vars(gbrank) | users),
+        eval(repr(objective), exported() | users),
     ]
     for again in copies:
         assert again == objective

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -153,11 +154,18 @@ def test_methods_of_the_package_are_explained(name: str) -> None:
 
 
 def test_all_is_sorted_and_complete() -> None:
-    """Classes, functions; nothing public is left out, nothing else let in."""
-    assert gbrank.__all__ == sorted(set(gbrank.__all__))
-    public = {name for name, item in vars(gbrank).items() if not name.startswith("_")
-              and not inspect.ismodule(item)}  # fmt: skip
-    assert public | {"__version__"} == set(gbrank.__all__)
+    """What type checkers see in the stub is what there is: classes, functions, two modules."""
+    stub = Path(gbrank.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    assert gbrank.__all__ == sorted(re.findall(r" import (\w+) as \1$", stub, re.MULTILINE))
+    others = {name for name in gbrank.__all__ if not is_ours(getattr(gbrank, name))}
+    assert others == {"__version__", "plots", "schedules"}
+
+
+def test_names_that_are_not_there() -> None:
+    """An AttributeError, as of any module, registered by a user or not."""
+    for name in ("GBRank", "_private", "__wrapped__"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(gbrank, name)
 
 
 def test_everything_registered_is_exported() -> None:
@@ -207,6 +215,7 @@ def snapshot():
 IMPORT = """
 before = snapshot()
 import gbrank
+from gbrank import *
 assert set(gbrank.__all__) <= set(dir(gbrank))
 after = snapshot()
 changed = [name for name in before if before[name] != after[name]]
@@ -218,6 +227,20 @@ def test_import_changes_no_state() -> None:
     """In a new process, once the libraries that gbrank stands on are there."""
     done = subprocess.run([sys.executable, "-c", SNAPSHOT + IMPORT], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_import_loads_what_is_needed() -> None:
+    """The package by itself, and the command's help, load no heavy library."""
+    heavy = "{'lightgbm', 'matplotlib', 'numba', 'numpy', 'scipy', 'sklearn', 'xgboost'}"
+    lines = [
+        "import sys, gbrank",
+        f"assert not {heavy} & set(sys.modules)",
+        "from gbrank.commands.cli import main",
+        "try: main(['--help'])",
+        f"finally: assert not {heavy} & set(sys.modules)",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
