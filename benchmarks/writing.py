@@ -1,9 +1,11 @@
 """Where numbers and pages go, and how they are written: rows as JSON, tables as Markdown."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from gbrank.common.tabulate import markdown_table
 
 __all__ = ["PAGES", "RESULTS", "markdown_table", "rows_to_json"]
 
@@ -26,10 +28,3 @@ def rows_to_json(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _rounded(value: Any) -> Any:
     return float(f"{value:.4g}") if isinstance(value, float) else value
-
-
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Return a table whose first columns hold words, the others numbers."""
-    rule = "|---" * words + "|---:" * (len(head) - words) + "|"
-    title, *lines = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
-    return "\n".join([title, rule, *lines])

@@ -1,5 +1,7 @@
 """GBRanker, the scikit-learn estimator."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -19,6 +21,7 @@ from gbrank.fit.calibration import Calibration
 from gbrank.fit.callbacks import Callback
 from gbrank.fit.checkpoints import in_use
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json
+from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loading import loadable, restore_start
 from gbrank.fit.plan import plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
@@ -117,7 +120,10 @@ class GBRanker(BaseRanker):
     best_score_ : float
         The first metric on the first validation set after these rounds; NaN without one.
     evals_result_ : dict
-        ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round.
+        ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per round. Its methods
+        `to_pandas` and `to_markdown` make tables of it.
+    training_data_ : dict
+        Documents and queries of each set, ``{"train": {"documents": ..., "queries": ...}, ...}``.
     sigmas_ : ndarray
         The sigma used in each round.
     position_bias_ : dict of int to float, or None
@@ -218,7 +224,7 @@ class GBRanker(BaseRanker):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_rounds: int = 50,
         callbacks: Sequence[Callback] | None = None,
-    ) -> "GBRanker":
+    ) -> GBRanker:
         """Train the ranker.
 
         Parameters
@@ -315,6 +321,7 @@ class GBRanker(BaseRanker):
         self.position_bias_ = bias
         self.calibration_ = plan.calibration(scores)
         self._progress = plan.progress(history.best_round)
+        self.training_data_ = plan.sizes
         self._publish_fit(plan.schema, history, plan.sigmas)
         self._remember_queries(qid, plan.rows.queries)
         return self
@@ -429,6 +436,7 @@ class GBRanker(BaseRanker):
                 "sigmas": self.sigmas_.tolist(),
                 "progress": self._progress and asdict(self._progress),
                 "position_bias": self.position_bias_,
+                "data": self.training_data_,
                 "calibration": asdict(self.calibration_),
             },
         }
@@ -437,7 +445,7 @@ class GBRanker(BaseRanker):
         )
 
     @classmethod
-    def _from_saved(cls, saved: Saved) -> "GBRanker":
+    def _from_saved(cls, saved: Saved) -> GBRanker:
         """Return the ranker that a folder holds."""
         description = saved.description
         start = restore_start(saved)
@@ -451,10 +459,11 @@ class GBRanker(BaseRanker):
         fitted = description["fitted"]
         ranker.best_iteration_ = int(fitted["best_iteration"])
         ranker.best_score_ = float(fitted["best_score"])
-        ranker.evals_result_ = fitted["evals_result"]
+        ranker.evals_result_ = EvalsResult(fitted["evals_result"])
         ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
         progress = fitted.get("progress")  # models of earlier versions have none
         ranker._progress = progress and Progress(**progress)
+        ranker.training_data_ = fitted.get("data", {})  # nor this
         biases = fitted["position_bias"]
         ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
         ranker.calibration_ = Calibration(**fitted["calibration"])
@@ -478,6 +487,31 @@ class GBRanker(BaseRanker):
     @property
     def feature_importances_(self) -> Vector:
         """Each feature's share of the total gain."""
+        return self.importances("gain")
+
+    def importances(self, kind: str = "gain") -> Vector:
+        """Return what each feature is to the trees, as a share of all features'.
+
+        Parameters
+        ----------
+        kind : {"gain", "split"}
+            By what its splits gained in training, or by how many there are.
+
+        Returns
+        -------
+        ndarray, shape (n_features,)
+            They sum to 1, or are 0 where no tree has a split.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
+        >>> ranker = GBRanker(n_estimators=10, random_state=0).fit(X, y, qid=qid)
+        >>> shares = ranker.importances("split")
+        >>> bool(abs(shares.sum() - 1) < 1e-12)
+        True
+        """
         check_is_fitted(self)
-        gains = self._model.importances()
-        return gains / (gains.sum() or 1.0)
+        check_choice(kind, "kind", ["gain", "split"])
+        found = self._model.importances(kind)
+        return found / (found.sum() or 1.0)

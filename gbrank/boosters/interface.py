@@ -89,8 +89,8 @@ class Model(Protocol):
         """Return what each feature adds to each row's score, and the mean score last."""
         ...
 
-    def importances(self) -> Vector:
-        """Return each feature's total gain, shape (n_features,)."""
+    def importances(self, kind: str = "gain") -> Vector:
+        """Return the total "gain" of each feature, or in how many splits it is ("split")."""
         ...
 
     def trees(self) -> list[Tree]:

@@ -1,29 +1,37 @@
 """`gbrank info`."""
 
 import argparse
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeAlias
 
 from gbrank.commands.shared import add_model, print_json, validation_curve
+from gbrank.common.tabulate import markdown_table
+from gbrank.export.forest import names_of
 from gbrank.fit.storage import read_saved
 from gbrank.ranker import GBRanker
 
 __all__ = ["add_options", "run"]
 
-USAGE = "gbrank info --model FOLDER [--json]"
+USAGE = "gbrank info --model FOLDER [--json | --markdown]"
 DETAILS = """\
-Prints a model's booster, rounds, parameters, value on the validation data, and the features of
-largest gain. Features are called by their index in LETOR files, or by their column's name."""
+Prints a model's booster, rounds, data, parameters, value on the validation data, and the features
+of largest gain. Features are called by their column's name, or f0, f1, ... in the order of the
+columns, as `gbrank export` calls them (f0 is what LETOR files write as 1:)."""
 EXAMPLES = """\
   gbrank info --model my-ranker
-  gbrank info --model my-ranker --json"""
+  gbrank info --model my-ranker --json
+  gbrank info --model my-ranker --markdown > MODEL_CARD.md"""
 
 LARGEST = 10
+Table: TypeAlias = dict[str, Any]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank info`."""
     add_model(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, with all features")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, with all features")
+    form.add_argument("--markdown", action="store_true", help="print a model card")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -31,8 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     ranker = GBRanker.load(arguments.model)
     description = read_saved(arguments.model).description
     measure, curve = validation_curve(ranker)
-    names = getattr(ranker, "feature_names_in_", range(1, ranker.n_features_in_ + 1))
-    shares = zip(map(str, names), ranker.feature_importances_.tolist(), strict=True)
+    shares = zip(names_of(ranker, None), ranker.feature_importances_.tolist(), strict=True)
     importances = sorted(shares, key=lambda item: item[1], reverse=True)
     facts = {
         "gbrank": description["gbrank"],
@@ -40,20 +47,46 @@ def run(arguments: argparse.Namespace) -> None:
         "booster": description["booster"],
         "rounds": ranker.best_iteration_,
         "features": ranker.n_features_in_,
+        "data": ranker.training_data_,
         "validation": {measure: ranker.best_score_} if curve else {},
     }
     if arguments.json:
         print_json({**facts, "parameters": description["params"], "importances": importances})
         return
-    value = f"{measure} {ranker.best_score_:.4f}" if curve else "none"
-    _print_rows("model", facts | {"validation": value})
-    _print_rows("parameters", description["params"])
-    largest = {name: f"{share:.4f}" for name, share in importances[:LARGEST]}
-    _print_rows(f"share of the gain, {len(largest)} of {len(importances)} features", largest)
+    facts["validation"] = f"{measure} {ranker.best_score_:.4f}" if curve else "none"
+    data = facts.pop("data")
+    tables = {
+        "model": facts,
+        "data": {name: _sizes(**sizes) for name, sizes in data.items()},
+        "parameters": description["params"],
+        f"share of the gain, {min(LARGEST, len(importances))} of {len(importances)} features": {
+            name: f"{share:.4f}" for name, share in importances[:LARGEST]
+        },
+    }
+    print("\n".join(_card(tables, ranker) if arguments.markdown else _plain(tables)))
 
 
-def _print_rows(title: str, rows: dict[str, Any]) -> None:
-    print(title)
-    width = max(map(len, rows))
-    for name, value in rows.items():
-        print(f"  {name:<{width}}  {value}")
+def _sizes(documents: int, queries: int) -> str:
+    return f"{documents:,} documents in {queries:,} queries"
+
+
+def _plain(tables: dict[str, Table]) -> Iterable[str]:
+    """Yield the lines of a terminal."""
+    for title, rows in tables.items():
+        yield title
+        width = max(map(len, rows), default=0)
+        yield from (f"  {name:<{width}}  {value}" for name, value in rows.items())
+
+
+def _card(tables: dict[str, Table], ranker: GBRanker) -> Iterable[str]:
+    """Yield the lines of a model card, the same for the same model."""
+    yield f"# {ranker.objective}"
+    yield ""
+    yield "A gradient-boosted tree ranker: a higher score ranks earlier within its query."
+    for title, rows in tables.items():
+        yield f"\n## {title[0].upper()}{title[1:]}\n"
+        cells = ((f"`{name}`", str(value)) for name, value in rows.items())
+        yield markdown_table(("", ""), cells, words=2)
+    if ranker.evals_result_:
+        yield "\n## Measures by round\n"
+        yield ranker.evals_result_.to_markdown()

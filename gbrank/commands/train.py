@@ -43,7 +43,7 @@ EXAMPLES = """\
 # The parameters of GBRanker become options, except `verbose`: that is --quiet.
 PARAMETERS = {
     name: parameter
-    for name, parameter in inspect.signature(GBRanker).parameters.items()
+    for name, parameter in inspect.signature(GBRanker, eval_str=True).parameters.items()
     if name != "verbose"
 }
 DEFAULTS = {"random_state": 0}  # not GBRanker's: the same command makes the same model

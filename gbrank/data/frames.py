@@ -1,5 +1,7 @@
 """Data frames of any library: taken as they are, and split into features, labels and queries."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -15,7 +17,7 @@ __all__ = ["Unjudged", "as_frame", "judged", "split_and_mask", "split_frame"]
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 
 
-def as_frame(data: Any, argument: str) -> "nw.DataFrame[Any] | None":
+def as_frame(data: Any, argument: str) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library, None for what is none; one on disk is refused."""
     if nw.dependencies.is_into_dataframe(data):
         try:
@@ -146,7 +148,7 @@ def _check_roles(roles: dict[str, Sequence[str]], columns: list[str]) -> None:
             found[name] = argument
 
 
-def _numbers(column: "nw.Series[Any]", argument: str) -> NDArray[np.float64]:
+def _numbers(column: nw.Series[Any], argument: str) -> NDArray[np.float64]:
     if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
         raise ValueError(
             f"{argument} must name a column of numbers; {column.name!r} has dtype {column.dtype}."

@@ -1,5 +1,7 @@
 """Which rows belong to which query. Nothing else in gbrank looks at query ids or group sizes."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +47,7 @@ class Queries:
     ids: NDArray[Any]
 
     @classmethod
-    def from_sizes(cls, sizes: ArrayLike) -> "Queries":
+    def from_sizes(cls, sizes: ArrayLike) -> Queries:
         """Make queries from the sizes of consecutive groups of rows.
 
         Parameters
@@ -72,7 +74,7 @@ class Queries:
         return cls(_compact(np.arange(offsets[-1])), offsets, np.arange(len(counts)))
 
     @classmethod
-    def from_qid(cls, qid: ArrayLike) -> "Queries":
+    def from_qid(cls, qid: ArrayLike) -> Queries:
         """Make queries from one id per row, in any order, of any hashable type.
 
         Parameters
@@ -113,7 +115,7 @@ class Queries:
     @classmethod
     def resolve(
         cls, n_documents: int, qid: ArrayLike | None = None, group: ArrayLike | None = None
-    ) -> "Queries":
+    ) -> Queries:
         """Make queries for `n_documents` rows from what a user passed.
 
         Parameters
@@ -215,7 +217,7 @@ class Queries:
             raise ValueError(f"query_weight must have an entry for query {lacking[0]!r}.")
         return [values[query] for query in ids]
 
-    def subset(self, keep: NDArray[np.bool_]) -> tuple["Queries", NDArray[np.int64]]:
+    def subset(self, keep: NDArray[np.bool_]) -> tuple[Queries, NDArray[np.int64]]:
         """Keep some queries only.
 
         Parameters

@@ -1,5 +1,7 @@
 """Train and test data that share no query."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Simulated clicks: a position-based model with known propensities."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Artificial data: random cubic polynomials."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

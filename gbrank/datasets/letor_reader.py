@@ -1,5 +1,7 @@
 """Reading LETOR / SVMlight files."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Iterator

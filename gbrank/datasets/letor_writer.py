@@ -1,5 +1,7 @@
 """Writing LETOR / SVMlight files."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

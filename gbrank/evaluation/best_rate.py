@@ -1,5 +1,7 @@
 """A ranker at the learning rate that is best on validation queries."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -60,7 +62,7 @@ class BestRate(BaseEstimator):
         qid: ArrayLike,
         eval_set: Sequence[tuple[Any, ArrayLike]],
         eval_qid: Sequence[ArrayLike],
-    ) -> "BestRate":
+    ) -> BestRate:
         """Train the ranker at each rate.
 
         Parameters

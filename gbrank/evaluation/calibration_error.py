@@ -1,5 +1,7 @@
 """Whether probabilities come true: the expected calibration error."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

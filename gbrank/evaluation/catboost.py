@@ -16,6 +16,7 @@ from gbrank.common.extras import needed
 from gbrank.data.checking import check_rows
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
+from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loop import Evaluation, train
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
@@ -98,7 +99,7 @@ class CatBoostPeer(BaseEstimator):
         self._schema = schema
         self.best_iteration_ = history.best_round
         self.best_score_ = history.best_value
-        self.evals_result_ = history.results
+        self.evals_result_ = EvalsResult(history.results)
         return self
 
     def predict(self, X: Any) -> Vector:

@@ -1,5 +1,7 @@
 """The comparison itself: every ranker on every fold from every seed, in several processes."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -189,7 +191,7 @@ def _check_measures(measures: Any) -> list[Measure]:
     if isinstance(measures, str) or callable(measures) or len(measures) == 0:
         raise ValueError(f"measures must be a list of at least one measure, got {measures!r}.")
     resolved = [get_measure(measure) for measure in measures]
-    _refuse_twice("measures", list(map(str, resolved)))
+    _refuse_twice("measures", [str(resolved[resolved.index(item)]) for item in resolved])
     return resolved
 
 

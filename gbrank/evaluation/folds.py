@@ -1,5 +1,7 @@
 """Data sets and their folds: which queries are trained on, validated on, and tested on."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias

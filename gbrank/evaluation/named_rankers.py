@@ -1,5 +1,7 @@
 """Rankers by name, all with the same budget."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from gbrank.boosters import TRAINERS

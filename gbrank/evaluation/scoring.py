@@ -1,5 +1,7 @@
 """scikit-learn's scorers by query."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any
 

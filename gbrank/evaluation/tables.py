@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from html import escape
 
+from gbrank.common.tabulate import html_table, markdown_table
 from gbrank.evaluation.summary import Row
 
 __all__ = ["as_html", "as_markdown", "as_text"]
@@ -26,24 +26,13 @@ def as_text(rows: Sequence[Row]) -> str:
 
 
 def as_markdown(rows: Sequence[Row]) -> str:
-    """Return the rows of one data set and measure as a Markdown table, numbers to the right."""
-    rule = "|---|" + "---:|" * (len(HEAD) - 1)
-    head, *lines = (
-        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-        for cells in (HEAD, *map(_cells, rows))
-    )
-    return "\n".join([f"**{_title(rows)}**", "", head, rule, *lines])
+    """Return the rows of one data set and measure as a Markdown table."""
+    return f"**{_title(rows)}**\n\n{markdown_table(HEAD, map(_cells, rows))}"
 
 
 def as_html(rows: Sequence[Row]) -> str:
     """Return the rows of one data set and measure as an HTML table."""
-    head, *lines = (
-        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
-        for tag, cells in (("th", HEAD), *(("td", _cells(row)) for row in rows))
-    )
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    caption = f"<caption>{escape(_title(rows))}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return html_table(HEAD, map(_cells, rows), _title(rows))
 
 
 def _title(rows: Sequence[Row]) -> str:

@@ -110,7 +110,7 @@ def export_model(
     >>> from pathlib import Path
     >>> from gbrank import GBRanker, export_model, make_cubic
     >>> X, y, qid = make_cubic(20, n_documents=10, n_features=2, random_state=0)
-    >>> ranker = GBRanker(n_estimators=1, num_leaves=2, n_jobs=1).fit(X, y, qid=qid)
+    >>> ranker = GBRanker(n_estimators=1, num_leaves=2, random_state=0).fit(X, y, qid=qid)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "model.json")
     ...     export_model(ranker, file, "elasticsearch", feature_names=["title", "body"])

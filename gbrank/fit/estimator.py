@@ -1,5 +1,7 @@
 """What all rankers share: positions, the score, and what they publish."""
 
+from __future__ import annotations
+
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,6 +17,7 @@ from gbrank.common.checks import check_number, queries_needed
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
+from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loading import load_as
 from gbrank.fit.storage import Saved, write_saved
 from gbrank.measures.measure import Measure
@@ -221,7 +224,7 @@ class BaseRanker(ABC, BaseEstimator):
         self._schema = schema
         self.best_iteration_ = history.best_round
         self.best_score_ = history.best_value
-        self.evals_result_ = history.results
+        self.evals_result_ = EvalsResult(history.results)
         self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
         self._publish()
 

@@ -27,7 +27,7 @@ from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
 from gbrank.kernels.driver import usable_threads
-from gbrank.parallel.collective import all_any, all_gather, all_max
+from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum
 
 __all__ = ["BoostingPlan", "check_data", "evaluations", "plan_boosting", "tree_settings"]
 
@@ -100,6 +100,18 @@ class BoostingPlan:
     def sigmas(self) -> dict[int, float]:
         """The sigma of each round that has one."""
         return {} if self.hook is None else self.hook.sigmas
+
+    @property
+    def sizes(self) -> dict[str, dict[str, int]]:
+        """How many documents and queries there are in each set, of all workers."""
+        parts = {"train": self.rows, **{f"valid_{i}": part for i, part in enumerate(self.valid)}}
+        return {
+            name: {
+                "documents": int(all_sum(len(part.labels))),
+                "queries": int(all_sum(part.queries.n_queries)),
+            }
+            for name, part in parts.items()
+        }
 
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""

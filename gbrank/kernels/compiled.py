@@ -1,7 +1,10 @@
 """How gbrank compiles: kernels, the functions by which measures take part, readers of files."""
 
+import logging
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias, cast
@@ -75,10 +78,30 @@ def plain(function: Function) -> Function:
     return _compile(function, fastmath=False)
 
 
+@contextmanager
+def _told_if_long() -> Iterator[None]:
+    """Say once in a process, by the logger "gbrank", what takes more than a second."""
+    timer = threading.Timer(1.0, _tell)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+@cache
+def _tell() -> None:
+    logging.getLogger("gbrank").warning(
+        "gbrank compiles for this machine: some seconds, once for each objective and measure"
+    )
+
+
 @cache
 def compile_for(signature: Any, function: Function) -> Function:
     """Compile a function for one signature; later processes load gbrank's own from disk."""
-    compiled: Any = _compile(function, signature)
+    with _told_if_long():
+        compiled: Any = _compile(function, signature)
     # Where the function is an argument, numba asks for its addresses in every call, and finds them
     # by a hash of all types: 0.05 ms each time.
     (found,) = compiled.overloads.values()

@@ -155,12 +155,15 @@ class Runner:
 
     def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
         """Return the error for a query whose results are not usable."""
-        (name,) = self.queries.ids[query : query + 1].tolist()
         return RuntimeError(
-            f"query {name!r} ({self.queries.sizes[query]} documents) has a "
-            "loss, gradient or curvature that is not finite, or a negative curvature, "
-            f"at sigma={sigma!r}: all must be finite, and no curvature below 0"
+            f"{self.place(query, sigma)} has a loss, gradient or curvature that is not finite, or "
+            "a negative curvature: all must be finite, and no curvature below 0"
         )
+
+    def place(self, query: int, sigma: float) -> str:
+        """Return what messages call a query."""
+        (name,) = self.queries.ids[query : query + 1].tolist()
+        return f"query {name!r} ({self.queries.sizes[query]} documents), sigma={sigma!r}"
 
 
 def _work_arrays(rows: tuple[int, ...], width: int) -> tuple[Any, ...]:

@@ -1,5 +1,7 @@
 """LinearRanker: a weighted sum of features, trained on a smooth measure."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -210,7 +212,7 @@ class LinearRanker(LinearModel):
         eval_qid: Sequence[ArrayLike] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         callbacks: Sequence[Callback] | None = None,
-    ) -> "LinearRanker":
+    ) -> LinearRanker:
         """Train the ranker.
 
         Parameters

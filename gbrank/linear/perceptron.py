@@ -1,5 +1,7 @@
 """SLAMPerceptron: a linear ranker that learns from one query at a time."""
 
+from __future__ import annotations
+
 from typing import Any, ClassVar
 
 import numpy as np
@@ -91,7 +93,7 @@ class SLAMPerceptron(LinearModel):
 
     def fit(
         self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
-    ) -> "SLAMPerceptron":
+    ) -> SLAMPerceptron:
         """Learn anew from queries, in the order in which they first appear.
 
         Parameters
@@ -126,7 +128,7 @@ class SLAMPerceptron(LinearModel):
 
     def partial_fit(
         self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
-    ) -> "SLAMPerceptron":
+    ) -> SLAMPerceptron:
         """Learn on from one query, or several.
 
         Parameters

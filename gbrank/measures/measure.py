@@ -1,5 +1,7 @@
 """What all measures share: how they are called, averaged, printed, and bound to labels."""
 
+from __future__ import annotations
+
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -132,6 +134,7 @@ class Measure(ABC):
     """
 
     name: ClassVar[str]
+    _asked_as: ClassVar[str | None] = None  # the alias that `get_measure` was given
     aliases: ClassVar[tuple[str, ...]] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -199,9 +202,7 @@ class Measure(ABC):
         """Whether `by_rank` knows what is needed of the measure at real ranks."""
         return True
 
-    def bind(
-        self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None
-    ) -> "BoundMeasure":
+    def bind(self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None) -> BoundMeasure:
         """Prepare the measure for many scorings of the same labels.
 
         Parameters
@@ -313,7 +314,8 @@ class Measure(ABC):
         """Return the name from which `get_measure` makes the same measure again."""
         options = changed_options(self)
         k = options.pop("k", None)
-        return self.name + ("" if k is None else f"@{k}") + format_options(options)
+        name = self._asked_as or self.name
+        return name + ("" if k is None else f"@{k}") + format_options(options)
 
     def __repr__(self) -> str:
         """Return the call that makes the same measure."""

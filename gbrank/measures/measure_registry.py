@@ -201,8 +201,8 @@ def get_measure(measure: Metric) -> Measure:
     --------
     >>> get_measure("map@5")
     AP(k=5)
-    >>> str(get_measure("p@3(threshold=2)"))
-    'precision@3(threshold=2)'
+    >>> str(get_measure("p@3(threshold=2)"))  # reported under the name that it was asked by
+    'p@3(threshold=2)'
     """
     if isinstance(measure, Measure):
         return measure
@@ -226,7 +226,9 @@ def get_measure(measure: Metric) -> Measure:
     for option in options:
         if option not in accepted:
             raise ValueError(f"measure {measure!r}: {name} takes {accepted}, got {option!r}.")
-    return cls(**options)
+    made = cls(**options)
+    object.__setattr__(made, "_asked_as", name)
+    return made
 
 
 def list_measures() -> list[MeasureFacts]:

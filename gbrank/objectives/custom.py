@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from math import inf
 from typing import Any
 
 import numba
@@ -162,15 +163,28 @@ class PythonRunner(Runner):
         s = scores[rows]
         # Copies, so that the function may change its arguments.
         loss, g, h = self._checked(self.program.kernel(s.copy(), labels.copy(), sigma), len(s))
-        if not (np.isfinite(loss) and np.isfinite(g).all() and np.isfinite(h).all()):
-            raise super().fault(query, scores, sigma)
-        if (h < 0).any():
-            raise super().fault(query, scores, sigma)
+        for what, values, wanted in (
+            ("loss", np.array([loss]), "finite"),
+            ("gradient", g, "finite"),
+            ("curvature", h, ">= 0 and finite"),
+        ):
+            least = 0.0 if what == "curvature" else -inf
+            wrong = np.flatnonzero(~np.isfinite(values) | (values < least))
+            if wrong.size:
+                row = "" if what == "loss" else f" in row {rows[wrong[0]]}"
+                raise RuntimeError(
+                    f"{what} of {self._name} must be {wanted}, got {values[wrong[0]]}{row}: "
+                    f"{self.place(query, sigma)}."
+                )
         share_among_equals(s, labels, g, h)
         return rows, loss, g, h
 
+    @property
+    def _name(self) -> str:
+        return getattr(self.program.kernel, "__name__", "a custom objective")
+
     def _checked(self, returned: Any, size: int) -> tuple[float, Vector, Vector]:
-        name = getattr(self.program.kernel, "__name__", "a custom objective")
+        name = self._name
         try:
             loss, gradient, curvature = returned
             loss = float(loss)

@@ -1,5 +1,7 @@
 """What all objectives share: their declared facts, and how they are bound to labels."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -159,7 +161,7 @@ class Objective(ABC):
         query_weight: ArrayLike | None = None,
         n_jobs: int | None = None,
         rounds: int | None = None,
-    ) -> "BoundObjective":
+    ) -> BoundObjective:
         """Prepare the objective for many gradients of the same labels, once per fit.
 
         Parameters

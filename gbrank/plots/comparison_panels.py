@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from sklearn.isotonic import isotonic_regression
+
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.summary import Row
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["comparison", "comparison_grid", "quality_by_seconds"]
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
-MARKERS = "osD^vP*X"
+LINE, LETTER = 0.17, 0.075  # inches
 
 
 def comparison(
@@ -133,13 +136,12 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure
     from matplotlib.ticker import LogLocator, NullFormatter
 
     blocks = comparison.blocks(part)
-    names = [row.ranker for row in blocks[0]]
-    columns = max(1, min(3, len(names) // 2))
-    margin = 0.22 * -(-len(names) // columns)
-    figure, panels = _grid(blocks, (3.4, 3.2), (1.6, margin), sharey=False)
+    height = max(2.8, LINE * len(blocks[0]))
+    width = 4.4 + LETTER * max(len(row.ranker) for row in blocks[0])
+    figure, panels = _grid(blocks, (width, height + 0.8), (0.0, 0.0), sharey=False)
     for axes, rows in zip(panels, blocks, strict=True):
-        for row, (colour, marker) in zip(rows, _styles(names), strict=True):
-            axes.plot(row.cpu_seconds, row.mean, marker, color=colour, label=row.ranker)
+        for place, row in enumerate(rows):
+            axes.plot(row.cpu_seconds, row.mean, "o", color=PALETTE[place % len(PALETTE)])
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
@@ -147,9 +149,38 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure
         axes.set_xlabel("CPU seconds of a fit")
         axes.set_ylabel(f"{rows[0].measure}, {part} queries")
         tidy(axes)
-    handles = panels[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside lower center", ncols=columns, fontsize="small")
+        _name_dots(axes, rows, LINE / height)
     return figure
+
+
+def _name_dots(axes: "Axes", rows: Sequence[Row], line: float) -> None:
+    """Write each name to the right, as near to the height of its dot as others leave room."""
+    means = np.array([row.mean for row in rows])
+    low, high = axes.get_ylim()
+    apart = line * (high - low) * np.arange(len(rows))
+    order = np.argsort(means, kind="stable")
+    places = np.empty(len(rows))
+    places[order] = isotonic_regression(means[order] - apart) + apart
+    axes.set_ylim(min(low, places.min()), max(high, places.max()))
+    for place, row in enumerate(rows):
+        colour = PALETTE[place % len(PALETTE)]
+        axes.annotate(
+            row.ranker,
+            (row.cpu_seconds, row.mean),
+            (1.04, places[place]),
+            textcoords=axes.get_yaxis_transform(),
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "alpha": 0.4,
+                "linewidth": 0.7,
+                "relpos": (0.0, 0.5),
+            },
+            color=colour,
+            fontsize="small",
+            va="center",
+            annotation_clip=False,
+        )
 
 
 def _grid(
@@ -171,12 +202,6 @@ def _grid(
     return figure, [
         grid[measures.index(rows[0].measure), datasets.index(rows[0].data)] for rows in blocks
     ]
-
-
-def _styles(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return a colour and a marker for each name, no two alike up to 32."""
-    n = len(PALETTE)
-    return [(PALETTE[i % n], MARKERS[i // n % len(MARKERS)]) for i in range(len(names))]
 
 
 def _panel(axes: "Axes", rows: Sequence[Row], baseline: str) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["importance", "learning_curves"]
 
+SHARES = {"gain": "share of the gain", "split": "share of the splits"}
+
 
 def learning_curves(
     ranker: GBRanker, *, measure: str | None = None, ax: "Axes | None" = None
@@ -90,9 +92,14 @@ def learning_curves(
 
 
 def importance(
-    ranker: GBRanker, X: Any = None, *, largest: int = 20, ax: "Axes | None" = None
+    ranker: GBRanker,
+    X: Any = None,
+    *,
+    kind: str = "gain",
+    largest: int = 20,
+    ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draw the importance of the features: their share of the gain, or their mean SHAP value.
+    """Draw what features are worth: their share of the gain or splits, or their mean SHAP value.
 
     Parameters
     ----------
@@ -101,7 +108,9 @@ def importance(
     X : array-like, sparse matrix or data frame, shape (n_documents, n_features), optional
         Documents whose scores are explained (see `GBRanker.explain`): a feature's importance is
         then the mean, over these, of how far it moves a score. Without them it is the feature's
-        share of the gain in training.
+        share in training.
+    kind : {"gain", "split"}
+        The share of the gain or of the splits, where no documents are given.
     largest : int
         How many features to show.
     ax : matplotlib.axes.Axes, optional
@@ -120,7 +129,7 @@ def importance(
     """
     check_number(largest, "largest", 1, integer=True)
     if X is None:
-        values, label = ranker.feature_importances_, "share of the gain"
+        values, label = ranker.importances(kind), SHARES[kind]
     else:
         values, label = np.abs(ranker.explain(X)[:, :-1]).mean(axis=0), "mean |SHAP value|"
     names = names_of(ranker, None)

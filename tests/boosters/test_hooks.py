@@ -393,12 +393,12 @@ def test_lgbm_ranker_evaluation() -> None:
 def test_xgboost_early_stopping() -> None:
     """As documented: maximize=True."""
     data, other, history = XGBoost.data(), XGBoost.data(X=X[:, ::-1]), {}
-    stop = xgb.callback.EarlyStopping(rounds=3, maximize=True, metric_name="ap")
+    stop = xgb.callback.EarlyStopping(rounds=3, maximize=True, metric_name="map")
     booster = xgb.train(
         XGBoost.options, data, 60, evals=[(other, "valid")], obj=xgboost_obj(), callbacks=[stop],
         custom_metric=xgboost_feval("map"), evals_result=history, verbose_eval=False,
     )  # fmt: skip
-    curve = history["valid"]["ap"]
+    curve = history["valid"]["map"]
     assert booster.best_iteration == int(np.argmax(curve)) < 59
     scores = booster.predict(other, iteration_range=(0, booster.best_iteration + 1))
     assert max(curve) == pytest.approx(AP()(Y, scores, qid=QID), abs=1e-5)

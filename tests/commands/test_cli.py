@@ -73,7 +73,7 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
         "--no-extra-trees",
     )  # fmt: skip
     assert "lambda:map with xgboost" in report
-    assert "validation ap: " in report
+    assert "validation map: " in report
     saved = json.loads(output("info", "--model", tmp_path / "m", "--json"))["parameters"]
     parameters |= {
         "eval_metric": ["map", "mrr", "ndcg@3"],
@@ -352,14 +352,15 @@ def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: O
 
 
 def test_info(model: str, output: Output) -> None:
-    """Text shows what JSON has: features by their LETOR index, largest gain first."""
+    """Text shows what JSON has: features as exports call them, largest gain first."""
     ranker = GBRanker.load(model)
     found = json.loads(output("info", "--model", model, "--json"))
     assert (found["gbrank"], found["format"]) == (gbrank.__version__, 2)
     assert (found["booster"], found["rounds"], found["features"]) == ("lightgbm", 5, 6)
+    assert found["data"]["train"] == ranker.training_data_["train"]
     assert found["validation"] == {}
     shares = dict(found["importances"])
-    assert [shares[str(i + 1)] for i in range(6)] == ranker.feature_importances_.tolist()
+    assert [shares[f"f{i}"] for i in range(6)] == ranker.feature_importances_.tolist()
     assert list(shares.values()) == sorted(shares.values(), reverse=True)
     text = output("info", "--model", model)
     name, share = found["importances"][0]
@@ -379,6 +380,12 @@ def test_info_of_a_frame(tmp_path: Path, output: Output) -> None:
     assert {name for name, _ in found["importances"]} == {"age", "price"}
     assert found["validation"] == {"ndcg@10": ranker.best_score_}
     assert f"ndcg@10 {ranker.best_score_:.4f}" in output("info", "--model", tmp_path)
+    card = output("info", "--model", tmp_path, "--markdown")
+    assert card.startswith(f"# {ranker.objective}\n")
+    assert "| `train` | 80 documents in 8 queries |" in card
+    curve = ranker.evals_result_["valid_0"]["ndcg@10"]
+    assert f"| valid_0 | ndcg@10 | {curve[0]:.4f} | {max(curve):.4f} |" in card
+    assert card == output("info", "--model", tmp_path, "--markdown")
 
 
 def test_list(output: Output) -> None:

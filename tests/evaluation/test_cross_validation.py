@@ -444,7 +444,7 @@ R = np.arange(96).reshape(12, 8)  # the rows of each query
         ({"seeds": "5"}, "seeds must be an integer"),
         ({"measures": "ndcg@10"}, "measures must be a list of at least one measure"),
         ({"measures": []}, "measures must be a list of at least one measure"),
-        ({"measures": ["map", "ap"]}, "measures must not hold 'ap' twice"),
+        ({"measures": ["map", "ap"]}, "measures must not hold 'map' twice"),
         ({"measures": ["nonsense"]}, "unknown measure 'nonsense'"),
         ({"baseline": "b"}, r"baseline must be one of \['a'\], got 'b'"),
         ({"n_jobs": 0}, "n_jobs must be -1 or at least 1, or None, got 0"),

@@ -152,12 +152,12 @@ def test_early_stopping(booster: str) -> None:
     best = int(np.argmax(curve)) + 1
     assert (ranker.best_iteration_, ranker.best_score_) == (best, max(curve))
     assert len(curve) == best + 4 == len(ranker.sigmas_) < 60
-    assert {name: len(values["ap"]) for name, values in ranker.evals_result_.items()} == {
+    assert {name: len(values["map"]) for name, values in ranker.evals_result_.items()} == {
         "valid_0": len(curve), "valid_1": len(curve)
     }  # fmt: skip
     assert ranker.score(*HELD_OUT) == pytest.approx(max(curve), abs=1e-12)
     value = AP()(Y, ranker.predict(X), qid=QID)
-    assert ranker.evals_result_["valid_1"]["ap"][best - 1] == pytest.approx(value, abs=1e-12)
+    assert ranker.evals_result_["valid_1"]["map"][best - 1] == pytest.approx(value, abs=1e-12)
     whole = fit(booster, n_estimators=best, sigma=1.0)
     assert_array_equal(ranker.predict(X), whole.predict(X))
 

@@ -477,7 +477,7 @@ def test_estimator() -> None:
     before = ranker.get_params()
     ranker.fit(X, Y, qid=QID)
     assert ranker.get_params() == before
-    assert set(ranker.evals_result_["train"]) == {"ap", "ndcg"}
+    assert set(ranker.evals_result_["train"]) == {"map", "ndcg"}
     assert ranker.score(X, Y, QID) == AP()(Y, ranker.predict(X), qid=QID)
     assert_array_equal(pickle.loads(pickle.dumps(ranker)).coef_, ranker.coef_)
     assert not hasattr(clone(ranker), "coef_")

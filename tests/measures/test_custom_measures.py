@@ -97,7 +97,7 @@ def test_it_decides_early_stopping(booster: str) -> None:
         )  # fmt: skip
 
     ours, exact = fit([dcg_at_3, "map"]), fit([DCG(k=3, ties="pessimistic"), "map"])
-    assert list(ours.evals_result_["valid_0"]) == ["dcg_at_3", "ap"]
+    assert list(ours.evals_result_["valid_0"]) == ["dcg_at_3", "map"]
     assert ours.best_iteration_ == exact.best_iteration_
     assert_allclose(ours.best_score_, exact.best_score_)
     assert fit(dcg_at_3).score(X[VALID], Y[VALID], QID[VALID]) == ours.best_score_

@@ -297,9 +297,22 @@ def test_kinds_of_arrays(convert: Any) -> None:
     ],
 )
 def test_strings(text: str, measure: Any, canonical: str) -> None:
-    """Names and aliases parse, and print as the canonical name."""
+    """Names and aliases parse, and print as they were asked; the measure, as its own name."""
     assert gbrank.get_measure(text) == measure
+    assert str(gbrank.get_measure(text)) == text
     assert str(measure) == canonical
+
+
+def test_names_as_they_were_asked() -> None:
+    """Results, hooks, comparisons and copies keep the alias; options are written one way."""
+    assert str(pickle.loads(pickle.dumps(gbrank.get_measure("p(k=5,ties='average')")))) == "p@5"
+    ranker = gbrank.GBRanker("lambda:map", n_estimators=1, eval_metric=["mrr", AP()], n_jobs=1)
+    X, y, qid = gbrank.make_cubic(9, n_documents=10, n_features=3, random_state=0)
+    ranker.fit(X, y, qid=qid, eval_set=[(X, y)], eval_qid=[qid])
+    assert list(ranker.evals_result_["valid_0"]) == ["mrr", "ap"]
+    assert gbrank.get_objective("lambda:map") == gbrank.get_objective("lambda:ap")
+    reported = gbrank.lightgbm_feval("map", "p@5")(y, y, None, [10] * 9)
+    assert [name for name, *_ in reported] == ["map", "p@5"]
 
 
 PARAMETERS: dict[str, st.SearchStrategy[Any]] = {

@@ -1,14 +1,18 @@
 """Pictures: the data drawn, and what they are called."""
 
 import doctest
+import io
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.text import Text
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
@@ -87,10 +91,10 @@ def test_learning_curves() -> None:
 def test_learning_curves_of_another_measure() -> None:
     """Of those that were measured."""
     ranker = fitted(eval_metric=["ndcg@10", "map"], verbose=1)
-    ax = plots.learning_curves(ranker, measure="ap")
+    ax = plots.learning_curves(ranker, measure="map")
     assert list(curves(ax)) == ["train", "valid_0"]  # and no early stopping, so no best round
-    assert_array_equal(curves(ax)["train"][:, 1], ranker.evals_result_["train"]["ap"])
-    with pytest.raises(ValueError, match=r"measure must be one of \['ndcg@10', 'ap'\], got 'rr'"):
+    assert_array_equal(curves(ax)["train"][:, 1], ranker.evals_result_["train"]["map"])
+    with pytest.raises(ValueError, match=r"measure must be one of \['ndcg@10', 'map'\], got 'rr'"):
         plots.learning_curves(ranker, measure="rr")
 
 
@@ -236,7 +240,7 @@ def compared() -> Comparison:
     )
 
 
-@pytest.mark.parametrize("measure", [None, "ap"])
+@pytest.mark.parametrize("measure", [None, "map"])
 def test_comparison(compared: Comparison, measure: str | None) -> None:
     """Means as dots, and the intervals of the differences, from the baseline's mean."""
     ax = plots.comparison(compared, measure=measure)
@@ -259,8 +263,8 @@ def test_comparison(compared: Comparison, measure: str | None) -> None:
 def test_comparison_is_a_panel_of_the_whole_picture(compared: Comparison) -> None:
     """With the same numbers."""
     whole = plots.comparison_grid(compared).axes[1]
-    ax = plots.comparison(compared, measure="ap")
-    assert whole.get_xlabel() == "ap"
+    ax = plots.comparison(compared, measure="map")
+    assert whole.get_xlabel() == "map"
     for line, same in zip(ax.lines, whole.lines, strict=True):
         assert_array_equal(line.get_xydata(), same.get_xydata())
 
@@ -274,8 +278,27 @@ def test_quality_by_seconds(compared: Comparison) -> None:
         assert axes.get_ylabel() == f"{rows[0].measure}, test queries"
         marks = [line.get_xydata()[0].tolist() for line in axes.lines]
         assert marks == [[row.cpu_seconds, row.mean] for row in rows]
-        assert [line.get_label() for line in axes.lines] == [row.ranker for row in rows]
-    assert len({(line.get_color(), line.get_marker()) for line in figure.axes[0].lines}) == 3
+        for name, mark, row in zip(axes.texts, axes.lines, rows, strict=True):
+            assert (name.get_text(), name.xy) == (row.ranker, (row.cpu_seconds, row.mean))
+            assert name.get_color() == mark.get_color()
+
+
+def test_names_of_many_rankers_do_not_overlap() -> None:
+    """Thirty of nearly the same quality: all names can be read, the better the higher."""
+    means = [*np.random.default_rng(0).uniform(0.75, 0.76, 30).tolist(), 0.5]
+    rows = [
+        SimpleNamespace(
+            ranker=f"ranker {i}", mean=mean, cpu_seconds=10.0 + i, measure="m", data="d"
+        )
+        for i, mean in enumerate(means)
+    ]
+    figure = plots.quality_by_seconds(SimpleNamespace(blocks=lambda part: [rows]))
+    figure.savefig(io.BytesIO())
+    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # without the line
+    by_height = sorted(range(31), key=lambda i: boxes[i].y0)
+    assert by_height == sorted(range(31), key=lambda i: means[i])
+    for low, high in pairwise(by_height):
+        assert boxes[low].y0 + 0.8 * boxes[low].height < boxes[high].y0
 
 
 def test_comparison_of_what_was_not_compared(compared: Comparison) -> None:

@@ -140,7 +140,7 @@ def test_names_of_the_package_are_explained(name: str) -> None:
     if not inspect.isabstract(item):
         assert parameters(item) <= documented_parameters(item)
         assert re.search(r"^>>> \S", section(item, "Examples"), re.MULTILINE)
-    if inspect.isfunction(item) and item.__annotations__.get("return") is not None:
+    if inspect.isfunction(item) and item.__annotations__.get("return") not in (None, "None"):
         assert section(item, "Returns")
 
 
@@ -149,8 +149,15 @@ def test_methods_of_the_package_are_explained(name: str) -> None:
     """Every parameter, and what comes back."""
     item = TOP_METHODS[name]
     assert parameters(item) <= documented_parameters(item)
-    if item.__annotations__.get("return") is not None:
+    if item.__annotations__.get("return") not in (None, "None"):
         assert section(item, "Returns")
+
+
+@loop("name", {**TOP, **TOP_METHODS})
+def test_signatures_are_readable(name: str) -> None:
+    """`help` shows the names of types, not what NumPy means by them."""
+    item = {**TOP, **TOP_METHODS}[name]
+    assert "_typing" not in str(inspect.signature(item))
 
 
 def test_all_is_sorted_and_complete() -> None:

@@ -1,5 +1,7 @@
 """LightGBM: custom objective, custom metrics. The only file that knows its signatures."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -113,7 +115,7 @@ class LightGBMEvaluation:
         bound, weights = self._bound.get(owner, parts, self._bind)
         return [(str(item.measure), item.mean(scores, weights), True) for item in bound]
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "LightGBMEvaluation":
+    def __deepcopy__(self, memo: dict[int, Any]) -> LightGBMEvaluation:
         """Return itself; there is nothing to copy."""
         return self
 
@@ -212,6 +214,6 @@ def lightgbm_feval(*measures: Metric) -> LightGBMEvaluation:
     --------
     >>> from gbrank import lightgbm_feval
     >>> lightgbm_feval("ndcg@1", "map")([1, 0], [0.0, 1.0], None, [2])
-    [('ndcg@1', 0.0, True), ('ap', 0.5, True)]
+    [('ndcg@1', 0.0, True), ('map', 0.5, True)]
     """
     return LightGBMEvaluation(measures or ("ndcg",))

@@ -89,9 +89,9 @@ class LightGBMModel:
             )
         return np.asarray(shares.toarray() if sp.issparse(shares) else shares, dtype=np.float64)
 
-    def importances(self) -> Vector:
-        """Return each feature's total gain."""
-        return np.asarray(self.native.feature_importance("gain"), dtype=np.float64)
+    def importances(self, kind: str = "gain") -> Vector:
+        """Return each feature's total gain, or its number of splits."""
+        return np.asarray(self.native.feature_importance(kind), dtype=np.float64)
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""

@@ -1,5 +1,7 @@
 """XGBoost: custom objective, custom metrics. The only file that knows its signatures."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -168,6 +170,6 @@ def xgboost_feval(*measures: Metric) -> XGBoostEvaluation:
     >>> from gbrank import xgboost_feval
     >>> data = xgb.DMatrix(np.zeros((2, 1)), [1, 0], qid=[0, 0])
     >>> xgboost_feval("ndcg@1", "map")(np.array([0.0, 1.0]), data)
-    [('ndcg@1', 0.0), ('ap', 0.5)]
+    [('ndcg@1', 0.0), ('map', 0.5)]
     """
     return XGBoostEvaluation(measures or ("ndcg",))

@@ -90,12 +90,13 @@ class XGBoostModel:
         shares = self.native.predict(data, pred_contribs=True, validate_features=False)
         return np.asarray(shares, dtype=np.float64)
 
-    def importances(self) -> Vector:
-        """Return each feature's total gain."""
+    def importances(self, kind: str = "gain") -> Vector:
+        """Return each feature's total gain, or its number of splits."""
+        importance_type = {"gain": "total_gain", "split": "weight"}[kind]
         names = self.native.feature_names
         total = np.zeros(self.native.num_features())
-        for name, gain in self.native.get_score(importance_type="total_gain").items():
-            total[names.index(name) if names else int(name[1:])] = gain
+        for name, value in self.native.get_score(importance_type=importance_type).items():
+            total[names.index(name) if names else int(name[1:])] = value
         return total
 
     def trees(self) -> list[Tree]:

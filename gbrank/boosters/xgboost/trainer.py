@@ -21,6 +21,7 @@ from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix, initial_scores, matrix_options
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.parallel.collective import BoosterError, all_max
@@ -125,6 +126,7 @@ class XGBoostTrainer:
                 with reading_state():
                     self._booster.load_model(bytearray(_earlier(state, schema)))
             self._booster.set_param(params)
+            _warn_of_no_gpu(self._booster, settings)
         self._rate = settings.learning_rate
         self._scaled = 0
         dart = settings.params.get("booster") == "dart"
@@ -205,6 +207,15 @@ def _earlier(state: State, schema: Schema) -> bytes:
     if model.native.num_features() != schema.n_features:
         raise ValueError(f"its trees have {model.native.num_features()} features")
     return state["model"]
+
+
+def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
+    """Say that XGBoost trains on the CPU where it was asked for a GPU, as it would itself."""
+    device = settings.params.get("device", "cpu")
+    if device != "cpu":
+        config = json.loads(booster.save_config())
+        if config["learner"]["generic_param"]["device"] == "cpu":
+            warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on the CPU.")
 
 
 def _draws_features(settings: TreeSettings) -> bool:

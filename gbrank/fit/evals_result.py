@@ -1,0 +1,77 @@
+"""What a fit measured after each round, as a dict and as tables."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gbrank.common.extras import needed
+from gbrank.common.tabulate import html_table, markdown_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["EvalsResult"]
+
+HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
+
+
+class EvalsResult(dict[str, dict[str, list[float]]]):
+    """Values by set and measure, one a round: ``evals_result_["valid_0"]["ndcg@10"]``.
+
+    It prints as the dict that it is; notebooks show a row for each set and measure.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic
+    >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
+    >>> ranker = GBRanker(n_estimators=3, validation_fraction=0.3, random_state=0)
+    >>> result = ranker.fit(X, y, qid=qid).evals_result_
+    >>> len(result["valid_0"]["ndcg@10"])
+    3
+    >>> result.to_pandas().shape
+    (3, 1)
+    """
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return one row a round, from 1, and one column for each set and measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pandas = needed("pandas")
+        columns = {
+            (name, measure): pandas.Series(curve, index=range(1, len(curve) + 1))
+            for name, curves in self.items()
+            for measure, curve in curves.items()
+        }
+        frame: pd.DataFrame = pandas.DataFrame(columns)
+        return frame.rename_axis(index="round")
+
+    def to_markdown(self) -> str:
+        """Return the first, best and last value of each set and measure as a Markdown table.
+
+        Returns
+        -------
+        str
+        """
+        return markdown_table(HEAD, self._rows(), words=2)
+
+    def _repr_html_(self) -> str:
+        """Return the same as notebooks show it."""
+        return html_table(HEAD, self._rows())
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                name, measure, f"{curve[0]:.4f}", f"{max(curve):.4f}",
+                str(1 + int(np.argmax(curve))), f"{curve[-1]:.4f}", str(len(curve)),
+            )
+            for name, curves in self.items()
+            for measure, curve in curves.items()
+        ]  # fmt: skip
