@@ -218,7 +218,7 @@ def page(lengths: list[int], rows: Sequence[Mapping[str, Any]], note: str) -> st
         for row in rows
     ]
     return f"""\
-# Long lists
+# Lists of 100,000 cost less than 1 µs a document with most objectives
 
 Nanoseconds per document of one gradient, by the length of the lists, on one thread, sort included;
 the exponent of a list's time against its length from 1,000 documents on; and the memory that the

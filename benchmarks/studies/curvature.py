@@ -14,7 +14,7 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Runner
 
 TEXT = """\
-# Curvature and normalisation
+# A document's own curvature is worth having; normalisation by query moves nothing
 
 "query", an option that has left gbrank after revision f003d90, multiplied a query's gradient and
 curvature by log2(1 + S)/S, S = Σ|gradient|; "lightgbm" and "xgboost" are those of these libraries'

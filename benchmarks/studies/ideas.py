@@ -15,7 +15,7 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Runner
 
 TEXT = """\
-# Ideas
+# Of our other ideas none leads everywhere
 
 * *log*: minus the logarithm of the smoothed measure of each query, so that queries that are ranked
   badly count for more.

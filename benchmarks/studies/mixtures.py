@@ -6,7 +6,7 @@ python -m benchmarks.studies.mixtures --data mq2008 ohsumed --cubic 1
 from benchmarks.studies.study import study
 
 TEXT = """\
-# Mixtures: which companion, and how much of it
+# From scratch, relaxations need a companion: ListMLE or the pointwise term
 
 A measure's relaxation looks at the ranking as it is; a convex loss (the pointwise term with a query
 effect, or the likelihood of the ideal order) pushes every document, however wrong it stands.

@@ -6,7 +6,7 @@ python -m benchmarks.studies.strength --data mq2008 ohsumed --cubic 1
 from benchmarks.studies.study import study
 
 TEXT = """\
-# The companion's λ
+# How firmly the companion holds its query effects does not matter
 
 The pointwise term has an intercept for each query, and λ is the penalty on it: with a small λ only
 differences within queries count, with a large one the term is logistic regression. By itself, and
