@@ -61,11 +61,11 @@ def run(arguments: argparse.Namespace) -> None:
     """Measure scores and print the values."""
     import_plugins(arguments.plugin)
     measures = {name: get_measure(name) for name in arguments.metric or DEFAULT}
-    y, qid, scores = _read(arguments)
+    y, qid, scores, X = _read(arguments)
     queries = Queries.from_qid(qid)
     results: dict[str, dict[str, Any]] = {}
     for name, measure in measures.items():
-        bound = measure.bind(y, queries)
+        bound = measure.bind(y, queries, X=X)
         values = bound.per_query(scores)
         counted = int(np.isfinite(values).sum())
         results[name] = {"mean": bound.mean(scores), "n_queries": counted}
@@ -78,19 +78,19 @@ def run(arguments: argparse.Namespace) -> None:
         _print_lines(results, queries.n_queries)
 
 
-def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any]:
-    """Return labels, queries and scores."""
+def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any, Any]:
+    """Return labels, queries, scores, and the features if they were read."""
     if arguments.trec_run is not None:
         if len(arguments.files) > 1:
             raise ValueError(f"--run needs one qrels FILE, got {len(arguments.files)}.")
         y, scores, qid = read_judged_run(arguments.trec_run, arguments.files[0])
-        return y, qid, scores
+        return y, qid, scores, None
     if arguments.model is None:
         data = read_labelled(arguments, arguments.files)
-        return data.y, data.qid, read_numbers(arguments.scores, "scores", data)
+        return data.y, data.qid, read_numbers(arguments.scores, "scores", data), data.X
     ranker = load_ranker(arguments.model)
     data = read_labelled(arguments, arguments.files, schema=ranker._schema)
-    return data.y, data.qid, ranker.predict(data.X)
+    return data.y, data.qid, ranker.predict(data.X), data.X
 
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:

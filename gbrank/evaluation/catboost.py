@@ -73,7 +73,8 @@ class CatBoostPeer(BaseEstimator):
             for i, ((X, y), qid) in enumerate(zip(eval_set, eval_qid, strict=True))
         ]
         on_valid = [
-            Evaluation(f"valid_{i}", item, [measure], threads) for i, item in enumerate(valid)
+            Evaluation(f"valid_{i}", part, schema, [measure], threads)
+            for i, part in enumerate(valid)
         ]
         model = catboost.CatBoost(self._params(threads))
         try:

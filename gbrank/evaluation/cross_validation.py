@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.evaluation.comparison import Comparison
-from gbrank.evaluation.folds import Dataset, Folds, Index
+from gbrank.evaluation.folds import Dataset, Documents, Folds
 from gbrank.evaluation.named_rankers import ranker_from_name
 from gbrank.evaluation.stored_outcomes import OutcomeFolder, read_outcome, write_outcome
 from gbrank.evaluation.summary import POOLED
@@ -219,18 +219,19 @@ def _check_datasets(datasets: Any, measures: list[Measure]) -> None:
             raise TypeError(f"datasets must hold Datasets, got {data!r}.")
         if data.name == POOLED:
             raise ValueError(f"datasets must not be called {POOLED!r}: results use that name.")
-        for number, fold in enumerate(data.splits, 1):
-            for part in PARTS:
+        for number in range(1, len(data.splits) + 1):
+            for part, documents in zip(PARTS, data.fold(number)[1:], strict=True):
                 for measure in measures:
-                    _check_defined(measure, data, getattr(fold, part), f"{part} of fold {number}")
+                    _check_defined(measure, documents, f"{data.name}, {part} of fold {number}")
     _refuse_twice("datasets", [data.name for data in datasets])
 
 
-def _check_defined(measure: Measure, data: Dataset, rows: Index, where: str) -> None:
+def _check_defined(measure: Measure, documents: Documents, where: str) -> None:
+    X, y, qid = documents
     try:
-        measure(data.labels[rows], np.zeros(len(rows)), qid=data.queries.index[rows])
+        measure(y, np.zeros(len(y)), qid=qid, X=X)
     except ValueError as error:
-        raise ValueError(f"{data.name}, {where}: {error}") from None
+        raise ValueError(f"{where}: {error}") from None
 
 
 def _check_seeds(seeds: Any) -> list[int]:

@@ -41,6 +41,7 @@ class Scorer:
             qid=qid,
             sample_weight=sample_weight,
             query_weight=query_weight,
+            X=X,
         )
 
     def get_metadata_routing(self) -> MetadataRequest:

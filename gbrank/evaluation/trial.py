@@ -129,7 +129,7 @@ def _judge(task: Task, part: str, ranker: Any, documents: Documents) -> Scores:
     scores = ranker.predict(documents.X)
     queries = Queries.from_qid(documents.qid)
     values = {
-        str(measure): measure.bind(documents.y, queries, n_jobs=1).per_query(scores)
+        str(measure): measure.bind(documents.y, queries, 1, documents.X).per_query(scores)
         for measure in task.measures
     }
     largest = float(np.max(task.data.y)) or 1.0

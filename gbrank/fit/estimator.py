@@ -138,6 +138,7 @@ class BaseRanker(ABC, BaseEstimator):
             group=group,
             sample_weight=sample_weight,
             query_weight=query_weight,
+            X=X,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

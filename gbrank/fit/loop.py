@@ -13,7 +13,9 @@ from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, Steps
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
+from gbrank.data.schema import Schema
 from gbrank.fit.callbacks import Callback, Round, call_all
+from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
 __all__ = ["Bar", "Evaluation", "FitInterrupted", "History", "train"]
@@ -28,17 +30,27 @@ class FitInterrupted(UserWarning):
 class Evaluation:
     """Measures bound to one set of rows."""
 
-    def __init__(self, name: str, rows: Rows, measures: list[Measure], n_jobs: int) -> None:
+    def __init__(
+        self, name: str, rows: Rows, schema: Schema, measures: list[Measure], n_jobs: int
+    ) -> None:
         self.name = name
         self._weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
         self._bound: list[BoundMeasure] = [
-            measure.bind(rows.labels, rows.queries, n_jobs) for measure in measures
+            _placed(measure, schema).bind(rows.labels, rows.queries, n_jobs, rows.X)
+            for measure in measures
         ]
         self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
 
     def values(self, scores: Vector) -> dict[str, float]:
         """Return the mean of each measure."""
         return {str(item.measure): item.mean(scores, self._weights) for item in self._bound}
+
+
+def _placed(measure: Measure, schema: Schema) -> Measure:
+    """Return a measure that finds its columns in checked rows, which have no names."""
+    if isinstance(measure, CustomMeasure):
+        return measure.placed(schema.names, schema.n_features)
+    return measure
 
 
 @dataclass

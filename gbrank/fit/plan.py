@@ -58,13 +58,13 @@ def check_data(
 
 
 def evaluations(
-    ranker: Any, rows: Rows, valid: Sequence[Rows], n_jobs: int, *, training: bool
+    ranker: Any, rows: Rows, valid: Sequence[Rows], schema: Schema, n_jobs: int, *, training: bool
 ) -> tuple[Evaluation | None, list[Evaluation]]:
     """Bind a ranker's measures to the training rows, if asked to, and to each validation set."""
     measures = ranker._measures()
-    on_train = Evaluation("train", rows, measures, n_jobs) if training else None
+    on_train = Evaluation("train", rows, schema, measures, n_jobs) if training else None
     return on_train, [
-        Evaluation(f"valid_{i}", part, measures, n_jobs) for i, part in enumerate(valid)
+        Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
     ]
 
 
@@ -88,7 +88,7 @@ class BoostingPlan:
     def __post_init__(self) -> None:
         self.in_round, self.hook = _derivatives(self.ranker, self.rows, self.settings, self.start)
         self.on_train, self.on_valid = evaluations(
-            self.ranker, self.rows, self.valid, self.settings.n_jobs,
+            self.ranker, self.rows, self.valid, self.schema, self.settings.n_jobs,
             training=bool(self.ranker.verbose),
         )  # fmt: skip
 

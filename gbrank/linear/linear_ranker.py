@@ -269,7 +269,7 @@ class LinearRanker(LinearModel):
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         if patience is None and valid and self.solver == "sgd":
             patience = settings.n_steps  # never stops, and keeps the best
-        on_train, on_valid = evaluations(self, rows, valid, settings.n_jobs, training=True)
+        on_train, on_valid = evaluations(self, rows, valid, schema, settings.n_jobs, training=True)
         if settings.cg:
             _refuse_weights_within_queries(rows)
         start = self._start(settings.objective, rows)

@@ -1,17 +1,19 @@
 """Measures that users write: a function of one query."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_choice
+from gbrank.data.columns import column_places, feature_columns
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
+from gbrank.kernels.compiled import Matrix, Vector
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.program import Program
-from gbrank.measures.measure import TIE_ORDERS, Measure, Terms
+from gbrank.measures.measure import TIE_ORDERS, BoundMeasure, Measure, Terms
 
 __all__ = ["CustomMeasure"]
 
@@ -23,20 +25,33 @@ class CustomMeasure(Measure):
     Parameters
     ----------
     function : callable
-        ``function(scores, labels) -> float``.
+        ``function(scores, labels, *columns) -> float``.
     label : str
         The name that results use.
+    columns : tuple of str or int
+        The columns of X that the function is given.
+    values : ndarray, shape (n_columns, n_documents), optional
+        What they hold, once the measure is bound.
     """
 
     name: ClassVar[str] = "custom"
 
-    function: Callable[[Vector, Vector], float]
+    function: Callable[..., float]
     label: str
+    columns: tuple[str | int, ...] = ()
+    values: Matrix | None = field(default=None, compare=False, kw_only=True)
     ties: Literal["pessimistic", "optimistic", "order"] = field(default="pessimistic", kw_only=True)
 
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
+        for item in self.columns:
+            position = isinstance(item, int) and not isinstance(item, bool) and item >= 0
+            if not (position or isinstance(item, str)):
+                raise ValueError(
+                    "columns must hold names of columns of X, or positions from 0, got "
+                    f"{item!r} in {list(self.columns)}."
+                )
         check_choice(self.ties, "ties", [name for name in TIE_ORDERS if name != "average"])
         super().__post_init__()
 
@@ -48,6 +63,27 @@ class CustomMeasure(Measure):
         """Say which function it is."""
         return f"custom_measure({getattr(self.function, '__name__', self.function)})"
 
+    def bind(
+        self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None, X: Any = None
+    ) -> BoundMeasure:
+        """Prepare the measure for many scorings of the same labels and columns."""
+        if not self.columns:
+            return super().bind(labels, queries, n_jobs)
+        if X is None:
+            raise ValueError(
+                f"X must be given to {self}, which takes columns {list(self.columns)}."
+            )
+        values = feature_columns(X, self.columns)
+        if values.shape[1] != queries.n_documents:
+            raise ValueError(
+                f"X must have one row per document, {queries.n_documents}, got {values.shape[1]}."
+            )
+        return Measure.bind(replace(self, values=values), labels, queries, n_jobs)
+
+    def placed(self, names: Sequence[str] | None, n_features: int) -> "CustomMeasure":
+        """Return the measure with its columns by position."""
+        return replace(self, columns=column_places(self.columns, names, n_features))
+
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return the labels: what else the measure needs, the function knows."""
         return Terms(x=labels, defined=np.ones(queries.n_queries, dtype=bool))
@@ -55,11 +91,15 @@ class CustomMeasure(Measure):
     def runner(self, terms: Terms, queries: Queries, n_jobs: int | None) -> Runner:
         """Return what calls the function for each query."""
         program = Program(kernel=self.function, labels=terms.x, order=TIE_ORDERS[self.ties])
-        return FunctionRunner(program, queries, n_jobs)
+        return FunctionRunner(program, queries, self.values)
 
 
 class FunctionRunner(Runner):
     """Calls a plain Python function query by query, with the driver's order."""
+
+    def __init__(self, program: Program, queries: Queries, columns: Matrix | None) -> None:
+        super().__init__(program, queries)
+        self._columns = np.empty((0, queries.n_documents)) if columns is None else columns
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the function's value of each query, shape (n_queries,)."""
@@ -67,9 +107,14 @@ class FunctionRunner(Runner):
 
     def _one(self, query: int, scores: Vector) -> float:
         rows, labels = self.documents_of(query)
-        ranking = np.argsort(-scores[rows], kind="stable")
+        columns = self._columns[:, rows]
+        sign = {"ascending": 1, "descending": -1, "input": 0}[self.program.order]
+        # Documents of equal score and label by their columns, the last key being the first one.
+        ranking = np.lexsort((*(sign * columns), sign * labels, -scores[rows]))
         # Copies, so that the function may change its arguments.
-        returned = self.program.kernel(scores[rows][ranking], labels[ranking])
+        returned = self.program.kernel(
+            scores[rows][ranking], labels[ranking], *columns[:, ranking].copy()
+        )
         return self._checked(returned, query)
 
     def _checked(self, returned: Any, query: int) -> float:

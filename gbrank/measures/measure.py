@@ -202,7 +202,9 @@ class Measure(ABC):
         """Whether `by_rank` knows what is needed of the measure at real ranks."""
         return True
 
-    def bind(self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None) -> BoundMeasure:
+    def bind(
+        self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None, X: Any = None
+    ) -> BoundMeasure:
         """Prepare the measure for many scorings of the same labels.
 
         Parameters
@@ -213,6 +215,8 @@ class Measure(ABC):
             Which rows belong to which query.
         n_jobs : int, optional
             Number of threads; all by default.
+        X : array-like, sparse matrix or data frame, optional
+            The features; for a measure that looks at some of their columns (see `custom_measure`).
 
         Returns
         -------
@@ -233,6 +237,7 @@ class Measure(ABC):
         *,
         qid: ArrayLike | None = None,
         group: ArrayLike | None = None,
+        X: Any = None,
     ) -> Vector:
         """Return the measure of each query.
 
@@ -246,6 +251,8 @@ class Measure(ABC):
             The query of each row, in any order.
         group : array-like of int, shape (n_queries,), optional
             Sizes of consecutive queries; with neither, all rows are one query.
+        X : array-like, sparse matrix or data frame, optional
+            The features; for a measure that looks at some of their columns (see `custom_measure`).
 
         Returns
         -------
@@ -265,7 +272,7 @@ class Measure(ABC):
         """
         labels = check_labels(y)
         queries = Queries.resolve(len(labels), qid, group)
-        return self.bind(labels, queries).per_query(scores)
+        return self.bind(labels, queries, X=X).per_query(scores)
 
     def __call__(
         self,
@@ -276,12 +283,13 @@ class Measure(ABC):
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
+        X: Any = None,
     ) -> float:
         """Return the mean of the measure over queries.
 
         Parameters
         ----------
-        y, scores, qid, group
+        y, scores, qid, group, X
             As for `per_query`.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights; a query weighs the mean of its documents' weights.
@@ -306,7 +314,7 @@ class Measure(ABC):
         """
         labels = check_labels(y)
         queries = Queries.resolve(len(labels), qid, group)
-        return self.bind(labels, queries).mean(
+        return self.bind(labels, queries, X=X).mean(
             scores, query_weights(queries, sample_weight, query_weight)
         )
 

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -134,19 +134,26 @@ def is_measure(text: str) -> bool:
 
 
 def custom_measure(
-    function: Callable[[Vector, Vector], float], *, name: str | None = None
+    function: Callable[..., float],
+    *,
+    name: str | None = None,
+    columns: Sequence[str | int] = (),
 ) -> CustomMeasure:
     """Make a measure from a function of one query.
 
     Parameters
     ----------
     function : callable
-        ``function(scores, labels) -> float`` for ONE query, higher being better. Documents come
-        best first: by falling score, equal scores by rising label, so that a ranker gains nothing
-        by ties. NaN leaves the query out of the mean.
+        ``function(scores, labels, *columns) -> float`` for ONE query, higher being better.
+        Documents come best first: by falling score, equal scores by rising label, so that a
+        ranker gains nothing by ties. NaN leaves the query out of the mean.
     name : str, optional
         Registers the measure, so that strings and the command line know it; without it, the
         function's own name stands in results.
+    columns : sequence of str or int, optional
+        Columns of X that the function is given besides, such as a price: by name in data frames,
+        by position in arrays. Documents of equal score and label come by rising columns. Where
+        there is no X, as in `lightgbm_feval`, that is an error.
 
     Returns
     -------
@@ -170,7 +177,9 @@ def custom_measure(
     0.5
     """
     own_name = str(getattr(function, "__name__", "custom"))
-    measure = CustomMeasure(function, own_name if name is None else name)
+    if isinstance(columns, str):
+        raise TypeError(f"columns must be a list of columns, got the single text {columns!r}.")
+    measure = CustomMeasure(function, own_name if name is None else name, tuple(columns))
     if name is not None:
         refuse_taken(name, function, _taken())
         CUSTOM[name] = measure

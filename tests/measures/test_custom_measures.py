@@ -8,10 +8,14 @@ from unittest.mock import patch
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse as sp
 import xgboost as xgb
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
 from plain_trees import PLAIN
 from sklearn import config_context
 from sklearn.model_selection import cross_val_score
@@ -37,6 +41,7 @@ from gbrank import (
 from gbrank.commands.cli import main
 from gbrank.measures.measure_registry import CUSTOM, MEASURES
 
+Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(30, n_documents=10, n_features=5, random_state=0)
 TRAIN, VALID = QID < 20, QID >= 20
 
@@ -199,3 +204,83 @@ def test_what_it_cannot_do() -> None:
         get_objective("lambda:ndcg").__class__(custom_measure(dcg_at_3))  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="function must be callable"):
         custom_measure("ndcg")  # type: ignore[arg-type]
+
+
+# --- Columns of features ----------------------------------------------------------------------
+
+
+def sales(scores: Vector, labels: Vector, price: Vector) -> float:
+    """Return the prices of the relevant documents among the first three."""
+    return float(price[:3] @ (labels[:3] > 0))
+
+
+PRICE = np.random.default_rng(1).gamma(2.0, 10.0, len(Y))
+ARRAY = np.column_stack([PRICE, X])
+FRAME = pd.DataFrame(ARRAY, columns=["price", *(f"x{i}" for i in range(X.shape[1]))])
+TABLES = {
+    "frame": (FRAME, "price"),
+    "frame, by position": (FRAME, 0),
+    "polars": (pl.from_pandas(FRAME), "price"),
+    "array": (ARRAY, 0),
+    "sparse": (sp.csr_matrix(ARRAY), 0),
+}
+
+
+def by_hand(scores: Vector) -> Vector:
+    """Return the sales of each query, documents of equal score by rising label, then price."""
+    values = []
+    for query in dict.fromkeys(QID):
+        own = np.flatnonzero(query == QID)
+        best = own[np.lexsort((PRICE[own], Y[own], -scores[own]))][:3]
+        values.append(PRICE[best] @ (Y[best] > 0))
+    return np.array(values)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_columns(table: str) -> None:
+    """Are those of the documents, whatever holds them and in whatever order rows are."""
+    data, column = TABLES[table]
+    measure = custom_measure(sales, columns=[column])
+    scores = np.random.default_rng(0).integers(0, 5, len(Y)).astype(float)
+    assert_allclose(measure.per_query(Y, scores, qid=QID, X=data), by_hand(scores))
+    if table == "array":
+        order = np.random.default_rng(2).permutation(len(Y))
+        mean = measure(Y[order], scores[order], qid=QID[order], X=data[order])
+        assert mean == pytest.approx(by_hand(scores).mean())
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("table", TABLES)
+def test_columns_decide_a_fit(booster: str, table: str) -> None:
+    """Validation sets, given or set aside, `score` and scorers all find them."""
+    data, column = TABLES[table]
+    measure = custom_measure(sales, columns=[column])
+    ranker = GBRanker("ranknet", booster=booster, eval_metric=measure, n_estimators=8, n_jobs=1,
+                      early_stopping_rounds=5, random_state=0)  # fmt: skip
+    ranker.fit(data, Y, qid=QID, eval_set=[(data, Y)], eval_qid=[QID])
+    mean = by_hand(ranker.predict(data)).mean()
+    assert ranker.best_score_ == pytest.approx(mean)
+    assert ranker.score(data, Y, QID) == pytest.approx(mean)
+    assert make_scorer(measure)(ranker, data, Y, qid=QID) == pytest.approx(mean)
+    ranker.set_params(validation_fraction=0.3).fit(data, Y, qid=QID)
+    assert np.isfinite(ranker.best_score_)
+
+
+def test_columns_in_a_comparison() -> None:
+    """Test queries are judged by their own prices."""
+    rankers = {"a": GBRanker("ranknet", n_estimators=3, n_jobs=1)}
+    measure = custom_measure(sales, columns=["price"])
+    result = cross_validate_rankers(
+        rankers, FRAME, Y, QID, folds=3, seeds=[0], measures=[measure], n_jobs=1
+    )
+    assert 0 < result.summary()[0].mean < 3 * PRICE.max()
+    assert result.summary()[0].measure == "sales"
+
+
+def test_hooks_have_no_columns() -> None:
+    """LightGBM and XGBoost give their callbacks no features."""
+    hook = lightgbm_feval(custom_measure(sales, columns=["price"]))
+    with pytest.raises(
+        ValueError, match=r"X must be given to sales, which takes columns \['price'\]"
+    ):
+        hook(Y, Y, None, [len(Y)])
