@@ -18,8 +18,6 @@ from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["TieRank"]
 
-# How much of the query's mean curvature each document has on top of its own.
-
 
 @register_objective
 @dataclass(frozen=True)

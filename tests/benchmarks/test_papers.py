@@ -172,6 +172,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"benchmarks.papers.{module}.PENALTIES", (1e-3, 1.0))
     monkeypatch.setattr("benchmarks.papers.approxrank.SEARCHED", (10.0, 100.0))
     monkeypatch.setattr("benchmarks.papers.tierank.SEEDS", 1)
+    monkeypatch.setattr("benchmarks.papers.tierank.ROUNDS", 5)
+    monkeypatch.setattr("benchmarks.papers.tierank.DEPTHS", (2, 3))
     monkeypatch.setattr("benchmarks.papers.lambdarank.LEARNING_RATES", (1e-3,))
 
 
