@@ -44,7 +44,8 @@ class OutcomeFolder:
 
 
 def _hash_of_task(task: Task, data: str) -> str:
-    parts = [task.trial, task.ranker, task.measures, task.fold, data, code_version()]
+    names = list(map(str, task.measures))  # a measure may have been asked by an alias
+    parts = [task.trial, task.ranker, task.measures, names, task.fold, data, code_version()]
     try:
         return str(joblib.hash(describe(parts)))
     except (pickle.PicklingError, TypeError) as error:

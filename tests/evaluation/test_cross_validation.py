@@ -416,6 +416,19 @@ def test_an_interrupted_fit_is_no_result(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_results_under_another_name(tmp_path: Path) -> None:
+    """Kept under "ap", asked for as "map": both are found, and worth the same."""
+    rankers, kept = {"a": GBRanker("ranknet", **TINY)}, {"results": tmp_path, **QUIET}
+    found = [
+        cross_validate_rankers(
+            rankers, X, Y, QID, folds=3, seeds=1, measures=[name], **kept
+        ).summary()[0]
+        for name in ("ap", "map", "ap")
+    ]
+    assert [row.measure for row in found] == ["ap", "map", "ap"]
+    assert len({row.mean for row in found}) == 1
+
+
 # --- Bad input --------------------------------------------------------------------------------
 
 DATA = Dataset("data", X, Y, QID, 3)
