@@ -270,6 +270,18 @@ def measure(draw: Draw) -> None:
     assert np.isnan(value) or value > -1.1, value
 
 
+def columns(draw: Draw) -> None:
+    """Measure scores by a function of some features."""
+    names = (
+        draw.one_of([0], ["f0"], [0, 1], ["f0", 0])
+        if not draw.strange()
+        else draw.one_of([9], [-1], ["nope"], "f0", [True], [0.0], [None], 3)
+    )
+    function = gbrank.custom_measure(lambda s, y, *own: sum(x[0] for x in own), columns=names)
+    value = function(draw.labels(), draw.scores(), X=draw.features(draw.n), **draw.queries())
+    assert np.isfinite(value), value
+
+
 def gradients(draw: Draw) -> None:
     """Compute gradients without a booster."""
     objective = get_objective(draw.objective())
@@ -319,7 +331,7 @@ def xgboost_hook(draw: Draw) -> None:
     xgboost_feval(draw.one_of(*MEASURES))(draw.scores(), data)
 
 
-CASES = [fit, fit, measure, gradients, lightgbm_hook, xgboost_hook]
+CASES = [fit, fit, measure, columns, gradients, lightgbm_hook, xgboost_hook]
 
 
 def fault(error: Exception) -> str:

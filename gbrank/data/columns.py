@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.checks import unknown_name
-from gbrank.data.frames import as_frame
+from gbrank.data.schema import checked_frame, checked_matrix
 
 __all__ = ["column_places", "feature_columns"]
 
@@ -23,7 +23,7 @@ def column_places(
             if names is None:
                 raise ValueError(f"X must be a data frame for columns by name, such as {item!r}.")
             if item not in names:
-                raise unknown_name("column", item, list(names))
+                raise unknown_name("column", item, names)
             places.append(names.index(item))
         elif item < n_features:
             places.append(int(item))
@@ -34,17 +34,13 @@ def column_places(
 
 def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
     """Return columns of a table as numbers, shape (n_columns, n_documents)."""
-    frame = as_frame(X, "X")
-    if frame is not None:
-        places = column_places(wanted, frame.columns, frame.shape[1])
-        columns = [frame[:, place].to_numpy() for place in places]
-    elif sp.issparse(X):
-        places = column_places(wanted, None, X.shape[1])
-        columns = list(sp.csr_matrix(X)[:, list(places)].toarray().T)
-    else:
-        table = np.asarray(X)
-        columns = [table[:, place] for place in column_places(wanted, None, table.shape[1])]
+    frame = checked_frame(X)
+    if frame is None:
+        matrix = checked_matrix(X)
+        chosen = matrix[:, list(column_places(wanted, None, matrix.shape[1]))]
+        return np.ascontiguousarray((chosen.toarray() if sp.issparse(chosen) else chosen).T, float)
+    places = column_places(wanted, list(map(str, frame.columns)), frame.shape[1])
     try:
-        return np.array(columns, dtype=np.float64)
+        return np.array([frame[:, place].to_numpy() for place in places], dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"columns {list(wanted)} of X must hold numbers.") from None

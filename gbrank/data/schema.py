@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gbrank.common.checks import check_number
 from gbrank.data.frames import as_frame
 
-__all__ = ["Features", "Schema"]
+__all__ = ["Features", "Schema", "checked_frame", "checked_matrix"]
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 
@@ -49,9 +49,9 @@ class Schema:
                 "categorical_feature must be a list of columns, got the single text "
                 f"{categorical_feature!r}."
             )
-        frame = _as_frame(X)
+        frame = checked_frame(X)
         if frame is None:
-            n_features = _as_matrix(X).shape[1]
+            n_features = checked_matrix(X).shape[1]
             names = None
         else:
             n_features, names = frame.shape[1], list(map(str, frame.columns))
@@ -108,14 +108,14 @@ class Schema:
 
     def transform(self, X: Any) -> Features:
         """Return X as a float array, or as a CSR matrix if it is sparse."""
-        frame = _as_frame(X)
+        frame = checked_frame(X)
         if frame is None:
             if self.categories:
                 raise ValueError(
                     "X must be a data frame, as in fit, whose categories have no numbers; "
                     f"got {type(X).__name__}."
                 )
-            matrix = _as_matrix(X)
+            matrix = checked_matrix(X)
         else:
             if self.names is not None:
                 frame = frame[:, _places(self.names, list(map(str, frame.columns)))]
@@ -195,7 +195,8 @@ def _places(wanted: list[str], names: list[str]) -> list[int]:
     return [names.index(name) for name in wanted]
 
 
-def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
+def checked_frame(X: Any) -> "nw.DataFrame[Any] | None":
+    """Return features as a data frame if they are one, not empty, without sparse columns."""
     if nw.dependencies.is_pandas_dataframe(X):
         for name, dtype in X.dtypes.items():
             if str(dtype).startswith("Sparse["):
@@ -218,7 +219,8 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
         )
 
 
-def _as_matrix(X: Any) -> Features:
+def checked_matrix(X: Any) -> Features:
+    """Return features of an array or a sparse matrix, in two dimensions, as real numbers."""
     if sp.issparse(X):
         matrix = _as_canonical(X)
         kind = matrix.dtype.kind

@@ -177,8 +177,8 @@ def custom_measure(
     0.5
     """
     own_name = str(getattr(function, "__name__", "custom"))
-    if isinstance(columns, str):
-        raise TypeError(f"columns must be a list of columns, got the single text {columns!r}.")
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        raise TypeError(f"columns must be a list of columns, got {columns!r}.")
     measure = CustomMeasure(function, own_name if name is None else name, tuple(columns))
     if name is not None:
         refuse_taken(name, function, _taken())
