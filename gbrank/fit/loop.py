@@ -49,7 +49,7 @@ class Evaluation:
 def _placed(measure: Measure, schema: Schema) -> Measure:
     """Return a measure that finds its columns in checked rows, which have no names."""
     if isinstance(measure, CustomMeasure):
-        return measure.placed(schema.names, schema.n_features)
+        return measure.placed(schema)
     return measure
 
 

@@ -1,6 +1,6 @@
 """Measures that users write: a function of one query."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import check_choice
 from gbrank.data.columns import column_places, feature_columns
 from gbrank.data.queries import Queries
+from gbrank.data.schema import Schema
 from gbrank.kernels.compiled import Matrix, Vector
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.program import Program
@@ -80,9 +81,12 @@ class CustomMeasure(Measure):
             )
         return Measure.bind(replace(self, values=values), labels, queries, n_jobs)
 
-    def placed(self, names: Sequence[str] | None, n_features: int) -> "CustomMeasure":
-        """Return the measure with its columns by position."""
-        return replace(self, columns=column_places(self.columns, names, n_features))
+    def placed(self, schema: Schema) -> "CustomMeasure":
+        """Return the measure with its columns by position, for features as a fit has them."""
+        places = column_places(self.columns, schema.names, schema.n_features)
+        if not set(places).isdisjoint(schema.categorical):
+            raise ValueError(f"columns {list(self.columns)} of X must hold numbers.")
+        return replace(self, columns=places)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return the labels: what else the measure needs, the function knows."""
@@ -108,9 +112,11 @@ class FunctionRunner(Runner):
     def _one(self, query: int, scores: Vector) -> float:
         rows, labels = self.documents_of(query)
         columns = self._columns[:, rows]
-        sign = {"ascending": 1, "descending": -1, "input": 0}[self.program.order]
-        # Documents of equal score and label by their columns, the last key being the first one.
-        ranking = np.lexsort((*(sign * columns), sign * labels, -scores[rows]))
+        keys = [-scores[rows]]  # the last one is the first to sort by
+        if self.program.order != "input":
+            sign = 1 if self.program.order == "ascending" else -1
+            keys = [*(sign * columns[::-1]), sign * labels, *keys]
+        ranking = np.lexsort(keys)
         # Copies, so that the function may change its arguments.
         returned = self.program.kernel(
             scores[rows][ranking], labels[ranking], *columns[:, ranking].copy()

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -275,6 +276,22 @@ def test_columns_in_a_comparison() -> None:
     )
     assert 0 < result.summary()[0].mean < 3 * PRICE.max()
     assert result.summary()[0].measure == "sales"
+
+
+def test_columns_of_categories() -> None:
+    """Are refused, as everywhere that numbers are needed; their codes mean nothing."""
+    frame = FRAME.assign(price=pd.Categorical(np.where(PRICE > 10, "dear", "cheap")))
+    ranker = GBRanker("ranknet", eval_metric=custom_measure(sales, columns=["price"]), n_jobs=1)
+    with pytest.raises(ValueError, match=r"columns \['price'\] of X must hold numbers"):
+        ranker.fit(frame, Y, qid=QID, eval_set=[(frame, Y)], eval_qid=[QID])
+
+
+def test_columns_in_the_order_of_rows() -> None:
+    """Documents of equal score stay where they are, also where a column is infinite."""
+    measure = custom_measure(lambda scores, labels, odd, row: row[0], columns=[0, 1])
+    table = np.array([[np.inf, 1.0], [1.0, 2.0], [-np.inf, 3.0]])
+    for ties, first in (("order", 1.0), ("pessimistic", 3.0), ("optimistic", 1.0)):
+        assert replace(measure, ties=ties)([1, 1, 1], np.zeros(3), group=[3], X=table) == first
 
 
 def test_hooks_have_no_columns() -> None:
