@@ -197,5 +197,5 @@ def test_nothing_to_rank() -> None:
 
 def test_other_measures_are_refused() -> None:
     """The message says which form is needed."""
-    with pytest.raises(ValueError, match=r"measure must be of the form .* got ap"):
+    with pytest.raises(ValueError, match=r"measure must be of the form .* got map"):
         get_objective("soft:map")
