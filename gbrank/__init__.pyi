@@ -7,6 +7,7 @@ from .boosters.lightgbm.hook import lightgbm_fobj as lightgbm_fobj
 from .boosters.xgboost.hook import xgboost_feval as xgboost_feval
 from .boosters.xgboost.hook import xgboost_obj as xgboost_obj
 from .common.version import __version__ as __version__
+from .data.batches import FeatureBatches as FeatureBatches
 from .data.frames import split_frame as split_frame
 from .data.queries import Queries as Queries
 from .data.query_splitters import QueryKFold as QueryKFold
@@ -20,6 +21,7 @@ from .datasets import read_judged_run as read_judged_run
 from .datasets import read_letor as read_letor
 from .datasets import read_qrels as read_qrels
 from .datasets import read_run as read_run
+from .datasets import scan_parquet as scan_parquet
 from .datasets import write_letor as write_letor
 from .datasets import write_qrels as write_qrels
 from .datasets import write_run as write_run

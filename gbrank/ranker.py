@@ -16,6 +16,7 @@ from gbrank.boosters.stages import Progress
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
+from gbrank.data.in_batches import each_batch, transformed
 from gbrank.data.schema import Schema
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.callbacks import Callback
@@ -230,7 +231,8 @@ class GBRanker(BaseRanker):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Features; NaN is missing. Data frames may be of pandas, polars, pyarrow, ...
+            Features; NaN is missing. Data frames may be of pandas, polars, pyarrow, ... What is
+            larger than memory comes as `FeatureBatches` (see `scan_parquet`).
         y : array-like, shape (n_documents,)
             Relevance labels, at least 0.
         qid : array-like, shape (n_documents,)
@@ -348,8 +350,10 @@ class GBRanker(BaseRanker):
         check_is_fitted(self)
         self._check_prediction(output, num_iteration)
         threads = usable_threads(self.n_jobs)
-        rows = self._schema.transform(X)
-        scores = self._model.predict(rows, self._schema, threads, num_iteration)
+        scores: Vector = each_batch(
+            lambda rows: self._model.predict(rows, self._schema, threads, num_iteration),
+            transformed(self._schema, X),
+        )
         if self.init_ is not None:
             scores = scores + self.init_.predict(X)
         return scores if output == "score" else self.calibration_.probabilities(scores)
@@ -407,7 +411,10 @@ class GBRanker(BaseRanker):
                 f"init must be a GBRanker for scores to be explained, got {self.init_!r}."
             )
         threads = usable_threads(self.n_jobs)
-        shares = self._model.contributions(self._schema.transform(X), self._schema, threads)
+        shares: Matrix = each_batch(
+            lambda rows: self._model.contributions(rows, self._schema, threads),
+            transformed(self._schema, X),
+        )
         return shares if self.init_ is None else shares + self.init_.explain(X)
 
     def _to_saved(self) -> Saved:

@@ -301,6 +301,22 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("distribution", "make_cubic(10, distribution=[0.5, 0.6])"),
         ("S1.txt", "read_folds(path.parent)"),
     ],
+    "Features in batches": [
+        ("read", "FeatureBatches([X], X.shape)"),
+        ("shape", "FeatureBatches(lambda: [X], (0, 3))"),
+        ("X", "GBRanker().fit(FeatureBatches(lambda: [X[:, 1:]], X.shape), y, qid=qid)"),
+        ("X", "GBRanker().fit(FeatureBatches(lambda: [X[1:]], X.shape), y, qid=qid)"),
+        ("X", "GBRanker().fit(FeatureBatches(lambda: [X + np.inf], X.shape), y, qid=qid)"),
+        ("X", "LinearRanker().fit(in_batches, y, qid=qid)"),
+        ("X", "GBRanker('lightgbm:lambdarank').fit(in_batches, y, qid=qid[::-1] % 3)"),
+        ("booster_params", "GBRanker(booster='xgboost', "
+         "booster_params={'tree_method': 'approx'}).fit(in_batches, y, qid=qid)"),
+        (".parquet", "scan_parquet(parquet())"),
+        ("label", "scan_parquet(parquet({'label': y, 'qid': qid, 'a': y}), label='grade')"),
+        ("columns", "scan_parquet(parquet({'label': y, 'qid': qid, 'a': y}, {'qid': qid}))"),
+        ("row", "scan_parquet(parquet({'label': y[:0], 'qid': qid[:0], 'a': y[:0]}))"),
+        ("Parquet", "scan_parquet(parquet(b'PAR1 cut short'))"),
+    ],
     "Saved models": [
         ("no model", "load_ranker(folder)"),
         ("damaged", "load_ranker(saved('gbrank.json', lambda text: text[:90]))"),
@@ -424,6 +440,17 @@ def names(folder: Path) -> dict[str, Any]:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
+    def parquet(*files: dict[str, Any] | bytes) -> Path:
+        path = new("folder")
+        path.mkdir()
+        for number, content in enumerate(files):
+            file = path / f"{number}.parquet"
+            if isinstance(content, bytes):
+                file.write_bytes(content)
+            else:
+                pd.DataFrame(content).to_parquet(file)
+        return path
+
     def saved(name: str, change: Any) -> Path:
         path = new("model")
         trained.save(path)
@@ -471,6 +498,7 @@ def names(folder: Path) -> dict[str, Any]:
     own |= {"Q": gbrank.Queries.from_qid(qid), "sparse": sparse}
     own |= {"np": np, "pd": pd, "duckdb": duckdb, "lgb": lgb, "xgb": xgb, "Ridge": Ridge}
     own |= {"path": new("train.txt")}
+    own |= {"in_batches": gbrank.FeatureBatches(lambda: [X[:50], X[50:]], X.shape)}
     return {**exported(), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 
 

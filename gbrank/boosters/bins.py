@@ -6,11 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gbrank.data.batches import FeatureBatches, block_rows, blocks
 from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Features
 from gbrank.parallel.collective import all_sum
 
-__all__ = ["BINNED_ROWS", "binned_rows"]
+__all__ = ["BINNED_ROWS", "bin_sample", "binned_rows"]
 
 # LightGBM's own default.
 BINNED_ROWS = 200_000
@@ -20,10 +21,41 @@ BLOCK = 2**16
 
 def binned_rows(X: Features, most: int = BINNED_ROWS) -> NDArray[np.int64]:
     """Return the rows of bins, of all workers' together so many, in the order of their hashes."""
+    return np.argsort(_keys(X))[: _count(X.shape[0], most)]
+
+
+def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
+    """Return what is in the rows of bins, of batches in one pass."""
+    if not isinstance(X, FeatureBatches):
+        return X[binned_rows(X, most)]
+    count = _count(X.shape[0], most)
+    keys, parts = np.empty(0, dtype=np.uint64), []
+    for block in blocks(X, block_rows(X)):
+        keys = np.concatenate([keys, _keys(block)])
+        parts.append(block)
+        if len(keys) > 2 * count:
+            keys, parts = _smallest(keys, parts, count)
+    return _smallest(keys, parts, count)[1][0]
+
+
+def _smallest(
+    keys: NDArray[np.uint64], parts: list[Features], count: int
+) -> tuple[NDArray[np.uint64], list[Features]]:
+    """Return the rows of smallest keys, in the order of their keys."""
+    chosen = np.argsort(keys, kind="stable")[:count]
+    return keys[chosen], [np.concatenate(parts)[chosen]]
+
+
+def _count(n_rows: int, most: int) -> int:
+    """Return how many of this worker's rows bins are made of."""
+    return math.ceil(n_rows * min(1, most / all_sum(n_rows)))
+
+
+def _keys(X: Features) -> NDArray[np.uint64]:
     n_rows, n_columns = X.shape
     step = 1 + BLOCK // n_columns
     keys = np.empty(n_rows, dtype=np.uint64)
     for start in range(0, n_rows, step):
         block = X[start : start + step]
         keys[start : start + step] = row_keys(block.toarray() if sp.issparse(block) else block)
-    return np.argsort(keys)[: math.ceil(n_rows * min(1, most / all_sum(n_rows)))]
+    return keys

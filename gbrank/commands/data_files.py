@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from gbrank.common.quoting import quoted
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.schema import Schema
 from gbrank.datasets import read_letor
+from gbrank.datasets.parquet import ParquetFolder, scan_and_mask
 from gbrank.datasets.stacking import refuse_shared_queries, stack_files
 from gbrank.datasets.text_files import read_bytes
 
@@ -52,6 +53,11 @@ class Documents(NamedTuple):
     comments: Sequence[str]  # in LETOR files
 
 
+def is_folder(path: str) -> bool:
+    """Say whether a path is of a folder, of Parquet files."""
+    return Path(path).is_dir()
+
+
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the files, and how to read them."""
     parser.add_argument(
@@ -59,7 +65,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         help="LETOR (SVMlight) data, or tables whose names end in .parquet, .csv or .tsv; text may "
-        "be gzipped",
+        "be gzipped; or one folder of Parquet files, read in batches, which memory need not hold",
     )
     parser.add_argument(
         "--sparse", action="store_true", help="keep the features of LETOR files sparse in memory"
@@ -112,6 +118,8 @@ def read_labelled(
 ) -> Labelled:
     """Return features, labels and queries of all files; those of a schema, if there is one."""
     if _are_tables(arguments, paths):
+        if is_folder(paths[0]):
+            return _labelled_folder(arguments, paths[0], schema)
         return _labelled_table(arguments, paths, schema)
     width = n_features if schema is None else schema.n_features
     parts = [_labelled_letor(arguments, path, width) for path in paths]
@@ -120,19 +128,27 @@ def read_labelled(
 
 def read_documents(
     arguments: argparse.Namespace, paths: Sequence[str], schema: Schema
-) -> Documents:
-    """Return the documents in all files, with the features of a schema."""
+) -> Iterator[Documents]:
+    """Yield the documents in all files, those of a folder in batches, with a schema's features."""
     if _are_tables(arguments, paths):
         features, name = schema.names or [], arguments.qid or "qid"
-        table = _table(arguments, paths, schema, lambda column: column not in features)
-        others = [column for column in table.column_names if column not in features]
-        qid = nw.from_native(table)[name].to_numpy() if name in table.column_names else None
-        return Documents(table.drop(others), qid, {name: table[name] for name in others}, ())
+        if is_folder(paths[0]):
+            _refuse_table(paths[0], schema)
+            tables = ParquetFolder(paths[0]).batches()
+        else:
+            tables = iter([_table(arguments, paths, schema, lambda column: column not in features)])
+        for table in tables:
+            _refuse_lacking(paths[0], table.column_names, schema)
+            others = [column for column in table.column_names if column not in features]
+            qid = nw.from_native(table)[name].to_numpy() if name in table.column_names else None
+            columns = {other: table[other] for other in others}
+            yield Documents(table.drop(others), qid, columns, ())
+        return
     width, sparse = schema.n_features, arguments.sparse
     X, _, qid, comments = stack_files(
         paths, [read_letor(path, sparse=sparse, n_features=width, comments=True) for path in paths]
     )
-    return Documents(X, qid, {"qid": qid}, comments)
+    yield Documents(X, qid, {"qid": qid}, comments)
 
 
 def with_categories(X: Any, names: Sequence[str] | None) -> Any:
@@ -183,8 +199,11 @@ def _label_of(path: str, row: int) -> tuple[int, int, str]:
 
 
 def _are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
-    tables = [path for path in paths if is_table(path)]
-    others = [path for path in paths if not is_table(path)]
+    tables = [path for path in paths if is_table(path) or is_folder(path)]
+    others = [path for path in paths if path not in tables]
+    folders = [path for path in paths if is_folder(path)]
+    if folders and len(paths) > 1:
+        raise ValueError(f"files must be files, or one folder, got {paths}.")
     if tables and others:
         raise ValueError(f"files must be all tables or all LETOR, got {tables[0]} and {others[0]}.")
     for name in ("label", "qid", "drop", "categorical_feature"):
@@ -193,6 +212,31 @@ def _are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
     if tables and getattr(arguments, "sparse", False):
         raise ValueError(f"sparse must be given with LETOR files only, got {tables[0]}.")
     return bool(tables)
+
+
+def _labelled_folder(arguments: argparse.Namespace, path: str, schema: Schema | None) -> Labelled:
+    label, qid = arguments.label or "label", arguments.qid or "qid"
+    _refuse_table(path, schema)
+    files = ParquetFolder(path)
+    _refuse_lacking(path, files.types, schema)
+    drop = arguments.drop or []
+    if schema is not None:
+        drop = [name for name in files.types if name not in {label, qid, *(schema.names or ())}]
+    progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
+    return Labelled(*scan_and_mask(files, label, qid, drop, arguments.unjudged, progress))
+
+
+def _refuse_table(path: str, schema: Schema | None) -> None:
+    if schema is not None and schema.names is None:
+        raise ValueError(
+            f"{path}: expected LETOR format, since the model's features have no names, got a table"
+        )
+
+
+def _refuse_lacking(path: str, names: Iterable[str], schema: Schema | None) -> None:
+    lacks = [name for name in (schema and schema.names) or () if name not in set(names)]
+    if lacks:
+        raise ValueError(f"{path} must have all features of the model; it lacks {lacks}.")
 
 
 def _labelled_table(
@@ -213,17 +257,11 @@ def _table(
     schema: Schema | None,
     is_text: Callable[[str], bool],
 ) -> Any:
-    if schema is not None and schema.names is None:
-        raise ValueError(
-            f"{paths[0]}: expected LETOR format, since the model's features have no names, got "
-            "a table"
-        )
+    _refuse_table(paths[0], schema)
     texts = schema.texts if schema else []
     tables = [read_table(path, lambda name: name in texts or is_text(name)) for path in paths]
     table = stack_tables(paths, tables)
-    lacks = [name for name in (schema and schema.names) or () if name not in table.column_names]
-    if lacks:
-        raise ValueError(f"{paths[0]} must have all features of the model; it lacks {lacks}.")
+    _refuse_lacking(paths[0], table.column_names, schema)
     qid = arguments.qid or "qid"
     if qid in table.column_names and len(paths) > 1:
         refuse_shared_queries(paths, [part[qid].drop_null().to_numpy() for part in tables])

@@ -2,14 +2,16 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from itertools import chain
 from typing import Any
 
 from gbrank.common.extras import needed
 from gbrank.datasets.text_files import read_bytes
 from gbrank.datasets.types import StrPath
 
-__all__ = ["is_table", "read_table", "stack_tables", "write_table"]
+__all__ = ["is_table", "read_table", "stack_tables", "write_tables"]
 
 _SUFFIX = re.compile(r"\.(?:parquet|(csv|tsv)(?:\.gz)?)$", re.IGNORECASE)
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -71,17 +73,22 @@ def stack_tables(paths: Sequence[StrPath], tables: Sequence[Any]) -> Any:
         raise ValueError(f"{', '.join(map(str, paths))} do not fit together: {error}") from None
 
 
-def write_table(path: StrPath, columns: Mapping[str, Any]) -> None:
-    """Write columns of equal length as a table; its name says how."""
+def write_tables(path: StrPath, tables: Iterable[Mapping[str, Any]]) -> None:
+    """Write tables of the same columns as one, each when it comes; the file's name says how."""
     arrow = needed("pyarrow", "tables")
-    table = arrow.table(dict(columns))
+    made = (arrow.table(dict(columns)) for columns in tables)
+    first = next(made)
     separator = _separator(path)
     if separator is None:
-        needed("pyarrow.parquet", "tables").write_table(table, os.fspath(path))
-        return
-    csv = needed("pyarrow.csv", "tables")
-    with arrow.output_stream(os.fspath(path), compression="detect") as file:
-        csv.write_csv(table, file, csv.WriteOptions(delimiter=separator))
+        writer = needed("pyarrow.parquet", "tables").ParquetWriter(os.fspath(path), first.schema)
+    else:
+        csv = needed("pyarrow.csv", "tables")
+        file = arrow.output_stream(os.fspath(path), compression="detect")
+        options = csv.WriteOptions(delimiter=separator)
+        writer = csv.CSVWriter(file, first.schema, write_options=options)
+    with nullcontext() if separator is None else file, writer:
+        for table in chain([first], made):
+            writer.write_table(table)
 
 
 def _separator(path: StrPath) -> str | None:

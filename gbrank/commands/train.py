@@ -18,7 +18,7 @@ from gbrank.commands.data_files import (
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add_model, validation_curve
-from gbrank.data.schema import Schema
+from gbrank.data.in_batches import learn_schema
 from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
 
@@ -33,6 +33,7 @@ EXAMPLES = """\
   gbrank train train.txt --model my-ranker --valid valid.txt --early-stopping-rounds 50 \\
       --objective lambda:map --metric map ndcg@10
   gbrank train train.parquet --label grade --qid query --drop url --model my-ranker
+  gbrank train folder-of-parquet-files --valid another-folder --model my-ranker
   gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
   gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
   gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
@@ -133,7 +134,7 @@ def run(arguments: argparse.Namespace) -> None:
         positions = read_numbers(arguments.positions, "positions", data)
     valid = []
     if arguments.valid:
-        schema = Schema.learn(data.X, arguments.categorical_feature)
+        schema = learn_schema(data.X, arguments.categorical_feature)
         valid = [read_labelled(arguments, arguments.valid, schema=schema)]
     ranker.fit(
         data.X,

@@ -14,6 +14,7 @@ from gbrank.common.checks import (
     check_weights,
     queries_needed,
 )
+from gbrank.data.in_batches import transformed
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
@@ -33,7 +34,7 @@ def check_rows(
 ) -> Rows:  # fmt: skip
     """Check one set of data."""
     try:
-        matrix = schema.transform(X)
+        matrix = transformed(schema, X)
         n_documents = int(matrix.shape[0])
         queries = Queries.resolve(n_documents, qid, group)
         return Rows(

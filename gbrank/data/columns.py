@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.checks import unknown_name
+from gbrank.data.batches import FeatureBatches
 from gbrank.data.schema import checked_frame, checked_matrix
 
 __all__ = ["column_places", "feature_columns"]
@@ -34,6 +35,8 @@ def column_places(
 
 def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
     """Return columns of a table as numbers, shape (n_columns, n_documents)."""
+    if isinstance(X, FeatureBatches):
+        return np.concatenate([feature_columns(batch, wanted) for batch in X], axis=1)
     frame = checked_frame(X)
     if frame is None:
         matrix = checked_matrix(X)

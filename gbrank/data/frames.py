@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import check_choice, check_vector, unknown_name
 
-__all__ = ["Unjudged", "as_frame", "judged", "split_and_mask", "split_frame"]
+__all__ = [
+    "Unjudged",
+    "as_frame",
+    "feature_names",
+    "judged",
+    "labels_and_queries",
+    "split_and_mask",
+    "split_frame",
+]
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 
@@ -98,23 +106,32 @@ def split_and_mask(
     data = as_frame(frame, "frame")
     if data is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
+    features = feature_names(data.columns, label, qid, drop)
+    y, queries, kept = labels_and_queries(data, label, qid, unjudged)
+    X = data.select(features)
+    return (X if kept.all() else X.filter(kept.tolist())).to_native(), y, queries, kept
+
+
+def feature_names(columns: Sequence[str], label: str, qid: str, drop: Sequence[str]) -> list[str]:
+    """Return the columns that are features, after a check of the others' names."""
     if isinstance(drop, str):
         raise TypeError(f"drop must be a list of columns, got the single text {drop!r}.")
-    _check_roles({"label": [label], "qid": [qid], "drop": drop}, data.columns)
-    features = [name for name in data.columns if name not in {label, qid, *drop}]
+    _check_roles({"label": [label], "qid": [qid], "drop": drop}, columns)
+    features = [name for name in columns if name not in {label, qid, *drop}]
     if not features:
-        raise ValueError(f"frame must have a column for features, got only {data.columns}.")
+        raise ValueError(f"frame must have a column for features, got only {list(columns)}.")
+    return features
+
+
+def labels_and_queries(
+    data: nw.DataFrame[Any], label: str, qid: str, unjudged: Unjudged
+) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
+    """Return labels and queries of the rows that count, and which these are."""
     if data[qid].is_null().any():
         row = int(data[qid].is_null().arg_true()[0])
         raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
     y, kept = judged(_numbers(data[label], "label"), unjudged)
-    X = data.select(features)
-    return (
-        (X if kept.all() else X.filter(kept.tolist())).to_native(),
-        y,
-        data[qid].to_numpy()[kept],
-        kept,
-    )
+    return y, data[qid].to_numpy()[kept], kept
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -135,7 +152,7 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
     return values[~missing], ~missing
 
 
-def _check_roles(roles: dict[str, Sequence[str]], columns: list[str]) -> None:
+def _check_roles(roles: dict[str, Sequence[str]], columns: Sequence[str]) -> None:
     found: dict[str, str] = {}
     for argument, names in roles.items():
         for name in names:

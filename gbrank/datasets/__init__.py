@@ -4,6 +4,7 @@ from gbrank.datasets.clicks import Clicks, make_clicks
 from gbrank.datasets.cubic import make_cubic
 from gbrank.datasets.letor_reader import read_letor
 from gbrank.datasets.letor_writer import write_letor
+from gbrank.datasets.parquet import scan_parquet
 from gbrank.datasets.trec import (
     read_judged_run,
     read_qrels,
@@ -20,6 +21,7 @@ __all__ = [
     "read_letor",
     "read_qrels",
     "read_run",
+    "scan_parquet",
     "write_letor",
     "write_qrels",
     "write_run",

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_choice, check_jobs, check_number
+from gbrank.common.progress import Bar
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.folds import Dataset, Documents, Folds
 from gbrank.evaluation.named_rankers import ranker_from_name
 from gbrank.evaluation.stored_outcomes import OutcomeFolder, read_outcome, write_outcome
 from gbrank.evaluation.summary import POOLED
 from gbrank.evaluation.trial import PARTS, Outcome, Task, Trial, configured, run, run_in_worker
-from gbrank.fit.loop import Bar
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure

@@ -27,6 +27,7 @@ from gbrank.common.checks import check_number
 from gbrank.common.describe import describe
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
+from gbrank.data.batches import FeatureBatches, blocks
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
@@ -237,8 +238,11 @@ def _arrays(X: Features) -> list[np.ndarray[Any, Any]]:
     """Return arrays that are equal where matrices are, however these lie in memory."""
     if sp.issparse(X):
         return [np.array(X.shape), X.data, X.indices, X.indptr]
-    blocks = range(0, len(X), BLOCK)
-    hashes = [joblib.hash(np.ascontiguousarray(X[row : row + BLOCK])) for row in blocks]
+    if isinstance(X, FeatureBatches):
+        parts = blocks(X, BLOCK)
+    else:
+        parts = (X[row : row + BLOCK] for row in range(0, len(X), BLOCK))
+    hashes = [joblib.hash(np.ascontiguousarray(block)) for block in parts]
     return [np.array(X.shape), np.array(hashes)]
 
 

@@ -1,16 +1,15 @@
 """The boosting loop: rounds, evaluation, early stopping, progress; the same for every booster."""
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, Steps
+from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
@@ -18,7 +17,7 @@ from gbrank.fit.callbacks import Callback, Round, call_all
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
-__all__ = ["Bar", "Evaluation", "FitInterrupted", "History", "train"]
+__all__ = ["Evaluation", "FitInterrupted", "History", "train"]
 
 Vector = NDArray[np.float64]
 
@@ -160,15 +159,6 @@ def train(
     if not on_valid:
         history.best_round = history.done
     return history
-
-
-class Bar(tqdm):
-    """A progress bar that starts no thread and takes no semaphore of its own."""
-
-    monitor_interval = 0
-
-
-Bar.set_lock(threading.RLock())
 
 
 def _shown(name: str, values: dict[str, float]) -> dict[str, str]:

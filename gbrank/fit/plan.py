@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
@@ -15,6 +14,7 @@ from gbrank.boosters.stages import Progress
 from gbrank.boosters.state import State
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.data.checking import check_training, check_valid, split_rows
+from gbrank.data.in_batches import each_batch, learn_schema, take_rows
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
@@ -150,7 +150,9 @@ class BoostingPlan:
         judged = self.valid[0] if self.valid else self.rows
         initial = 0.0 if judged.init_score is None else judged.init_score
         if self.valid:
-            scores = model.predict(judged.X, self.schema, self.settings.n_jobs) + initial
+            scores = initial + each_batch(
+                lambda X: model.predict(X, self.schema, self.settings.n_jobs), judged.X
+            )
         else:
             scores = trainer.train_scores()
         if not np.isfinite(scores).all():
@@ -175,7 +177,7 @@ def plan_boosting(
     settings = tree_settings(ranker, resumable=checkpoint is not None)
     called = check_callbacks(callbacks)
     ranker._measures()
-    schema = Schema.union(all_gather(Schema.learn(X, categorical_feature)))
+    schema = Schema.union(all_gather(learn_schema(X, categorical_feature)))
     rows, valid = check_data(
         schema, X, y, eval_set=eval_set, eval_init_score=eval_init_score, init_score=init_score,
         position=position, **others,
@@ -203,7 +205,7 @@ def plan_boosting(
     if ranker.validation_fraction is not None and not valid:
         parts = split_rows(rows, ranker.validation_fraction, settings.seed)
         rows, *valid = [part for part, _ in parts]
-        tables = [_safe_indexing(X, chosen) for _, chosen in parts]
+        tables = [take_rows(X, chosen) for _, chosen in parts]
     if ranker.early_stopping_rounds is not None and not valid:
         raise ValueError(
             "early_stopping_rounds needs validation data: pass eval_set=, or set "

@@ -265,3 +265,50 @@ def test_options_may_have_underscores(tmp_path: Path, folder: Path, output: Outp
         "--early_stopping_rounds=3", "--validation_fraction", "0.3",
     )  # fmt: skip
     assert load_ranker(tmp_path / "my_model").early_stopping_rounds == 3
+
+
+@pytest.fixture
+def parts(frame: pd.DataFrame, tmp_path: Path) -> Path:
+    """Write the training and the test part as folders of two files."""
+    for name, rows in {"train": frame[:200], "test": frame[200:]}.items():
+        (tmp_path / name).mkdir()
+        for part, some in enumerate([rows[:53], rows[53:]]):
+            some.to_parquet(tmp_path / name / f"{part}.parquet")
+    return tmp_path
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_a_folder_is_read_in_batches(
+    booster: str, parts: Path, folder: Path, output: Output
+) -> None:
+    """Model, scores and measures are those of one file, whatever `predict` writes."""
+    printed = []
+    for place, suffix in ((folder, ".parquet"), (parts, "")):
+        train, test = f"{place / 'train'}{suffix}", f"{place / 'test'}{suffix}"
+        model = str(parts / f"model{suffix}")
+        output("train", train, "--valid", test, "--model", model, "--booster", booster, *FIT)
+        predict = ["predict", test, "--model", model]
+        lines = [
+            output(*predict),
+            output(*predict, "--qid", "query", "--docid", "url", "--format", "trec"),
+            output("evaluate", test, *COLUMNS, "--model", model),
+        ]
+        for kind in (".csv", ".parquet"):
+            output(*predict, "--output", parts / f"scores{kind}")
+        table = pd.read_parquet(parts / "scores.parquet")
+        assert_allclose(pd.read_csv(parts / "scores.csv")["score"], table["score"])
+        printed.append((lines, table.to_dict()))
+    assert printed[0] == printed[1]
+    assert lines[0].count("\n") == len(table)
+
+
+def test_folders_that_are_refused(parts: Path, folder: Path, tmp_path: Path, fault: Output) -> None:
+    """The message names the folder, or what it lacks."""
+    (tmp_path / "empty").mkdir()
+    model = folder / "m"
+    for arguments, message in (
+        (["predict", tmp_path / "empty", "--model", model], "empty: expected files whose"),
+        (["predict", parts / "train", parts / "test", "--model", model], "or one folder"),
+        (["train", parts / "train", "--model", tmp_path / "n"], "'label'"),
+    ):
+        assert message in fault(*arguments)

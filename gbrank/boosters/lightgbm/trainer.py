@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.boosters.bins import BINNED_ROWS, binned_rows
+from gbrank.boosters.bins import BINNED_ROWS, bin_sample, binned_rows
 from gbrank.boosters.interface import (
     Derivatives,
     Single,
@@ -19,6 +19,7 @@ from gbrank.boosters.interface import (
     safe_names,
     single_precision,
 )
+from gbrank.boosters.lightgbm.batch_sequence import BatchSequence
 from gbrank.boosters.lightgbm.errors import check_threads, translated
 from gbrank.boosters.lightgbm.parameters import (
     draws_features,
@@ -30,6 +31,7 @@ from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
 from gbrank.boosters.state import State, numbers_of, reading_state
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
+from gbrank.data.batches import FeatureBatches
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Schema
@@ -222,6 +224,10 @@ def _bins(rows: Rows, schema: Schema, settings: TreeSettings) -> lgb.Dataset | N
     """
     most = tree_params(settings).get("bin_construct_sample_cnt", BINNED_ROWS)
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
+    if isinstance(rows.X, FeatureBatches):
+        return _dataset(
+            replace(rows, X=bin_sample(rows.X, most), init_score=None), schema, settings
+        )
     if n_workers() == 1 and (settings.built_in is not None or len(rows.labels) <= most):
         return None
     chosen = binned_rows(rows.X, most)
@@ -239,7 +245,7 @@ def _dataset(
     rows: Rows, schema: Schema, settings: TreeSettings, reference: lgb.Dataset | None = None
 ) -> lgb.Dataset:
     return lgb.Dataset(
-        rows.X,
+        BatchSequence(rows.X) if isinstance(rows.X, FeatureBatches) else rows.X,
         reference=reference,
         init_score=rows.init_score,
         feature_name=safe_names(schema) or "auto",

@@ -1,6 +1,8 @@
 """Training with XGBoost."""
 
 import json
+import shutil
+import tempfile
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,13 @@ from gbrank.boosters.interface import (
     single_precision,
 )
 from gbrank.boosters.state import State, reading_state
+from gbrank.boosters.xgboost.batch_matrices import binned_batches, raw_batches
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix, initial_scores, matrix_options
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
+from gbrank.data.batches import FeatureBatches
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.parallel.collective import BoosterError, all_max
@@ -108,30 +112,41 @@ class XGBoostTrainer:
             if not train.queries.contiguous:
                 self._order = train.queries.order
                 train = train.grouped()
-        self._train = _training_matrix(train, schema, settings)
+        # As a parameter of the booster it would be the whole process's, for good.
+        self._verbosity = settings.params.get("verbosity", 0)
+        with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
+            own = _checked_own(settings, schema.n_features)
+        in_batches = any(isinstance(rows.X, FeatureBatches) for rows in (train, *valid))
+        self._folder = tempfile.mkdtemp(prefix="gbrank-") if in_batches else ""
+        try:
+            self._take_data(train, valid, schema, settings)
+            with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
+                self._booster = xgb.Booster(_params(settings), [self._train, *self._valid])
+                if state is not None:
+                    with reading_state():
+                        self._booster.load_model(bytearray(_earlier(state, schema)))
+                self._booster.set_param(_params(settings) | own)
+                _warn_of_no_gpu(self._booster, settings)
+        except BaseException:
+            self._remove_folder()
+            raise
+        self._rate = settings.learning_rate
+        self._scaled = 0
+        dart = settings.params.get("booster") == "dart"
+        self._fixed_scale = dart or not own.keys().isdisjoint(OF_GRADIENTS)
+
+    def _take_data(
+        self, train: Rows, valid: list[Rows], schema: Schema, settings: TreeSettings
+    ) -> None:
+        self._train = _training_matrix(train, schema, settings, self._folder)
         if settings.built_in is not None:
             self._train.set_info(label=train.labels, group=train.queries.sizes)
             if train.query_weight is not None:
                 self._train.set_info(weight=train.query_weight)
-        self._valid = [as_matrix(rows.X, schema, settings.n_jobs, rows) for rows in valid]
-        # As a parameter of the booster it would be the whole process's, for good.
-        self._verbosity = settings.params.get("verbosity", 0)
-        params = _params(settings)
-        with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
-            self._booster = xgb.Booster(params, [self._train, *self._valid])
-            known = _names(json.loads(self._booster.save_config())).union(UNLISTED)
-            params |= own_params(settings.params, ALIASES, known, TAKEN)
-            params.pop("verbosity", None)
-            if state is not None:
-                with reading_state():
-                    self._booster.load_model(bytearray(_earlier(state, schema)))
-            self._booster.set_param(params)
-            _warn_of_no_gpu(self._booster, settings)
-        self._rate = settings.learning_rate
-        self._scaled = 0
-        dart = settings.params.get("booster") == "dart"
-        own = {ALIASES.get(name, name) for name in settings.params}
-        self._fixed_scale = dart or not own.isdisjoint(OF_GRADIENTS)
+        self._valid = [
+            _validation_matrix(rows, schema, settings.n_jobs, self._folder, f"valid_{i}")
+            for i, rows in enumerate(valid)
+        ]
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
@@ -178,8 +193,15 @@ class XGBoostTrainer:
         """Return the model of the first rounds."""
         return XGBoostModel(self._booster[:rounds])
 
+    @interrupts_held()
     def close(self) -> None:
-        """Do nothing: who connected the workers disconnects them."""
+        """Let go of the data, and of their files. Who connected the workers disconnects them."""
+        del self._booster, self._train, self._valid
+        self._remove_folder()
+
+    def _remove_folder(self) -> None:
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _scale(self, derivatives: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
         """Multiply tiny gradients by a power of two, and divide the learning rate by it.
@@ -266,6 +288,19 @@ def _params(settings: TreeSettings) -> dict[str, Any]:
     }
 
 
+def _checked_own(settings: TreeSettings, n_features: int) -> dict[str, Any]:
+    """Return the user's parameters, after a look at what a booster of no data takes."""
+    params = _params(settings)
+    nothing = xgb.DMatrix(np.zeros((1, n_features)), nthread=1)
+    booster = xgb.Booster(params, [nothing])
+    known = _names(json.loads(booster.save_config())).union(UNLISTED)
+    own = own_params(settings.params, ALIASES, known, TAKEN)
+    own.pop("verbosity", None)
+    booster.set_param(params | own)
+    booster.save_config()
+    return own
+
+
 def _names(config: Any) -> set[str]:
     """Return all names in a booster's nested configuration."""
     if not isinstance(config, dict):
@@ -273,10 +308,22 @@ def _names(config: Any) -> set[str]:
     return set(config).union(*map(_names, config.values()))
 
 
-def _training_matrix(rows: Rows, schema: Schema, settings: TreeSettings) -> xgb.DMatrix:
+def _training_matrix(
+    rows: Rows, schema: Schema, settings: TreeSettings, folder: str
+) -> xgb.DMatrix:
     """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
     own = settings.params
     binned = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
+    options = matrix_options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
+    margin = initial_scores(rows)
+    if isinstance(rows.X, FeatureBatches):
+        if not binned:
+            raise ValueError(
+                "booster_params must leave XGBoost's tree_method as it is, 'hist', where X is "
+                f"read in batches, got {own}."
+            )
+        with translated("X must be what XGBoost can hold", BoosterError):
+            return binned_batches(rows.X, margin, options, folder)
     if settings.built_in is not None or not binned:
         return as_matrix(rows.X, schema, settings.n_jobs, rows)
     X = as_dense(rows.X)
@@ -285,8 +332,17 @@ def _training_matrix(rows: Rows, schema: Schema, settings: TreeSettings) -> xgb.
     if len(chosen) < len(X):
         # Where a number is beyond the last bin, a new row goes another way than it did in training.
         sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
-    options = matrix_options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
-    margin = initial_scores(rows)
     with translated("X must be what XGBoost can hold", BoosterError):
         bins = xgb.QuantileDMatrix(sample, **options)
         return xgb.QuantileDMatrix(X, base_margin=margin, ref=bins, **options)
+
+
+def _validation_matrix(
+    rows: Rows, schema: Schema, n_jobs: int, folder: str, name: str
+) -> xgb.DMatrix:
+    """Return data whose scores are, to the bit, those that the model predicts."""
+    if not isinstance(rows.X, FeatureBatches):
+        return as_matrix(rows.X, schema, n_jobs, rows)
+    margin = initial_scores(rows)
+    with translated("X must be what XGBoost can hold", BoosterError):
+        return raw_batches(rows.X, margin, matrix_options(schema, n_jobs), folder, name)

@@ -1,0 +1,16 @@
+"""The progress bar."""
+
+import threading
+
+from tqdm import tqdm
+
+__all__ = ["Bar"]
+
+
+class Bar(tqdm):
+    """A progress bar that starts no thread and takes no semaphore of its own."""
+
+    monitor_interval = 0
+
+
+Bar.set_lock(threading.RLock())

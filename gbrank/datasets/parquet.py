@@ -1,0 +1,161 @@
+"""Folders of Parquet files, whose features are read in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.common.extras import needed
+from gbrank.data.batches import FeatureBatches
+from gbrank.data.frames import Unjudged, feature_names, labels_and_queries
+from gbrank.datasets.types import StrPath
+
+__all__ = ["ParquetFolder", "scan_and_mask", "scan_parquet"]
+
+BATCH_ROWS = 2**16
+
+
+def scan_parquet(
+    folder: StrPath,
+    *,
+    label: str = "label",
+    qid: str = "qid",
+    drop: Sequence[str] = (),
+    unjudged: Unjudged = "refuse",
+    progress: bool = False,
+) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any]]:
+    """Return the features, labels and queries of a folder of Parquet files larger than memory.
+
+    Labels and queries are read now; features are read in batches, whenever a fit or a prediction
+    needs them. The files of the folder are taken in the order of their names, and rows in the
+    order of the files; those of a query may stand anywhere, in several files too. Other columns,
+    such as weights, pyarrow reads: ``pyarrow.parquet.read_table(folder, columns=["weight"])``.
+
+    Parameters
+    ----------
+    folder : path
+        With files whose names end in .parquet, all of the same columns; names that begin with a
+        dot or an underscore are left out.
+    label, qid : str
+        The columns of labels and of queries.
+    drop : sequence of str
+        Columns that are no features, such as names of documents. All others are.
+    unjudged : {"refuse", "drop", "irrelevant"}
+        What to do with rows whose label is -1 or missing, as in `split_frame`.
+    progress : bool
+        Whether each pass over the features shows a progress bar.
+
+    Returns
+    -------
+    X : FeatureBatches, shape (n_documents, n_features)
+    y : ndarray, shape (n_documents,)
+        Labels.
+    qid : ndarray, shape (n_documents,)
+        The query of each row.
+
+    Raises
+    ------
+    ValueError
+        If a file is damaged or has other columns than the first, which names it, or a column is
+        missing or not of numbers.
+    ImportError
+        If pyarrow is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from gbrank import GBRanker, make_cubic, scan_parquet
+    >>> X, y, qid = make_cubic(100, n_documents=10, random_state=0)
+    >>> table = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in range(2):
+    ...         rows = slice(500 * part, 500 * (part + 1))
+    ...         frame = table[rows].assign(label=y[rows], qid=qid[rows])
+    ...         frame.to_parquet(f"{folder}/{part}.parquet")
+    ...     X, y, qid = scan_parquet(folder)
+    ...     ranker = GBRanker(n_estimators=5, random_state=0).fit(X, y, qid=qid)
+    >>> X.shape, ranker.feature_names_in_[:2].tolist()
+    ((1000, 50), ['x0', 'x1'])
+    """
+    files = ParquetFolder(folder)
+    parts = scan_and_mask(files, label, qid, drop, unjudged, progress)
+    return parts[:3]
+
+
+def scan_and_mask(
+    files: ParquetFolder,
+    label: str,
+    qid: str,
+    drop: Sequence[str],
+    unjudged: Unjudged,
+    progress: bool,
+) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
+    """Return what `scan_parquet` does, and which rows it kept."""
+    features = feature_names(list(files.types), label, qid, drop)
+    arrow = needed("pyarrow", "tables")
+    table = nw.from_native(arrow.concat_tables(files.batches([label, qid])), eager_only=True)
+    y, queries, kept = labels_and_queries(table, label, qid, unjudged)
+    X = FeatureBatches(
+        lambda: files.batches(features), (files.n_rows, len(features)), progress=progress
+    )
+    return (X if kept.all() else X[np.flatnonzero(kept)]), y, queries, kept
+
+
+class ParquetFolder:
+    """The Parquet files of a folder, in the order of their names, all of the same columns."""
+
+    def __init__(self, folder: StrPath) -> None:
+        self._parquet = needed("pyarrow.parquet", "tables")
+        self._error: type[Exception] = needed("pyarrow", "tables").ArrowException
+        self.paths = sorted(
+            path
+            for path in Path(folder).iterdir()
+            if path.suffix.lower() == ".parquet" and not path.name.startswith((".", "_"))
+        )
+        if not self.paths:
+            raise ValueError(f"{folder}: expected files whose names end in .parquet, got none")
+        self.n_rows = 0
+        self.types: dict[str, str] = {}
+        for path in self.paths:
+            with self._opened(path) as file:
+                schema = file.schema_arrow
+                types = {field.name: str(field.type) for field in schema}
+                self.types = self.types or types
+                if types != self.types:
+                    odd = sorted(dict(types.items() ^ self.types.items()))
+                    raise ValueError(
+                        f"{path}: expected the columns of {self.paths[0].name}, got others, or of "
+                        f"another type: {odd}"
+                    )
+                if len(schema) != len(types):
+                    raise ValueError(f"{path}: expected different names of columns, got two alike")
+                self.n_rows += file.metadata.num_rows
+        if not self.n_rows:
+            raise ValueError(f"{folder}: expected at least one row, got none")
+
+    def batches(self, names: Sequence[str] | None = None) -> Iterator[Any]:
+        """Yield columns, or all of them, as tables of some rows each."""
+        arrow = needed("pyarrow", "tables")
+        for path in self.paths:
+            with self._opened(path) as file:
+                try:
+                    for batch in file.iter_batches(BATCH_ROWS, columns=names):
+                        yield arrow.Table.from_batches([batch]).select(names or batch.schema.names)
+                except (self._error, OSError) as error:
+                    raise self._damage(path, error) from None
+
+    def _opened(self, path: Path) -> Any:
+        try:
+            return self._parquet.ParquetFile(path)
+        except (self._error, OSError) as error:
+            raise self._damage(path, error) from None
+
+    def _damage(self, path: Path, error: Exception) -> ValueError:
+        reason = " ".join(str(error).split())
+        return ValueError(f"{path}: expected a table in Parquet format, got {reason}")

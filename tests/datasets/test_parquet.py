@@ -1,0 +1,144 @@
+"""Folders of Parquet files: what is read when, and what is refused before anything is."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from numpy.testing import assert_array_equal
+
+from gbrank import GBRanker, scan_parquet, split_frame
+from gbrank.datasets import parquet
+
+ROLES: dict[str, Any] = {"label": "grade", "qid": "query", "drop": ["url", "weight"]}
+
+
+def make(n: int = 1000) -> pd.DataFrame:
+    """Return a table whose queries have rows in every file."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    frame["shop"] = pd.Categorical(rng.choice(list("xyz"), n))
+    frame["query"] = [f"q{query}" for query in rng.integers(0, 40, n)]
+    frame["grade"] = np.digitize(frame["a"], [0, 1])
+    frame["weight"] = rng.uniform(1, 2, n)
+    frame["url"] = [f"u{row}" for row in range(n)]
+    return frame
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Return what writes a table to a folder in three files, and what else a folder may hold."""
+
+    def to_folder(frame: pd.DataFrame) -> Path:
+        ends = [0, 300, 310, len(frame)]
+        for name, first, last in zip(["b", "a", "c"], ends[:-1], ends[1:], strict=True):
+            frame[first:last].to_parquet(tmp_path / f"part-{name}.parquet", row_group_size=128)
+        (tmp_path / "_SUCCESS").touch()
+        (tmp_path / "_metadata.parquet").touch()
+        (tmp_path / "notes.txt").touch()
+        return tmp_path
+
+    return to_folder
+
+
+def in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows in the order of the files' names: the second part comes first."""
+    return pd.concat([frame[300:310], frame[:300], frame[310:]])
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_the_fit_is_that_of_the_frame(
+    booster: str, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose rows are in the order of the files; weights come from pyarrow in that order too."""
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 77)
+    frame = make()
+    folder, whole = write(frame), in_order(frame)
+    weight = pq.read_table(
+        sorted(folder.glob("part-*")), columns=["weight"]
+    )["weight"].to_numpy()  # fmt: skip
+    assert_array_equal(weight, whole["weight"])
+    ranker = GBRanker(booster=booster, n_estimators=5, random_state=0, n_jobs=1)
+    found = []
+    for X, y, qid in (scan_parquet(folder, **ROLES), split_frame(whole, **ROLES)):
+        ranker.fit(X, y, qid=qid, sample_weight=weight)
+        found.append(ranker.predict(X))
+        assert list(ranker.feature_names_in_) == ["a", "b", "c", "shop"]
+        assert ranker._schema.categories == {3: ["x", "y", "z"]}
+    assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("unjudged", ["drop", "irrelevant"])
+def test_unjudged_rows(unjudged: Any, write: Callable[..., Path]) -> None:
+    """As in a frame; features of those that are dropped are never seen."""
+    frame = make()
+    frame["grade"] = frame["grade"].astype(float)
+    frame.loc[5:400, "grade"] = np.nan
+    frame.loc[990, "grade"] = -1
+    folder, whole = write(frame), in_order(frame)
+    with pytest.raises(ValueError, match="label must be at least 0, got nan in row"):
+        scan_parquet(folder, **ROLES)
+    X, y, qid = scan_parquet(folder, **ROLES, unjudged=unjudged)
+    expected = split_frame(whole, **ROLES, unjudged=unjudged)
+    assert_array_equal(y, expected[1])
+    assert_array_equal(qid, expected[2])
+    assert X.shape == expected[0].shape
+    rows = pd.concat([batch.to_pandas() for batch in X])
+    assert_array_equal(rows["b"], expected[0]["b"])
+
+
+def test_features_are_not_read_with_labels(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the columns that are asked for leave the file."""
+    folder = write(make())
+    read: list[list[str]] = []
+    iter_batches = pq.ParquetFile.iter_batches
+
+    def noted(self: Any, size: int, columns: Any) -> Any:
+        read.append(columns)
+        return iter_batches(self, size, columns=columns)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", noted)
+    X, *_ = scan_parquet(folder, **ROLES)
+    assert read == [["grade", "query"]] * 3
+    next(iter(X))
+    assert read[3:] == [["a", "b", "c", "shop"]]
+
+
+def test_damage_is_found_before_training(write: Callable[..., Path]) -> None:
+    """A file cut short when the folder is opened, a damaged page when it is read; each by name."""
+    folder = write(make())
+    file = folder / "part-c.parquet"
+    content = file.read_bytes()
+    file.write_bytes(content[:-100])
+    with pytest.raises(ValueError, match=r"part-c\.parquet: expected a table in Parquet format"):
+        scan_parquet(folder, **ROLES)
+    file.write_bytes(content[:4] + bytes(20) + content[24:])  # the first page of features
+    X, y, qid = scan_parquet(folder, **ROLES)
+    rounds: list[Any] = []
+    with pytest.raises(ValueError, match=r"part-c\.parquet: expected a table in Parquet format"):
+        GBRanker(n_estimators=2).fit(X, y, qid=qid, callbacks=[rounds.append])
+    assert not rounds
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame.drop(columns="b"), r"part-c\.parquet: expected the columns of .*b"),
+        (lambda frame: frame.astype({"a": "float32"}), r"part-c\.parquet: .*'a'"),
+        (lambda frame: frame.assign(a="text"), r"part-c\.parquet: expected the columns"),
+    ],
+)
+def test_a_file_that_does_not_fit(
+    change: Callable[[pd.DataFrame], pd.DataFrame], message: str, write: Callable[..., Path]
+) -> None:
+    """It is named, and how it differs."""
+    frame = make()
+    folder = write(frame)
+    change(frame[310:]).to_parquet(folder / "part-c.parquet")
+    with pytest.raises(ValueError, match=message):
+        scan_parquet(folder, **ROLES)
