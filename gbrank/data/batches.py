@@ -78,15 +78,16 @@ class FeatureBatches:
             int(check_number(rows, "shape", 1, integer=True)),
             int(check_number(columns, "shape", 1, integer=True)),
         )
-        self._read = read
+        self.read = read
         self._progress = progress
 
     def __iter__(self) -> Iterator[Any]:
         """Read all batches once."""
         n_rows, n_columns = self.shape
         done = 0
-        with Bar(total=n_rows, disable=not self._progress, unit="row", unit_scale=True) as bar:
-            for batch in self._read():
+        options = {"total": n_rows, "disable": not self._progress}
+        with Bar(desc="reading", unit="row", unit_scale=True, **options) as bar:
+            for batch in self.read():
                 if len(batch.shape) != 2 or batch.shape[1] != n_columns:
                     raise ValueError(
                         f"X must have batches of {n_columns} columns, got one of shape "

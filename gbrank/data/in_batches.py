@@ -17,7 +17,8 @@ def learn_schema(X: Any, categorical_feature: Sequence[int | str] | None = None)
     """Learn the columns: of batches from the first, unless there are categories to be found."""
     if not isinstance(X, FeatureBatches):
         return Schema.learn(X, categorical_feature)
-    first = Schema.learn(next(iter(X)), categorical_feature)
+    nothing = np.empty((0, X.shape[1]))
+    first = Schema.learn(next(iter(X.read()), nothing), categorical_feature)
     if not first.categories:
         return first
     return Schema.union([Schema.learn(batch, categorical_feature) for batch in X])

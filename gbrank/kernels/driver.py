@@ -221,39 +221,15 @@ def _loop(
 ) -> int:  # fmt: skip
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
     measure = MeasureFunctions(value, by_rank, by_position, separable, row, prepare, grades)
-    s, spare, g_buffer, h_buffer = reals[0], reals[1], reals[2], reals[3]
-    columns, in_single = singles.shape[0], singles.size > 0
-    labels, x = reals[4], reals[4 + columns - 1]
-    ranking, rows, first, last = integers[0], integers[1], integers[2], integers[3]
+    s, g_buffer, h_buffer = reals[0], reals[2], reals[3]
+    labels, x = reals[4], reals[4 + singles.shape[0] - 1]
+    first, last = integers[2], integers[3]
     with_gradient = gradient.size > 0
 
     for q in range(begin, end):
         start = offsets[q]
         m = offsets[q + 1] - start
-        before = ranked[start : start + m]
-        sorted_again = m < LONG and before[0] >= 0
-        if sorted_again:
-            for i in range(m):
-                ranking[i] = before[i]
-                s[i] = scores[order[start + ranking[i]]]
-            sorted_again = rank_again(s[:m], ranking[:m])
-        if not sorted_again:
-            for i in range(m):
-                s[i] = scores[order[start + i]]
-            rank(s[:m], ranking[:m], spare[:m], rows[:m])
-        if m < LONG:
-            for i in range(m):
-                before[i] = ranking[i]
-        for i in range(m):
-            rows[i] = order[start + ranking[i]]
-        for c in range(columns):
-            if in_single:
-                for i in range(m):
-                    reals[4 + c, i] = singles[c, start + ranking[i]]
-            else:
-                for i in range(m):
-                    reals[4 + c, i] = doubles[c, start + ranking[i]]
-        _find_ties(s[:m], first, last, tied)
+        _take(start, m, order, scores, singles, doubles, ranked, tied, reals, integers)
         g = g_buffer[: m if with_gradient else 0]
         h = h_buffer[: m if with_gradient else 0]
         g[:] = 0.0
@@ -279,16 +255,58 @@ def _loop(
             continue
         if tied:
             share_among_equals(s[:m], labels[:m], g, h)
-        for i in range(m):
-            if not (np.isfinite(g[i]) and np.isfinite(h[i]) and h[i] >= 0):
-                return q
-        for i in range(m):
-            weight = 1.0
-            if weights.size > 0:
-                weight = weights[rows[i]]
-            gradient[rows[i]] = g[i] * weight
-            curvature[rows[i]] = max(h[i] * weight, SMALLEST_CURVATURE)
+        if not _give(integers[1, :m], g, h, weights, gradient, curvature):
+            return q
     return -1
+
+
+@plain
+def _take(
+    start: int, m: int, order: Any, scores: Any, singles: Any, doubles: Any, ranked: Any,
+    tied: bool, reals: Any, integers: Any,
+) -> None:  # fmt: skip
+    """Write a query's scores, columns, rows and ties, best first."""
+    s, spare = reals[0], reals[1]
+    ranking, rows = integers[0], integers[1]
+    before = ranked[start : start + m]
+    sorted_again = m < LONG and before[0] >= 0
+    if sorted_again:
+        for i in range(m):
+            ranking[i] = before[i]
+            s[i] = scores[order[start + ranking[i]]]
+        sorted_again = rank_again(s[:m], ranking[:m])
+    if not sorted_again:
+        for i in range(m):
+            s[i] = scores[order[start + i]]
+        rank(s[:m], ranking[:m], spare[:m], rows[:m])
+    if m < LONG:
+        for i in range(m):
+            before[i] = ranking[i]
+    for i in range(m):
+        rows[i] = order[start + ranking[i]]
+    for c in range(singles.shape[0]):
+        if singles.size > 0:
+            for i in range(m):
+                reals[4 + c, i] = singles[c, start + ranking[i]]
+        else:
+            for i in range(m):
+                reals[4 + c, i] = doubles[c, start + ranking[i]]
+    _find_ties(s[:m], integers[2], integers[3], tied)
+
+
+@plain
+def _give(rows: Any, g: Any, h: Any, weights: Any, gradient: Any, curvature: Any) -> bool:
+    """Write a query's derivatives to its rows, or say that they are not usable."""
+    for i in range(rows.size):
+        if not (np.isfinite(g[i]) and np.isfinite(h[i]) and h[i] >= 0):
+            return False
+    for i in range(rows.size):
+        weight = 1.0
+        if weights.size > 0:
+            weight = weights[rows[i]]
+        gradient[rows[i]] = g[i] * weight
+        curvature[rows[i]] = max(h[i] * weight, SMALLEST_CURVATURE)
+    return True
 
 
 @plain

@@ -261,6 +261,7 @@ def test_ctrl_c_in_a_pass(booster: str, tmp_path: Path, monkeypatch: pytest.Monk
         (lambda: iter([X[:10], X[10:, :2]]), r"of 5 columns, got one of shape \(2990, 2\)"),
         (lambda: iter([X[:10], X[10:] / 0]), "rows 10 to 2999: X must not hold infinite values"),
         (lambda: iter([X[:10].astype(str)]), "X must hold real numbers"),
+        (lambda: iter([]), "X must have at least one row"),
     ],
 )  # fmt: skip
 def test_batches_of_another_shape(booster: str, read: Any, message: str) -> None:
