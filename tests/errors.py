@@ -380,6 +380,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("early_stopping_rounds", "LinearRanker(early_stopping_rounds=2).fit(X, y, qid=qid)"),
         ("threshold", "LinearRanker().fit(X, 0 * y, qid=qid)"),
         ("init", "LinearRanker(init='zero').fit(X, y, qid=qid)"),
+        ("center", "LinearRanker(center='regression').fit(X, y, qid=qid)"),
     ],
     "Comparisons": [
         ("rankers", "cross_validate_rankers({}, X, y, qid)"),
