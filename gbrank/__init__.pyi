@@ -80,9 +80,7 @@ from .objectives.theory.approximation_errors import ap_error_bound as ap_error_b
 from .objectives.theory.approximation_errors import ndcg_error_bound as ndcg_error_bound
 from .objectives.theory.approximation_errors import rank_error_bound as rank_error_bound
 from .objectives.theory.generalization_bounds import convex_excess_bound as convex_excess_bound
-from .objectives.theory.generalization_bounds import (
-    lipschitz_generalization_bound as lipschitz_generalization_bound,
-)
+from .objectives.theory.generalization_bounds import generalization_bound as generalization_bound
 from .objectives.theory.generalization_bounds import smooth_ndcg_lipschitz as smooth_ndcg_lipschitz
 from .objectives.theory.lambda_condition import LambdaCondition as LambdaCondition
 from .objectives.theory.lambda_condition import check_lambdas as check_lambdas

@@ -1,5 +1,7 @@
 """How far soft ranks, and measures of them, are from the exact ones."""
 
+from __future__ import annotations
+
 from math import exp, log
 
 import numpy as np

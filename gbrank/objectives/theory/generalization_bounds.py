@@ -4,10 +4,10 @@ from math import log, sqrt
 
 from gbrank.common.checks import check_number
 
-__all__ = ["convex_excess_bound", "lipschitz_generalization_bound", "smooth_ndcg_lipschitz"]
+__all__ = ["convex_excess_bound", "generalization_bound", "smooth_ndcg_lipschitz"]
 
 
-def lipschitz_generalization_bound(
+def generalization_bound(
     lipschitz: float, norm: float, radius: float, n_documents: int, n_queries: int, delta: float
 ) -> float:
     """Return how far the expected loss of a linear ranker may be above its training loss.
@@ -46,8 +46,8 @@ def lipschitz_generalization_bound(
 
     Examples
     --------
-    >>> from gbrank import lipschitz_generalization_bound
-    >>> round(lipschitz_generalization_bound(0.1, 1, 1, 100, 10_000, delta=0.05), 4)
+    >>> from gbrank import generalization_bound
+    >>> round(generalization_bound(0.1, 1, 1, 100, 10_000, delta=0.05), 4)
     0.0843
     """
     _check_sizes(lipschitz, norm, radius, n_queries)

@@ -1,5 +1,7 @@
 """Whether lambdas are the derivative of a cost."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
