@@ -215,6 +215,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("discount",
          "ApproxRank(NDCG(discount=lambda r: 1 / r)).bind([1, 0], Queries.from_sizes([2]))"),
         ("measure", "get_objective('slam:err')"),
+        ("tight", "get_objective('slam(tight=True):ndcg')"),
         ("measure", "get_objective('smooth:bpref')"),
         ("measure", "get_objective('soft:ap')"),
         ("measure", "get_objective('tie:kendall')"),
@@ -396,6 +397,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("early_stopping_rounds", "LinearRanker(early_stopping_rounds=2).fit(X, y, qid=qid)"),
         ("threshold", "LinearRanker().fit(X, 0 * y, qid=qid)"),
         ("init", "LinearRanker(init='zero').fit(X, y, qid=qid)"),
+        ("center", "LinearRanker(center='regression').fit(X, y, qid=qid)"),
     ],
     "Comparisons": [
         ("rankers", "cross_validate_rankers({}, X, y, qid)"),

@@ -21,14 +21,17 @@ SCRATCH = 4 + SWEEP_SCRATCH + 5 + 4  # of pairs, of sweeps, of their documents, 
 
 
 class SmoothAPParameters(NamedTuple):
-    """The parameter of the kernel.
+    """The parameters of the kernel.
 
     Parameters
     ----------
+    own : float
+        How far a document is above itself.
     longest : float
         Up to how many documents pairs are summed one by one.
     """
 
+    own: float = 1.0
     longest: float = LONGEST_DIRECT
 
 
@@ -41,7 +44,7 @@ def smooth_average_precision(
 ) -> float:
     """Return −1/R Σ_i x_i ĉ_i/r̂_i, r̂_i and ĉ_i the soft ranks among all and among relevant ones.
 
-    With P_i = ĉ_i/r̂_i and
+    ĉ_i counts the document itself as `own`. With P_i = ĉ_i/r̂_i and
     a_i = x_i/(R r̂_i), the gradient of the loss is
     Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
     """
@@ -59,7 +62,7 @@ def smooth_average_precision(
     if not (wide or swept):
         exponentials(s, sigma, up, down)
     ranks[:m] = 1.0
-    precisions[:m] = 1.0  # the ranks among relevant documents, first
+    precisions[:m] = parameters.own  # the ranks among relevant documents, first
     if swept:
         up[:m] = 1.0
         for own in range(2):

@@ -65,9 +65,10 @@ class LinearSettings:
 class LinearRanker(LinearModel):
     """Linear ranker: the score of a document is w·x, its features times weights.
 
-    With ``solver="cg"`` it is SmoothRank's learner. From a regression on the gains, w0, it
-    minimises the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma
-    after the other, each from where the last one ended. With ``solver="sgd"`` it is ApproxRank's:
+    With ``solver="cg"`` it is SmoothRank's learner. From a regression on the gains, it minimises
+    the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma after the
+    other, each from where the last one ended; w0 is that regression too, unless `center` says
+    otherwise. With ``solver="sgd"`` it is ApproxRank's:
     in every step all queries, shuffled, each push the weights by their gradient.
 
     Features should be of similar scale; there is no intercept, which no ranking depends on.
@@ -77,7 +78,7 @@ class LinearRanker(LinearModel):
     objective : str, Objective or callable
         What to train: "smooth:ndcg", "approx:ndcg", "ranksvm", ... (see `list_objectives`). "cg"
         needs one whose gradient is the derivative of its loss, and "sgd" takes any. With "cg",
-        "regression" gives w0 itself.
+        "regression" gives the first weights themselves.
     solver : {"cg", "sgd"}
         How to minimise the loss.
     reg_lambda : float
@@ -89,7 +90,11 @@ class LinearRanker(LinearModel):
         How many sigmas "cg" goes through, 13 by default; how often "sgd" goes through the
         queries, 200 by default.
     init : {"regression", "zero"} or array-like, shape (n_features,)
-        The first weights, w0, to which the penalty pulls.
+        The first weights.
+    center : {"init", "zero"} or array-like, shape (n_features,)
+        w0, to which the penalty pulls: the first weights, 0, or weights of one's own. With 0 and
+        SmoothRank, λ and σ are one parameter: multiplying λ by c and σ by 1/c divides w by √c,
+        which no ranking depends on (section 5.4 of the paper).
     ridge : float
         Strength of the penalty in the regression, which minimises the mean squared difference to
         the gains plus ridge ‖w‖².
@@ -120,7 +125,7 @@ class LinearRanker(LinearModel):
     coef_ : ndarray, shape (n_features,)
         The weights w.
     init_coef_ : ndarray, shape (n_features,)
-        The first weights w0.
+        The first weights.
     best_iteration_ : int
         After how many steps the weights are `coef_`.
     best_score_ : float
@@ -171,6 +176,7 @@ class LinearRanker(LinearModel):
         sigma: Sigma | None = None,
         n_steps: int | None = None,
         init: str | ArrayLike = "regression",
+        center: str | ArrayLike = "init",
         ridge: float = 0.01,
         balanced: bool = False,
         max_iter: int = 200,
@@ -188,6 +194,7 @@ class LinearRanker(LinearModel):
         self.sigma = sigma
         self.n_steps = n_steps
         self.init = init
+        self.center = center
         self.ridge = ridge
         self.balanced = balanced
         self.max_iter = max_iter
@@ -273,7 +280,8 @@ class LinearRanker(LinearModel):
         if settings.cg:
             _refuse_weights_within_queries(rows)
         start = self._start(settings.objective, rows)
-        move, unit = self._move(settings, rows, start), settings.objective.facts.sigma_unit
+        move = self._move(settings, rows, self._center(start))
+        unit = settings.objective.facts.sigma_unit
         descent = Descent(move, rows, valid, start, settings.schedule, unit, settings.n_steps)
         history = train(
             descent,
@@ -347,18 +355,25 @@ class LinearRanker(LinearModel):
             )
         return start
 
-    def _move(self, settings: LinearSettings, rows: Rows, start: Vector) -> Move:
+    def _center(self, start: Vector) -> Vector:
+        """Return the weights to which the penalty pulls."""
+        if not isinstance(self.center, str):
+            return check_finite(check_vector(self.center, "center", len(start)), "center").copy()
+        choice = check_choice(self.center, "center", ["init", "zero"])
+        return start if choice == "init" else np.zeros_like(start)
+
+    def _move(self, settings: LinearSettings, rows: Rows, center: Vector) -> Move:
         """Return what a step does."""
         objective = settings.objective
         if settings.cg:
-            loss = LinearLoss(objective, rows, start, self.reg_lambda, settings.n_jobs)
+            loss = LinearLoss(objective, rows, center, self.reg_lambda, settings.n_jobs)
             return ConjugateGradient(loss, self.max_iter, self.tol)
         if self.solver == "cg":
             return lambda coef, sigma, round: coef
         return StochasticGradient(
             objective,
             rows,
-            start,
+            center,
             self.reg_lambda,
             self.learning_rate,
             settings.seed,

@@ -57,18 +57,18 @@ class LinearLoss:
     """The mean over queries of the loss of scores X·w, plus λ ‖w − w0‖²."""
 
     def __init__(
-        self, objective: Objective, rows: Rows, start: Vector, reg_lambda: float, n_jobs: int
+        self, objective: Objective, rows: Rows, center: Vector, reg_lambda: float, n_jobs: int
     ) -> None:
         weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
         self._total = rows.queries.n_queries if weights is None else weights.sum()
         self._bound = objective.bind(rows.labels, rows.queries, query_weight=weights, n_jobs=n_jobs)
         self._X = rows.X
-        self._start = start
+        self._center = center
         self._lambda = reg_lambda
 
     def __call__(self, coef: Vector, sigma: float, round: int) -> tuple[float, Vector]:
         """Return the loss, and its derivative by each weight."""
-        scores, away = self._X @ coef, coef - self._start
+        scores, away = self._X @ coef, coef - self._center
         loss = self._bound.loss(scores, sigma, round).sum() / self._total
         slope = self._X.T @ self._bound.gradients(scores, sigma, round)[0] / self._total
         return loss + self._lambda * (away @ away), slope + 2 * self._lambda * away
@@ -94,7 +94,7 @@ class StochasticGradient:
     """Goes once through the queries, shuffled, with a gradient step at each."""
 
     def __init__(
-        self, objective: Objective, rows: Rows, start: Vector, reg_lambda: float,
+        self, objective: Objective, rows: Rows, center: Vector, reg_lambda: float,
         learning_rate: float, seed: int, rounds: int,
     ) -> None:  # fmt: skip
         self._parts = [
@@ -106,7 +106,7 @@ class StochasticGradient:
             for part in each_query(rows)
         ]
         self._keys = query_keys(rows.queries.ids)
-        self._start = start
+        self._center = center
         self._lambda = reg_lambda
         self._learning_rate = learning_rate
         self._seed = seed
@@ -116,7 +116,7 @@ class StochasticGradient:
         for query in np.argsort(query_noise(self._keys, self._seed, round)):
             X, bound, weights = self._parts[query]
             gradient, _ = bound.gradients(X @ coef, sigma, round)
-            slope = X.T @ (weights * gradient) + 2 * self._lambda * (coef - self._start)
+            slope = X.T @ (weights * gradient) + 2 * self._lambda * (coef - self._center)
             coef = coef - self._learning_rate * slope
         return coef
 

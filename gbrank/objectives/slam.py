@@ -4,12 +4,14 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.grade_sums import SCRATCH, SLAMParameters, slam_hinges, slam_smooth
 from gbrank.kernels.program import Program
+from gbrank.measures.average_precision import AP
 from gbrank.measures.measure import Measure, Terms
 from gbrank.objectives.grades import grades
 from gbrank.objectives.kernel_objective import MeasureObjective
@@ -25,7 +27,8 @@ class SLAM(MeasureObjective):
     """SLAM: Σ_i v_i max(0, max_{y_j < y_i} (margin + s_j − s_i)), at least 1 − measure.
 
     For NDCG, v_i is G(y_i) D(i)/Z in the ideal order, averaged over documents of equal gain; for
-    AP, 1/R for each of the R relevant documents, whatever its k. Both maxima are smoothed together,
+    AP, 1/R for each of the R relevant documents, whatever its k, or less if `tight`. Both maxima
+    are smoothed together,
     v_i σ log(1 + Σ_{y_j < y_i} exp((margin + s_j − s_i)/σ)), which is larger and also convex.
 
     Parameters
@@ -38,11 +41,17 @@ class SLAM(MeasureObjective):
     smooth : bool
         Whether to smooth with width σ, in score units. If not, sigma plays no part, and the
         gradient is a subgradient.
+    tight : bool
+        Whether AP has the smallest equal weights with which its bound holds, Σ_i v_i/R of the
+        paper's v_i = (m − R)/(R (m − R + i)), i = 1, ..., R. These have no slack where t relevant
+        documents, the last ones, stand below all others, for any t, but they differ between
+        documents alike. Their mean has none for t = R. By default v is 1/R, which is nearly as
+        small where few documents are relevant, and known for AP at k too.
 
     References
     ----------
     Chaudhuri & Tewari 2014, "Perceptron-like algorithms and generalization bounds for learning to
-    rank", section 3.
+    rank", arXiv:1405.0591, sections 3 and 4: equations 6 and 9, theorems 2 and 3.
 
     Examples
     --------
@@ -66,11 +75,18 @@ class SLAM(MeasureObjective):
 
     margin: float = 1.0
     smooth: bool = True
+    tight: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number(self.margin, "margin", 0, open_low=True)
         check_choice(self.smooth, "smooth", [True, False])
+        check_choice(self.tight, "tight", [True, False])
+        if self.tight and not (isinstance(self._measure, AP) and self._measure.k is None):
+            raise ValueError(
+                "tight must be False, except for AP without a cut, whose smallest weights are "
+                f"known; got {self.tight} with {self.measure}."
+            )
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:
@@ -83,10 +99,13 @@ class SLAM(MeasureObjective):
         if self._measure.bounded_by == "shares":
             # At whatever rank, a relevant document has the same share.
             terms = replace(terms, table=(terms.table > 0).astype(np.float64))
+        weights = _hinge_weights(terms, queries)
+        if self.tight:
+            weights *= _tightening(terms.x > 0, queries)[queries.index]
         return Program(
             kernel=slam_smooth if self.smooth else slam_hinges,
             labels=grades(terms.x, queries),
-            x=_hinge_weights(terms, queries),
+            x=weights,
             parameters=SLAMParameters(self.margin),
             scratch=SCRATCH,
         )
@@ -103,3 +122,13 @@ def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
     weights = np.empty(len(gains))
     weights[order] = gains * mean[block] * cast(Vector, terms.scale)[query]
     return weights
+
+
+def _tightening(relevant: NDArray[np.bool_], queries: Queries) -> Vector:
+    """Return 1/R Σ_{i ≤ R} (m − R)/(m − R + i) of each query: the largest 1 − AP."""
+    m = np.diff(queries.offsets)
+    n_relevant = np.bincount(queries.index[relevant], minlength=queries.n_queries)
+    harmonic = np.cumsum(1 / np.maximum(np.arange(m.max() + 1), 1)) - 1
+    others = m - n_relevant
+    largest: Vector = others * (harmonic[m] - harmonic[others]) / np.maximum(n_relevant, 1)
+    return largest

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.program import Program
@@ -31,13 +32,16 @@ class SmoothAP(KernelObjective):
     goes through soft indicators. Unlike that, it needs no initial scores.
 
     As printed, equation 9 counts a relevant document as half above itself, with which the limit
-    σ → 0 is not AP; here it counts in full, as in equation 4. A query whose documents are all
+    σ → 0 is not AP, but AP less the mean of 1/(2 r_i) over relevant documents i; by default it
+    counts in full, as in equation 4. A query whose documents are all
     relevant, or all irrelevant, has loss 0.
 
     Parameters
     ----------
     threshold : float
         The smallest label that counts as relevant.
+    as_printed : bool
+        Whether a relevant document counts as half above itself, as equation 9 reads.
 
     References
     ----------
@@ -65,13 +69,16 @@ class SmoothAP(KernelObjective):
     )
 
     threshold: float = 1.0
+    as_printed: bool = False
 
     def __post_init__(self) -> None:
         AP(threshold=self.threshold)  # checks it
+        check_choice(self.as_printed, "as_printed", [True, False])
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return average precision of soft ranks."""
         terms = AP(threshold=self.threshold).terms(labels, queries)
+        own = 0.5 if self.as_printed else 1.0
         return terms.program(
-            smooth_average_precision, parameters=SmoothAPParameters(), scratch=SCRATCH
+            smooth_average_precision, parameters=SmoothAPParameters(own), scratch=SCRATCH
         )

@@ -137,6 +137,32 @@ def test_other_starts() -> None:
     assert_allclose(ranker.coef_, svm, atol=1e-5)
 
 
+def test_center_of_the_penalty() -> None:
+    """The first weights unless another is named; a strong penalty pulls to it, by both solvers."""
+    svm = fit("ranksvm", init="zero").coef_
+    assert_array_equal(fit(center="init").coef_, fit().coef_)
+    for center, expected in (("zero", np.zeros(5)), (svm, svm)):
+        ranker = fit(center=center, reg_lambda=1e6, n_steps=1)
+        assert_array_equal(ranker.init_coef_, fit("regression").coef_)
+        assert_allclose(ranker.coef_, expected, atol=1e-5)
+        ranker = fit("approx:ndcg", solver="sgd", center=center, reg_lambda=10.0, n_steps=5)
+        assert np.linalg.norm(ranker.coef_ - expected) < 0.01
+        assert np.linalg.norm(ranker.init_coef_ - expected) > 0.1
+
+
+@pytest.mark.parametrize("c", [0.25, 3.0])
+def test_lemma_1(c: float) -> None:
+    """Section 5.4: with w0 = 0 the minimum at c λ and σ/c is that at λ and σ, divided by √c."""
+    start = fit("regression").coef_
+    params = {"center": "zero", "n_steps": 1, "tol": 1e-9}
+    wide = fit(init=start, reg_lambda=0.002, sigma=4.0, **params).coef_
+    narrow = fit(init=start / np.sqrt(c), reg_lambda=0.002 * c, sigma=4.0 / c, **params).coef_
+    assert np.linalg.norm(wide) > 0.1
+    assert_allclose(np.sqrt(c) * narrow, wide, atol=1e-6)
+    apart = {"reg_lambda": 0.002 * c, "sigma": 4.0 / c, "n_steps": 1, "tol": 1e-9}
+    assert not np.allclose(np.sqrt(c) * fit(init=start / np.sqrt(c), **apart).coef_, wide, atol=0.1)
+
+
 # --- The loss ---------------------------------------------------------------------------------
 
 
@@ -351,6 +377,9 @@ def test_categories_are_refused() -> None:
         ({"init": "one"}, r"init must be one of \['regression', 'zero'\], got 'one'"),
         ({"init": [1, 2]}, r"init must have 5 entries, got 2"),
         ({"init": [1, 2, 3, 4, np.nan]}, r"init must be finite, got nan"),
+        ({"center": "one"}, r"center must be one of \['init', 'zero'\], got 'one'"),
+        ({"center": [1, 2]}, r"center must have 5 entries, got 2"),
+        ({"center": [1, 2, 3, 4, np.inf]}, r"center must be finite, got inf"),
         ({"init": "zero"}, r"init must not be zero with smooth:ndcg"),
         ({"early_stopping_rounds": 3}, r"early_stopping_rounds needs validation data"),
         ({"eval_metric": []}, r"eval_metric must name at least one measure"),

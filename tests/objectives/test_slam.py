@@ -1,6 +1,7 @@
 """SLAM against its written formula, its two bounds, and its smooth form's limit."""
 
-from itertools import groupby
+import math
+from itertools import groupby, permutations
 from math import exp, log
 from typing import Any
 
@@ -167,6 +168,70 @@ def test_smooth_curvature(sigma: float) -> None:
     assert_allclose(curvature, expected, rtol=1e-6, atol=1e-9)
 
 
+def losses_of_orders(m: int, n_relevant: int) -> dict[frozenset[int], float]:
+    """Return the largest 1 − AP by which relevant documents stand below an irrelevant one."""
+    found: dict[frozenset[int], float] = {}
+    for order in permutations(range(m)):
+        precisions, wrong = [], set()
+        for rank, document in enumerate(order, 1):
+            if document < n_relevant:
+                precisions.append((len(precisions) + 1) / rank)
+                if len(precisions) < rank:
+                    wrong.add(document)
+        loss = 1 - sum(precisions) / n_relevant
+        found[frozenset(wrong)] = max(found.get(frozenset(wrong), 0.0), loss)
+    return found
+
+
+@pytest.mark.parametrize(("m", "n_relevant"), [(m, r) for m in range(2, 7) for r in range(1, m)])
+def test_tight_weights_over_all_orders(m: int, n_relevant: int) -> None:
+    """The paper's v bounds 1 − AP without slack for every number of errors; its mean for all.
+
+    Below an irrelevant document, a hinge is at least 1. With scores that are nearly equal within
+    an order, and the margin of 1, the bound's limit is the sum of v.
+    """
+    others = m - n_relevant
+    v = [others / n_relevant / (others + i) for i in range(1, n_relevant + 1)]
+    worst = losses_of_orders(m, n_relevant)
+    slack = [math.inf] * (n_relevant + 1)
+    for wrong, loss in worst.items():
+        excess = sum(v[i] for i in wrong) - loss
+        assert excess >= -1e-12
+        slack[len(wrong)] = min(slack[len(wrong)], excess)
+        assert len(wrong) * sum(v) / n_relevant >= loss - 1e-12
+    assert slack == pytest.approx([0] * (n_relevant + 1), abs=1e-12)
+    labels = [1] * n_relevant + [0] * others
+    (loss,) = bind("ap", labels, smooth=False, tight=True).loss(np.zeros(m))
+    assert loss == pytest.approx(worst[frozenset(range(n_relevant))])
+    assert loss < bind("ap", labels, smooth=False).loss(np.zeros(m))[0]
+
+
+@given(reference.queries(8), st.booleans())
+@settings(max_examples=40)
+def test_tight_bound(query: reference.Query, smooth: bool) -> None:
+    """1 − AP ≤ loss for the worst order of equal scores; a factor on all else, query by query."""
+    labels, scores = query
+    worst = reference.tied(
+        lambda order: reference.VALUES["AP"](order, k=None, threshold=1.0), labels, scores,
+        "pessimistic",
+    )  # fmt: skip
+    tight, wide = (bind("ap", labels, smooth=smooth, tight=tight) for tight in (True, False))
+    if worst is not None:
+        assert 1 - worst <= tight.loss(scores)[0] + 1e-12
+    m, n_relevant = len(labels), sum(label >= 1 for label in labels)
+    factor = np.mean([(m - n_relevant) / (m - n_relevant + i + 1) for i in range(n_relevant)] or 0)
+    assert_allclose(tight.loss(scores), factor * wide.loss(scores), atol=1e-12)
+    assert_allclose(tight.gradients(scores)[0], factor * wide.gradients(scores)[0], atol=1e-12)
+
+
+def test_tight_weights_of_several_queries() -> None:
+    """Each has its own; one without relevant documents, or with nothing else, has loss 0."""
+    bound = SLAM("ap", smooth=False, tight=True).bind(
+        [1, 0, 0, 0, 1, 1, 0], Queries.from_sizes([2, 2, 2, 1])
+    )
+    assert_allclose(bound.loss(np.zeros(7)), [0.5, 0, 0, 0])
+
+
 def test_cut_of_ap_changes_nothing() -> None:
     """Every relevant document is worth the same, whatever k."""
     scores = [0.3, 0.9, 0.5, 0.1]
@@ -181,6 +246,9 @@ def test_cut_of_ap_changes_nothing() -> None:
         ({"measure": ERR(k=5)}, ValueError, "measure must be NDCG or AP for SLAM, got err@5"),
         ({"margin": 0}, ValueError, "margin must be a number above 0, got 0"),
         ({"margin": "1"}, TypeError, "margin must be a number above 0, got '1'"),
+        ({"tight": 1}, ValueError, r"tight must be one of \[True, False\], got 1"),
+        ({"tight": True}, ValueError, r"tight must be False, except for AP.*got True with ndcg"),
+        ({"measure": AP(k=3), "tight": True}, ValueError, "tight must be False.*with ap@3"),
         ({"smooth": 1}, ValueError, r"smooth must be one of \[True, False\], got 1"),
     ],
 )

@@ -15,15 +15,17 @@ from gbrank import AP, Queries, SmoothAP, get_objective, list_measures
 Vector = NDArray[np.float64]
 
 
-def written_out(labels: Any, scores: Any, sigma: float, threshold: float = 1.0) -> float:
-    """Equation 9, whose sigmoid is 1 where i = j, as the indicator of equation 4 is."""
+def written_out(
+    labels: Any, scores: Any, sigma: float, threshold: float = 1.0, own: float = 1.0
+) -> float:
+    """Equation 9, with a sigmoid of 1 where i = j, as the indicator of equation 4; ½ in print."""
     relevant = [row for row, label in enumerate(labels) if label >= threshold]
     total = 0.0
     for i in relevant:
         rank = 1 + sum(reference._logistic((scores[k] - scores[i]) / sigma)
                        for k in range(len(labels)) if k != i)  # fmt: skip
         for j in relevant:
-            above = 1.0 if i == j else reference._logistic((scores[j] - scores[i]) / sigma)
+            above = own if i == j else reference._logistic((scores[j] - scores[i]) / sigma)
             total += above / rank
     return total / len(relevant)
 
@@ -33,33 +35,39 @@ def bind(labels: Any, **options: Any) -> Any:
     return SmoothAP(**options).bind(labels, Queries.from_sizes([len(labels)]))
 
 
+@pytest.mark.parametrize("as_printed", [False, True])
 @given(reference.queries(9), st.sampled_from([0.2, 1.0, 30.0]), st.sampled_from([1.0, 2.0]))
 @settings(max_examples=80)
-def test_formula(query: reference.Query, sigma: float, threshold: float) -> None:
+def test_formula(as_printed: bool, query: reference.Query, sigma: float, threshold: float) -> None:
     """Ties included; where there is nothing to rank, the loss is 0."""
     labels, scores = query
     relevant = sum(label >= threshold for label in labels)
     expected = 0.0
     if 0 < relevant < len(labels):
-        expected = -written_out(labels, scores, sigma, threshold)
-    actual = bind(labels, threshold=threshold).loss(scores, sigma)[0]
+        own = 0.5 if as_printed else 1.0
+        expected = -written_out(labels, scores, sigma, threshold, own)
+    bound = bind(labels, threshold=threshold, as_printed=as_printed)
+    actual = bound.loss(scores, sigma)[0]
     assert actual == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("as_printed", [False, True])
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("sigma", [0.1, 1.0, 10.0])
-def test_gradient(tied: bool, sigma: float) -> None:
+def test_gradient(as_printed: bool, tied: bool, sigma: float) -> None:
     """Complex steps through the formula."""
     rng = np.random.default_rng(5)
     labels = rng.integers(0, 3, 12)
     scores = rng.integers(0, 4, 12) / 2 if tied else rng.normal(size=12)
-    gradient, _ = bind(labels).gradients(scores, sigma)
+    gradient, _ = bind(labels, as_printed=as_printed).gradients(scores, sigma)
     relevant = labels >= 1
     for row in range(12):
         s = scores + 1e-30j * np.eye(12)[row]
         above = 1 / (1 + np.exp((s[:, None] - s[None, :]) / sigma))
-        np.fill_diagonal(above, 1)
-        value = (above[:, relevant].sum(axis=1) / above.sum(axis=1))[relevant].mean()
+        np.fill_diagonal(above, 0)
+        own = 0.5 if as_printed else 1.0
+        precision = (own + above[:, relevant].sum(axis=1)) / (1 + above.sum(axis=1))
+        value = precision[relevant].mean()
         assert gradient[row] == pytest.approx(-value.imag / 1e-30, rel=1e-11, abs=1e-14)
     assert gradient.sum() == pytest.approx(0, abs=1e-14 * np.abs(gradient).sum())
 
@@ -77,6 +85,16 @@ def test_limits(places: list[int], data: Any) -> None:
     constant = (relevant + 1) / (m + 1)
     assert -bind(labels).loss(places, 1e12)[0] == pytest.approx(constant, abs=1e-9)
     assert np.abs(bind(labels).gradients(places, 1e12)[0]).max() < 1e-12
+
+
+def test_as_printed_is_not_ap() -> None:
+    """Relevant documents at ranks 1 and 3: AP of 5/6, less the mean of ½ and 1/6, for σ → 0."""
+    (loss,) = bind([1, 0, 1], as_printed=True).loss([3.0, 2.0, 1.0], 1e-3)
+    assert -loss == pytest.approx(5 / 6 - (1 / 2 + 1 / 6) / 2)
+    (loss,) = bind([1, 0, 1]).loss([3.0, 2.0, 1.0], 1e-3)
+    assert -loss == pytest.approx(5 / 6)
+    with pytest.raises(ValueError, match=r"as_printed must be one of \[True, False\], got 1"):
+        SmoothAP(as_printed=1)
 
 
 @given(st.floats(0.1, 10), st.floats(0.1, 10))
@@ -111,6 +129,7 @@ def test_name() -> None:
     """SmoothRank's second smooth AP; its name in papers is no measure."""
     assert get_objective("smooth:ap-ranks") == SmoothAP()
     assert get_objective(str(SmoothAP(threshold=2))) == SmoothAP(threshold=2)
+    assert get_objective("smoothap(as_printed=True)") == SmoothAP(as_printed=True)
     inner = SmoothAP()
     assert get_objective("smooth:ap-ranks+pointwise") == inner + get_objective("pointwise")
     assert "ap-ranks" not in [item.name for item in list_measures()]
