@@ -37,7 +37,7 @@ DEVIATIONS = (
     f"cg is stopped after {MAX_ITER} iterations at each σ; measured by LETOR's discount; "
     "λ from 1e-6 to 1000 beside a mean over queries"
 )
-BASELINE_DEVIATIONS = "measured by LETOR's discount; the grid, 1e-6 to 1000, is ours"
+BASELINE_DEVIATIONS = "measured by LETOR's discount; the penalty from SmoothRank's grid"
 FIGURE_DEVIATIONS = f"cg is stopped after {MAX_ITER} iterations at each σ; λ = 0.001, not chosen"
 
 NDCG_AT = {k: NDCG(k=k, discount="letor") for k in (1, 5, 10, 50)}
