@@ -30,7 +30,8 @@ INTRODUCTION = """\
 
 Means over folds of means over queries, with 95% bootstrap intervals over queries, beside what the
 papers say. Parameters are chosen on the validation queries of each fold. OHSUMED has 106 queries:
-intervals are wide, and no difference from a paper in the second digit means much."""
+intervals are wide, and no difference from a paper in the second digit means much.
+"Deviations" says what was done otherwise than in the paper."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -46,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = []
     for number, name in enumerate(names, 1):
         print(f"{name} ({number} of {len(names)}) ...", file=sys.stderr, flush=True)
-        own = list(EXPERIMENTS[name].run(settings))
+        own = EXPERIMENTS[name].rows(settings)
         print(f"\n## {name}\n\n{rows_to_markdown(own)}", flush=True)
         rows += own
     if arguments.json is not None:

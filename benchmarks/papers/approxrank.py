@@ -25,6 +25,10 @@ FIRST = 10  # the iteration where the paper's figure begins
 SEARCHED = (10.0, 20.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0)
 N_ITERATIONS, LEARNING_RATE = 200, 0.01
 MEASURE = NDCG(discount="letor")
+DEVIATIONS = "LETOR's discount in measuring, 1/log2(1 + j) in training"
+FIGURE_DEVIATIONS = (
+    "α = 10, 50, 100 for the figure's 10, 50, 300; features scaled to [0, 1] by query"
+)
 
 
 def approx_ndcg(alpha: float) -> LinearRanker:

@@ -17,6 +17,11 @@ PAPER = "LambdaRank"
 NAMES = {"RankNet": "ranknet", "LambdaRank": "lambda:ndcg"}
 LEARNING_RATES = (1e-5, 1e-4, 1e-3, 1e-2)
 N_EPOCHS = 20
+DEVIATIONS = (
+    f"{N_EPOCHS} epochs for 300; a fixed rate for ×0.8 decay and restarts; zero weights at first; "
+    "η from 1e-5 to 1e-2 for 1e-7 to 1e-2; no two-layer nets"
+)
+TREE_DEVIATIONS = "300 trees of 31 leaves for the paper's nets"
 CHOSEN_BY = NDCG(k=10)
 MEASURES = tuple(NDCG(k=k) for k in range(1, 11))
 

@@ -11,7 +11,7 @@ from gbrank.evaluation.statistics import interval, stratified_mean
 
 __all__ = ["PaperRow", "measured", "rows_to_markdown"]
 
-HEAD = ("paper", "data", "figure", "ours", "95% interval", "paper's", "note")
+HEAD = ("paper", "data", "figure", "ours", "95% interval", "paper's", "deviations", "note")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class PaperRow:
         95% bootstrap interval over queries of `ours`.
     note : str
         What else there is to know.
+    deviations : str
+        How it was made otherwise than in the paper.
     """
 
     paper: str
@@ -42,6 +44,7 @@ class PaperRow:
     ci_low: float | None = None
     ci_high: float | None = None
     note: str = ""
+    deviations: str = ""
 
 
 def measured(
@@ -67,4 +70,4 @@ def _cells(row: PaperRow) -> tuple[str, ...]:
     ours = "–" if row.ours is None else f"{row.ours:.4f}"
     between = "" if row.ci_low is None else f"{row.ci_low:.4f} to {row.ci_high:.4f}"
     said = "lost" if row.paper_value is None else str(row.paper_value)
-    return row.paper, row.data, row.figure, ours, between, said, row.note
+    return row.paper, row.data, row.figure, ours, between, said, row.deviations, row.note

@@ -54,13 +54,13 @@ def test_rows_as_text() -> None:
     (content,) = json.loads(rows_to_json([asdict(lost)]))
     assert content == {
         "paper": "a paper", "data": "TD2003", "figure": "MAP", "ours": None, "paper_value": None,
-        "ci_low": None, "ci_high": None, "note": "the data are not at hand",
+        "ci_low": None, "ci_high": None, "note": "the data are not at hand", "deviations": "",
     }  # fmt: skip
     line = rows_to_markdown([lost]).splitlines()[2]
-    assert line == "| a paper | TD2003 | MAP | – |  | lost | the data are not at hand |"
+    assert line == "| a paper | TD2003 | MAP | – |  | lost |  | the data are not at hand |"
     found = PaperRow("a paper", "data", "NDCG@10", 0.5, 0.457, 0.25, 0.75)
     line = rows_to_markdown([found]).splitlines()[2]
-    assert line == "| a paper | data | NDCG@10 | 0.5000 | 0.2500 to 0.7500 | 0.457 |  |"
+    assert line == "| a paper | data | NDCG@10 | 0.5000 | 0.2500 to 0.7500 | 0.457 |  |  |"
 
 
 # --- Choosing on validation queries -----------------------------------------------------------
