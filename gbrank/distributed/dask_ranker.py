@@ -110,12 +110,12 @@ class DaskGBRanker(GBRanker):
             "X": X, "y": y, "qid": qid, "init_score": init_score,
             "sample_weight": sample_weight, "query_weight": query_weight,
         }  # fmt: skip
-        ranker = portable(self.to_local())
+        ranker, seed = portable(self.to_local())
         sets = {"": training, **_validation_sets(eval_set, eval_qid, eval_init_score)}
         fitted = run_on_workers(
             client,
             partial(_fit, ranker, categorical_feature),
-            distribute(client, sets, ranker.validation_fraction, ranker.random_state),
+            distribute(client, sets, ranker.validation_fraction, seed),
         )
         self.__dict__.update(_fitted(fitted))
         return self

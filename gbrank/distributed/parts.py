@@ -52,8 +52,8 @@ class Part:
         return weights
 
 
-def portable(ranker: GBRanker) -> GBRanker:
-    """Check a ranker's parameters, and settle what workers must not choose by themselves."""
+def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
+    """Check a ranker's parameters, settle what workers must not choose, and return the seed."""
     settings = tree_settings(ranker)
     ranker.set_params(
         objective=ranker.objective if settings.built_in else get_objective(ranker.objective),
@@ -63,7 +63,7 @@ def portable(ranker: GBRanker) -> GBRanker:
     init = ranker.init
     if isinstance(init, BaseEstimator) and not isinstance(init, GBRanker) and not is_fitted(init):
         raise ValueError(f"init must be fitted, or a GBRanker, to be distributed, got {init!r}.")
-    return ranker
+    return ranker, settings.seed
 
 
 def take_part(

@@ -182,7 +182,7 @@ class SparkGBRanker(
         return super().write()
 
     def _fit(self, dataset: DataFrame) -> "SparkGBRankerModel":
-        ranker = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
+        ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
         columns = self._columns(dataset)
         slots = n_slots(dataset)
         n_tasks = self.getOrDefault("numTasks") or slots
@@ -244,7 +244,7 @@ class SparkGBRankerModel(Model, _HasFeaturesCol, MLWritable, MLReadable["SparkGB
     def _transform(self, dataset: DataFrame) -> DataFrame:
         model = self.ranker
 
-        @F.pandas_udf("double")  # type: ignore[call-overload]
+        @F.pandas_udf("double")
         def score(features: pd.Series) -> pd.Series:
             return pd.Series(_predict(model, features))
 
