@@ -310,15 +310,22 @@ def _kind(dataset: DataFrame, param: str, column: Any) -> Any:
 
 
 def _fit_table(
-    ranker: GBRanker, threads: int, checkpoint: str | None, every: int, table: pa.Table, rank: int
+    ranker: GBRanker,
+    threads: int,
+    checkpoint: str | None,
+    every: int,
+    table: pa.Table | None,
+    rank: int,
 ) -> GBRanker:
     """Fit on one task's rows."""
     own = None if checkpoint is None else Path(checkpoint) / f"task-{rank}"
     return fit_part(ranker, None, threads, *_parts(table), checkpoint=own, checkpoint_rounds=every)
 
 
-def _parts(table: pa.Table) -> list[Part]:
+def _parts(table: pa.Table | None) -> list[Part]:
     """Return the rows to train on, and those to validate on."""
+    if table is None:
+        raise _too_few([0])
     for param, name in {"qidCol": "qid", "featuresCol": "X"}.items():
         if table.column(name).null_count:
             raise ValueError(f"{param} must not be null, got {table.column(name).null_count}.")
@@ -335,12 +342,15 @@ def _parts(table: pa.Table) -> list[Part]:
                 f"query {both[0]!r}."
             )
     if not all(side.any() for side in sides):
-        raise ValueError(
-            "qidCol must give each task a query to train on, and one to validate on where there "
-            f"is a validationIndicatorCol, got {[int(side.sum()) for side in sides]} rows in one "
-            "task: lower numTasks."
-        )
+        raise _too_few([int(side.sum()) for side in sides])
     return [Part(**{name: column[side] for name, column in values.items()}) for side in sides]
+
+
+def _too_few(rows: list[int]) -> ValueError:
+    return ValueError(
+        "qidCol must give each task a query to train on, and one to validate on where there is a "
+        f"validationIndicatorCol, got {rows} rows in one task: lower numTasks."
+    )
 
 
 def _matrix(arrays: Any) -> Any:
