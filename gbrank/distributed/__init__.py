@@ -1,5 +1,21 @@
-"""Training on several machines, with Dask."""
+"""Training on several machines, with Dask or Spark."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from gbrank.common.extras import needed
 from gbrank.distributed.dask_ranker import DaskGBRanker
 
-__all__ = ["DaskGBRanker"]
+if TYPE_CHECKING:
+    from gbrank.distributed.spark_ranker import SparkGBRanker, SparkGBRankerModel
+
+__all__ = ["DaskGBRanker", "SparkGBRanker", "SparkGBRankerModel"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what inherits from Spark's classes once it is asked for."""
+    if name not in {"SparkGBRanker", "SparkGBRankerModel"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    for package in ("pyspark", "pandas", "pyarrow"):
+        needed(package, "spark")
+    return getattr(importlib.import_module("gbrank.distributed.spark_ranker"), name)

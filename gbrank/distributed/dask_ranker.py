@@ -6,15 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.extras import needed
-from gbrank.distributed.shards import Part, distribute, is_dask
+from gbrank.distributed.parts import Part, fit_part, portable
+from gbrank.distributed.shards import distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
-from gbrank.fit.plan import tree_settings
-from gbrank.fit.start import is_fitted
-from gbrank.objectives.from_string import get_objective
 from gbrank.ranker import GBRanker
 
 __all__ = ["DaskGBRanker"]
@@ -113,18 +110,12 @@ class DaskGBRanker(GBRanker):
             "X": X, "y": y, "qid": qid, "init_score": init_score,
             "sample_weight": sample_weight, "query_weight": query_weight,
         }  # fmt: skip
-        settings = tree_settings(self)
-        ranker = self.to_local().set_params(
-            objective=self.objective if settings.built_in else get_objective(self.objective),
-            eval_metric=self._measures(),
-            random_state=settings.seed,
-        )
-        _check_init(ranker.init)
+        ranker, seed = portable(self.to_local())
         sets = {"": training, **_validation_sets(eval_set, eval_qid, eval_init_score)}
         fitted = run_on_workers(
             client,
             partial(_fit, ranker, categorical_feature),
-            distribute(client, sets, self.validation_fraction, settings.seed),
+            distribute(client, sets, ranker.validation_fraction, seed),
         )
         self.__dict__.update(_fitted(fitted))
         return self
@@ -253,12 +244,6 @@ def _fitted(ranker: GBRanker) -> dict[str, Any]:
     return {name: value for name, value in vars(ranker).items() if name not in params}
 
 
-def _check_init(init: Any) -> None:
-    """Refuse a start that the workers cannot fit together."""
-    if isinstance(init, BaseEstimator) and not isinstance(init, GBRanker) and not is_fitted(init):
-        raise ValueError(f"init must be fitted, or a GBRanker, to be distributed, got {init!r}.")
-
-
 def _validation_sets(eval_set: Any, eval_qid: Any, eval_init_score: Any) -> dict[str, Any]:
     """Name the validation sets, as messages do."""
     lists = {"eval_qid": eval_qid, "eval_init_score": eval_init_score}
@@ -276,24 +261,11 @@ def _validation_sets(eval_set: Any, eval_qid: Any, eval_init_score: Any) -> dict
     }
 
 
-def _fit(ranker: GBRanker, categorical_feature: Any, training: Part, *validation: Part) -> GBRanker:
+def _fit(ranker: GBRanker, categorical_feature: Any, *parts: Part) -> GBRanker:
     """Fit on this worker's rows."""
     from distributed import get_worker
 
-    if ranker.n_jobs is None:
-        ranker.n_jobs = get_worker().state.nthreads
-    return ranker.fit(
-        training.X,
-        training.y,
-        qid=training.qid,
-        sample_weight=training.sample_weight,
-        query_weight=training.weight_of_queries(),
-        init_score=training.init_score,
-        categorical_feature=categorical_feature,
-        eval_set=[(part.X, part.y) for part in validation] or None,
-        eval_qid=[part.qid for part in validation] or None,
-        eval_init_score=[part.init_score for part in validation] or None,
-    )
+    return fit_part(ranker, categorical_feature, get_worker().state.nthreads, *parts)
 
 
 def _score(ranker: GBRanker, part: Part) -> float:

@@ -1,7 +1,7 @@
 """Rows of Dask collections, dealt out to workers so that no query is split."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,40 +12,12 @@ from sklearn.utils import _safe_indexing
 
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
+from gbrank.distributed.parts import Part
 
-__all__ = ["Part", "distribute", "is_dask"]
+__all__ = ["distribute", "is_dask"]
 
 Keys = NDArray[np.uint64]
 Owners = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some rows with all that belongs to them, as the user gave it."""
-
-    X: Any
-    y: Any
-    qid: Any
-    init_score: Any = None
-    sample_weight: Any = None
-    query_weight: Any = None
-
-    def weight_of_queries(self) -> NDArray[Any] | None:
-        """Return the weight of each query, in the order in which they first appear."""
-        if self.query_weight is None:
-            return None
-        queries = Queries.from_qid(self.qid)
-        first = queries.order[queries.offsets[:-1]]
-        weights: NDArray[Any] = self.query_weight[first]
-        differs = weights[queries.index] != self.query_weight
-        if differs.any():
-            row = int(np.argmax(differs))
-            raise ValueError(
-                "query_weight must be the same in all rows of a query, got "
-                f"{weights[queries.index[row]]} and {self.query_weight[row]} in query "
-                f"{self.qid[row]!r}."
-            )
-        return weights
 
 
 def is_dask(collection: Any) -> bool:

@@ -9,8 +9,8 @@ from urllib.parse import urlparse
 
 import numpy as np
 
-from gbrank.boosters.xgboost.rabit import MeetingPoint, meeting
-from gbrank.parallel.collective import BoosterError
+from gbrank.boosters.xgboost.rabit import MeetingPoint
+from gbrank.distributed.parts import take_part, true_cause
 
 __all__ = ["run_on_workers"]
 
@@ -35,7 +35,7 @@ def run_on_workers(
     arguments = tracker.worker_args().result()
     futures = {
         address: client.submit(
-            _take_part, task, arguments, rank, host, *own,
+            take_part, task, arguments, rank, host, *own,
             workers=address, pure=False, retries=0,
         )
         for rank, (host, (address, own)) in enumerate(zip(hosts, shards.items(), strict=True))
@@ -45,15 +45,6 @@ def run_on_workers(
         return futures[first].result()
     finally:
         _stop(client, futures)
-
-
-def _take_part(
-    task: Callable[..., Any], arguments: dict[str, Any], rank: int, host: str, *shards: Any
-) -> Any:
-    """Do one worker's part."""
-    with meeting(arguments, rank, host):
-        result = task(*shards)
-    return result if rank == 0 else None
 
 
 def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
@@ -83,8 +74,7 @@ def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
             "memory, or stopped? Nothing of the fit is kept: call it again."
         )
     if errors:
-        # Where one worker's booster fails, the others' miss it.
-        raise next((error for error in errors if not isinstance(error, BoosterError)), errors[0])
+        raise true_cause(errors)
 
 
 def _stop(client: Any, futures: dict[str, Any]) -> None:

@@ -32,6 +32,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.loop import History
+from gbrank.parallel.collective import all_gather
 
 __all__ = ["Checkpoint", "argument_hash", "fit_hashes", "in_use"]
 
@@ -57,6 +58,8 @@ class Checkpoint:
             if not self._file.is_file():  # reading it may not end
                 raise self._damage("it is no file")
             self._read()
+        if len(set(all_gather(self._history.done))) > 1:  # a worker was lost while it wrote
+            self._history, self._sigmas, self.state = History(), {}, None
 
     def expect(self, fingerprints: Mapping[str, str]) -> None:
         """Refuse to go on from the checkpoint of another fit."""

@@ -335,7 +335,7 @@ def test_a_killed_worker(processes: Any, booster: str, monkeypatch: Any) -> None
     victim, pid = sorted(processes.run(os.getpid).items())[0]
 
     def kill() -> None:
-        while not any("_take_part" in str(keys) for keys in processes.processing().values()):
+        while not any("take_part" in str(keys) for keys in processes.processing().values()):
             time.sleep(0.1)
         time.sleep(2)
         os.kill(pid, 9)

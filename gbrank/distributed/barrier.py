@@ -1,0 +1,69 @@
+"""One fit in a barrier stage of Spark: its tasks meet, each works on its own queries."""
+
+import json
+import pickle
+import socket
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyspark import BarrierTaskContext, cloudpickle
+from pyspark.sql import DataFrame
+
+from gbrank.boosters.xgboost.rabit import MeetingPoint
+from gbrank.distributed.parts import take_part, true_cause
+from gbrank.parallel.collective import BoosterError
+
+__all__ = ["n_slots", "run_in_stage"]
+
+
+def n_slots(dataset: DataFrame) -> int:
+    """Return how many tasks the cluster runs at once: Spark waits for more for minutes."""
+    scala = dataset.sparkSession.sparkContext._jsc.sc()
+    profile = scala.resourceProfileManager().defaultResourceProfile()
+    return int(scala.maxNumConcurrentTasks(profile))
+
+
+def run_in_stage(partitions: DataFrame, task: Callable[[pa.Table | None, int], Any]) -> Any:
+    """Call a function in all tasks of a stage at once, with the rows and rank of each.
+
+    What the function asks of `gbrank.parallel.collective` is of all tasks. What it returns in the
+    first of them comes back; an error in one of them ends all, and is raised.
+    """
+    stage = partitions.mapInArrow(partial(_answer, task), "answer binary", barrier=True)
+    try:  # a last stage, as it would be without a shuffle, Spark does not repeat
+        answers = [pickle.loads(row.answer) for row in stage.repartition(1).collect()]
+    except Exception as error:
+        raise RuntimeError(
+            f"the fit was given up because a task was lost: {str(error)[:1000]}"
+        ) from error
+    if errors := [answer for answer in answers if isinstance(answer, BaseException)]:
+        raise true_cause(errors)
+    return next(answer for answer in answers if answer is not None)
+
+
+def _answer(
+    task: Callable[[pa.Table | None, int], Any], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Do one task's part. Its own errors are answers: Spark would repeat what fails."""
+    context = BarrierTaskContext.get()
+    rank = context.partitionId()
+    batches = list(batches)
+    table = pa.Table.from_batches(batches) if batches else None
+    hosts = [_ip_address(info.address) for info in context.getTaskInfos()]
+    point = MeetingPoint(len(hosts), hosts[0]) if rank == 0 else None
+    arguments = json.loads(context.allGather(json.dumps(point.worker_args() if point else None))[0])
+    answer: Any
+    try:
+        answer = take_part(task, arguments, rank, hosts[rank], table, rank)
+    except BoosterError:  # the others may wait inside the booster: Spark ends them with the stage
+        raise
+    except Exception as error:
+        answer = error
+    context.barrier()  # the meeting point stays until all have left it
+    yield pa.RecordBatch.from_pydict({"answer": [cloudpickle.dumps(answer)]})
+
+
+def _ip_address(address: str) -> str:
+    return socket.gethostbyname(address.partition(":")[0])

@@ -1,0 +1,107 @@
+"""What all clusters share: the whole queries of one worker, and its part of a fit of all of them.
+
+A cluster brings each worker its queries and the address at which all meet; `take_part` does the
+rest. Dask and Spark differ in how rows move, and in how a result or an error comes back.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from gbrank.boosters.xgboost.rabit import meeting
+from gbrank.data.queries import Queries
+from gbrank.fit.plan import tree_settings
+from gbrank.fit.start import is_fitted
+from gbrank.objectives.from_string import get_objective
+from gbrank.parallel.collective import BoosterError
+from gbrank.ranker import GBRanker
+
+__all__ = ["Part", "fit_part", "portable", "take_part", "true_cause"]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows with all that belongs to them, as the user gave it."""
+
+    X: Any
+    y: Any
+    qid: Any
+    init_score: Any = None
+    sample_weight: Any = None
+    query_weight: Any = None
+
+    def weight_of_queries(self) -> NDArray[Any] | None:
+        """Return the weight of each query, in the order in which they first appear."""
+        if self.query_weight is None:
+            return None
+        queries = Queries.from_qid(self.qid)
+        first = queries.order[queries.offsets[:-1]]
+        weights: NDArray[Any] = self.query_weight[first]
+        differs = weights[queries.index] != self.query_weight
+        if differs.any():
+            row = int(np.argmax(differs))
+            raise ValueError(
+                "query_weight must be the same in all rows of a query, got "
+                f"{weights[queries.index[row]]} and {self.query_weight[row]} in query "
+                f"{self.qid[row]!r}."
+            )
+        return weights
+
+
+def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
+    """Check a ranker's parameters, settle what workers must not choose, and return the seed."""
+    settings = tree_settings(ranker)
+    ranker.set_params(
+        objective=ranker.objective if settings.built_in else get_objective(ranker.objective),
+        eval_metric=ranker._measures(),
+        random_state=settings.seed,
+    )
+    init = ranker.init
+    if isinstance(init, BaseEstimator) and not isinstance(init, GBRanker) and not is_fitted(init):
+        raise ValueError(f"init must be fitted, or a GBRanker, to be distributed, got {init!r}.")
+    return ranker, settings.seed
+
+
+def take_part(
+    task: Callable[..., Any], arguments: dict[str, Any], rank: int, host: str, *parts: Any
+) -> Any:
+    """Do one worker's part, once all have met; the first one returns the result."""
+    with meeting(arguments, rank, host):
+        result = task(*parts)
+    return result if rank == 0 else None
+
+
+def fit_part(
+    ranker: GBRanker,
+    categorical_feature: Any,
+    n_jobs: int,
+    training: Part,
+    *validation: Part,
+    **others: Any,
+) -> GBRanker:
+    """Fit on one worker's rows, with those of the others; `n_jobs` where the ranker has none."""
+    if ranker.n_jobs is None:
+        ranker.n_jobs = n_jobs
+    return ranker.fit(
+        training.X,
+        training.y,
+        qid=training.qid,
+        sample_weight=training.sample_weight,
+        query_weight=training.weight_of_queries(),
+        init_score=training.init_score,
+        categorical_feature=categorical_feature,
+        eval_set=[(part.X, part.y) for part in validation] or None,
+        eval_qid=[part.qid for part in validation] or None,
+        eval_init_score=[part.init_score for part in validation] or None,
+        **others,
+    )
+
+
+def true_cause(errors: Iterable[BaseException]) -> BaseException:
+    """Return the error that ended a fit: where one worker's booster fails, the others' miss it."""
+    errors = list(errors)
+    return next((error for error in errors if not isinstance(error, BoosterError)), errors[0])

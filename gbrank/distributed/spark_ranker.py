@@ -1,0 +1,368 @@
+"""SparkGBRanker, GBRanker as an estimator of pyspark.ml."""
+
+import json
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyspark.ml import Estimator, Model
+from pyspark.ml.functions import vector_to_array
+from pyspark.ml.linalg import VectorUDT
+from pyspark.ml.param import Param, Params
+from pyspark.ml.param.shared import (
+    HasLabelCol,
+    HasPredictionCol,
+    HasValidationIndicatorCol,
+    HasWeightCol,
+)
+from pyspark.ml.util import (
+    DefaultParamsReadable,
+    DefaultParamsReader,
+    DefaultParamsWritable,
+    DefaultParamsWriter,
+    MLReadable,
+    MLReader,
+    MLWritable,
+    MLWriter,
+)
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
+
+from gbrank.common.checks import check_number
+from gbrank.distributed.barrier import n_slots, run_in_stage
+from gbrank.distributed.parts import Part, fit_part, portable
+from gbrank.ranker import GBRanker
+
+__all__ = ["SparkGBRanker", "SparkGBRankerModel"]
+
+RANKER_PARAMS = GBRanker().get_params(deep=False)
+
+
+class _HasFeaturesCol(HasPredictionCol):
+    """The columns that a model needs."""
+
+    featuresCol: Param[Any] = Param(
+        Params._dummy(), "featuresCol", "a column of vectors or arrays, or a list of columns"
+    )
+
+    def _features(self, dataset: DataFrame) -> Column:
+        """Return the features as one column of arrays, in single precision where they have it."""
+        given = self.getOrDefault(self.featuresCol)
+        names = [given] if isinstance(given, str) else given
+        if not isinstance(names, list) or not names:
+            raise TypeError(f"featuresCol must be a column or a list of columns, got {given!r}.")
+        kinds = [_kind(dataset, "featuresCol", name) for name in names]
+        if isinstance(given, str) and isinstance(kinds[0], VectorUDT):
+            return vector_to_array(F.col(given))
+        if isinstance(given, str) and isinstance(kinds[0], ArrayType):
+            kinds, features = [kinds[0].elementType], F.col(given)
+        else:
+            features = F.array(*(F.col(name).cast("double") for name in names))
+        for name, kind in zip(names, kinds, strict=True):
+            if not isinstance(kind, NumericType | BooleanType):
+                raise TypeError(
+                    "featuresCol must be a column of vectors or arrays of numbers, or a list of "
+                    f"columns of numbers, got {name!r} of type {kind.simpleString()}."
+                )
+        single = all(isinstance(kind, FloatType) for kind in kinds)
+        return features.cast("array<float>" if single else "array<double>")
+
+
+class SparkGBRanker(
+    Estimator,
+    _HasFeaturesCol,
+    HasLabelCol,
+    HasWeightCol,
+    HasValidationIndicatorCol,
+    DefaultParamsWritable,
+    DefaultParamsReadable,
+):
+    """Gradient-boosted tree ranker, trained in the tasks of a Spark cluster.
+
+    Each task of a barrier stage holds some of the queries, whole, and computes their gradients;
+    the boosters' own distributed algorithms grow one tree on all of them. At equal scores all
+    gradients are those of a fit on one machine, to the last bit.
+
+    Parameters
+    ----------
+    featuresCol : str or list of str
+        A column of vectors or arrays, or several columns of numbers. NaN and null are missing.
+    labelCol : str
+        Relevance labels, at least 0.
+    qidCol : str
+        The query of each row. Rows may be in any order.
+    weightCol : str, optional
+        Document weights.
+    validationIndicatorCol : str, optional
+        A column of booleans: true in all rows of the queries to validate on.
+    predictionCol : str
+        Where `transform` writes scores; higher ranks earlier within a query.
+    numTasks : int, optional
+        How many tasks train together; by default as many as the cluster runs at once.
+    checkpoint : str, optional
+        A folder that all machines share, as for `GBRanker.fit`: a stage that Spark repeats,
+        because a task was lost, goes on from there, and so does the same call.
+    checkpoint_rounds : int
+        Rounds between two checkpoints.
+    **params
+        Those of `GBRanker`, by the same names. `n_jobs` are threads of each task, by default
+        ``spark.task.cpus``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter or a column is not usable; the message names it.
+    RuntimeError
+        From `fit`, if a task was lost and Spark gave up.
+
+    Examples
+    --------
+    >>> from gbrank.distributed import SparkGBRanker
+    >>> ranker = SparkGBRanker(objective="lambda:ndcg@10", qidCol="query", n_estimators=100)
+    >>> ranker.getOrDefault("n_estimators")
+    100
+    """
+
+    qidCol: Param[str] = Param(Params._dummy(), "qidCol", "the query of each row")
+    numTasks: Param[Any] = Param(Params._dummy(), "numTasks", "tasks that train together")
+    checkpoint: Param[Any] = Param(Params._dummy(), "checkpoint", "a folder that machines share")
+    checkpoint_rounds: Param[int] = Param(
+        Params._dummy(), "checkpoint_rounds", "rounds between two checkpoints"
+    )
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__()
+        self._setDefault(
+            featuresCol="features", labelCol="label", qidCol="qid", predictionCol="prediction",
+            numTasks=None, checkpoint=None, checkpoint_rounds=50, **RANKER_PARAMS,
+        )  # fmt: skip
+        self.setParams(**params)
+
+    def setParams(self, **params: Any) -> "SparkGBRanker":
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **params
+            As for the class.
+
+        Returns
+        -------
+        SparkGBRanker
+            Itself.
+        """
+        for name, value in params.items():
+            if not self.hasParam(name):
+                known = ", ".join(param.name for param in self.params)
+                raise TypeError(f"{name} must be a parameter of SparkGBRanker: {known}.")
+            if value is not None or not name.endswith("Col"):
+                self.set(self.getParam(name), value)
+        return self
+
+    def write(self) -> Any:
+        """Return what writes the parameters to a folder.
+
+        Returns
+        -------
+        pyspark.ml.util.MLWriter
+        """
+        for param, value in self.extractParamMap().items():
+            try:
+                json.dumps(value)
+            except TypeError:
+                raise TypeError(
+                    f"{param.name} must be given as a number or a string to be saved, got "
+                    f"{value!r}."
+                ) from None
+        return super().write()
+
+    def _fit(self, dataset: DataFrame) -> "SparkGBRankerModel":
+        ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
+        columns = self._columns(dataset)
+        slots = n_slots(dataset)
+        n_tasks = self.getOrDefault("numTasks") or slots
+        check_number(n_tasks, "numTasks", 1, slots, integer=True)
+        threads = int(dataset.sparkSession.conf.get("spark.task.cpus", "1"))
+        # In an order of their own: a checkpoint is of the same rows.
+        rows = dataset.select(*columns).repartition(n_tasks, "qid")
+        rows = rows.sortWithinPartitions(*rows.columns)
+        kept = self.getOrDefault("checkpoint"), self.getOrDefault("checkpoint_rounds")
+        fitted = run_in_stage(rows, partial(_fit_table, ranker, threads, *kept))
+        return self._copyValues(SparkGBRankerModel(fitted))
+
+    def _columns(self, dataset: DataFrame) -> list[Column]:
+        """Return the columns that tasks need, by the names of `Part`."""
+        columns = [self._features(dataset).alias("X")]
+        wanted = {"qidCol": "qid", "labelCol": "y", "weightCol": "sample_weight"}
+        for param, name in wanted.items():
+            if not self.isDefined(param):
+                continue
+            column = self.getOrDefault(param)
+            kind = _kind(dataset, param, column)
+            if param != "qidCol" and not isinstance(kind, NumericType | BooleanType):
+                raise TypeError(
+                    f"{param} must be a column of numbers, got {column!r} of type "
+                    f"{kind.simpleString()}."
+                )
+            values = F.col(column)
+            columns.append((values if param == "qidCol" else values.cast("double")).alias(name))
+        if self.isDefined("validationIndicatorCol"):
+            column = self.getValidationIndicatorCol()
+            kind = _kind(dataset, "validationIndicatorCol", column)
+            if not isinstance(kind, BooleanType):
+                raise TypeError(
+                    f"validationIndicatorCol must be a column of booleans, got {column!r} of type "
+                    f"{kind.simpleString()}."
+                )
+            columns.append(F.coalesce(F.col(column), F.lit(False)).alias("held_out"))
+        return columns
+
+
+for _name in RANKER_PARAMS:
+    setattr(SparkGBRanker, _name, Param(Params._dummy(), _name, f"as for GBRanker: {_name}"))
+
+
+class SparkGBRankerModel(Model, _HasFeaturesCol, MLWritable, MLReadable["SparkGBRankerModel"]):
+    """What `SparkGBRanker.fit` returns: `transform` adds a column of scores.
+
+    Parameters
+    ----------
+    ranker : GBRanker
+        The fitted ranker, which needs no Spark.
+    """
+
+    def __init__(self, ranker: GBRanker) -> None:
+        super().__init__()
+        self._setDefault(featuresCol="features", predictionCol="prediction")
+        self.ranker = ranker
+
+    def _transform(self, dataset: DataFrame) -> DataFrame:
+        model = self.ranker
+
+        @F.pandas_udf("double")
+        def score(features: pd.Series) -> pd.Series:
+            return pd.Series(_predict(model, features))
+
+        return dataset.withColumn(self.getPredictionCol(), score(self._features(dataset)))
+
+    def write(self) -> MLWriter:
+        """Return what writes the model to a folder.
+
+        Returns
+        -------
+        pyspark.ml.util.MLWriter
+        """
+        return _ModelWriter(self)
+
+    @classmethod
+    def read(cls) -> MLReader["SparkGBRankerModel"]:
+        """Return what reads a model from a folder.
+
+        Returns
+        -------
+        pyspark.ml.util.MLReader
+        """
+        return _ModelReader()
+
+
+class _ModelWriter(MLWriter):
+    """Writes the parameters as Spark does, and the files of `GBRanker.save` as one table."""
+
+    def __init__(self, model: SparkGBRankerModel) -> None:
+        super().__init__()
+        self.model = model
+
+    def saveImpl(self, path: str) -> None:
+        DefaultParamsWriter.saveMetadata(self.model, path, self.sc)
+        with tempfile.TemporaryDirectory() as folder:
+            self.model.ranker.save(folder)
+            files = [(file.name, file.read_bytes()) for file in Path(folder).iterdir()]
+        table = self.sparkSession.createDataFrame(files, "name string, content binary")
+        table.write.parquet(f"{path}/ranker")
+
+
+class _ModelReader(MLReader["SparkGBRankerModel"]):
+    """Reads what `_ModelWriter` wrote."""
+
+    def load(self, path: str) -> SparkGBRankerModel:
+        metadata = DefaultParamsReader.loadMetadata(path, self.sc)
+        with tempfile.TemporaryDirectory() as folder:
+            for file in self.sparkSession.read.parquet(f"{path}/ranker").collect():
+                (Path(folder) / Path(file.name).name).write_bytes(file.content)
+            model = SparkGBRankerModel(GBRanker.load(folder))
+        model._resetUid(metadata["uid"])
+        DefaultParamsReader.getAndSetParams(model, metadata)
+        return model
+
+
+def _kind(dataset: DataFrame, param: str, column: Any) -> Any:
+    """Return the type of a column that a parameter names."""
+    if column not in dataset.columns:
+        raise ValueError(
+            f"{param} must be one of the columns {', '.join(dataset.columns)}, got {column!r}."
+        )
+    return dataset.schema[column].dataType
+
+
+def _fit_table(
+    ranker: GBRanker,
+    threads: int,
+    checkpoint: str | None,
+    every: int,
+    table: pa.Table | None,
+    rank: int,
+) -> GBRanker:
+    """Fit on one task's rows."""
+    own = None if checkpoint is None else Path(checkpoint) / f"task-{rank}"
+    return fit_part(ranker, None, threads, *_parts(table), checkpoint=own, checkpoint_rounds=every)
+
+
+def _parts(table: pa.Table | None) -> list[Part]:
+    """Return the rows to train on, and those to validate on."""
+    if table is None:
+        raise _too_few([0])
+    for param, name in {"qidCol": "qid", "featuresCol": "X"}.items():
+        if table.column(name).null_count:
+            raise ValueError(f"{param} must not be null, got {table.column(name).null_count}.")
+    values = {name: table.column(name).to_numpy() for name in table.column_names if name != "X"}
+    values["X"] = _matrix(table.column("X").combine_chunks())
+    held_out = values.pop("held_out", None)
+    if held_out is None:
+        sides = [np.ones(table.num_rows, dtype=bool)]
+    else:
+        sides = [~held_out, held_out]
+        if both := sorted(set(values["qid"][held_out]) & set(values["qid"][~held_out])):
+            raise ValueError(
+                "validationIndicatorCol must be the same in all rows of a query, got both in "
+                f"query {both[0]!r}."
+            )
+    if not all(side.any() for side in sides):
+        raise _too_few([int(side.sum()) for side in sides])
+    return [Part(**{name: column[side] for name, column in values.items()}) for side in sides]
+
+
+def _too_few(rows: list[int]) -> ValueError:
+    return ValueError(
+        "qidCol must give each task a query to train on, and one to validate on where there is a "
+        f"validationIndicatorCol, got {rows} rows in one task: lower numTasks."
+    )
+
+
+def _matrix(arrays: Any) -> Any:
+    """Return a column of arrays as a matrix."""
+    widths = np.diff(arrays.offsets.to_numpy())
+    if len(widths) and (widths != widths[0]).any():
+        raise ValueError(
+            "featuresCol must have as many features in each row, got "
+            f"{widths.min()} and {widths.max()}."
+        )
+    return arrays.flatten().to_numpy(zero_copy_only=False).reshape(len(arrays), -1)
+
+
+def _predict(ranker: GBRanker, features: Any) -> Any:
+    return ranker.predict(np.stack(features.to_list())) if len(features) else np.empty(0)

