@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
 import gbrank.distributed
-from gbrank import GBRanker, custom_objective, geometric, make_cubic, read_folds
+from gbrank import GBRanker, custom_objective, geometric, make_cubic, read_folds, staircase
 
 pyspark = pytest.importorskip("pyspark")
 pd = pytest.importorskip("pandas")
@@ -113,17 +114,16 @@ def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str
     assert_array_equal(scores(model, rows), found.predict(X))
 
 
-def test_gradients_of_one_machine(rows: Any) -> None:
-    """Bit for bit: an objective that keeps what it saw in the first round, at equal scores."""
-    seen: dict[str, Any] = {}
+def test_an_objective_of_ones_own(rows: Any) -> None:
+    """It travels to the tasks; its tree is that of one machine."""
 
-    def keeps(scores: Any, labels: Any, sigma: float) -> Any:
-        seen.setdefault("first", labels[0])
-        return 0.0, scores - labels, np.ones(len(labels))
+    def squares(scores: Any, labels: Any, sigma: float) -> Any:
+        error = scores - labels
+        return 0.5 * (error @ error), error, np.ones(len(labels))
 
     params: dict[str, Any] = {"n_estimators": 1, "booster": "xgboost", **LEAVES["xgboost"]}
-    local = GBRanker(custom_objective(keeps), n_jobs=1, **params).fit(X, Y, qid=QID)
-    model = SparkGBRanker(objective=custom_objective(keeps), labelCol="y", **params).fit(rows)
+    local = GBRanker(custom_objective(squares), n_jobs=1, **params).fit(X, Y, qid=QID)
+    model = SparkGBRanker(objective=custom_objective(squares), labelCol="y", **params).fit(rows)
     assert_array_equal(model.ranker.predict(X), local.predict(X))
 
 
@@ -156,27 +156,29 @@ def test_pipeline_of_columns_that_is_saved(rows: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, booster: str, tmp_path: Path) -> None:
     """Spark repeats the stage, to the same model; the rounds before are not repeated."""
-    marker, log = tmp_path / "killed", tmp_path / "rounds"
+    marker, log = tmp_path / "killed", tmp_path / "sigmas"
 
-    def dies(round: int, rounds: int) -> float:
+    def squares(scores: Any, labels: Any, sigma: float) -> Any:
         with log.open("a") as file:
-            file.write(f"{round}\n")
-        if round == 7 and not marker.exists():
+            file.write(f"{sigma}\n")
+        if sigma == 8 and not marker.exists():
             marker.touch()
             os._exit(9)
-        return 1.0
+        error = scores - labels
+        return 0.5 * (error @ error), error, np.ones(len(labels))
 
     params: dict[str, Any] = {
-        "objective": "lambdarank", "booster": booster, "n_estimators": 10, "random_state": 0,
-        "labelCol": "y", **LEAVES[booster],
+        "objective": custom_objective(squares), "sigma": staircase(1024, 0.5, 1),
+        "booster": booster, "n_estimators": 10, "random_state": 0, "labelCol": "y",
+        **LEAVES[booster],
     }  # fmt: skip
-    expected = SparkGBRanker(sigma=1.0, **params).fit(rows)
-    found = SparkGBRanker(
-        sigma=dies, checkpoint=str(tmp_path / "kept"), checkpoint_rounds=5, **params
-    ).fit(rows)
+    kept: dict[str, Any] = {"checkpoint": str(tmp_path / "kept"), "checkpoint_rounds": 5}
+    found = SparkGBRanker(**kept, **params).fit(rows)
     assert marker.exists()
+    queries_in_round = Counter(log.read_text().split())
+    assert queries_in_round["1024.0"] == queries_in_round["2.0"] == len(set(QID))
+    expected = SparkGBRanker(**params).fit(rows)
     assert_array_equal(found.ranker.predict(X), expected.ranker.predict(X))
-    assert log.read_text().split().count("1") <= 2
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from contextvars import Context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from gbrank.data.sampling import nth_smallest
 from gbrank.data.schema import Schema
 from gbrank.data.spread import spread_within_queries
 from gbrank.fit.calibration import fit_calibration
+from gbrank.fit.checkpoints import Checkpoint
 from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum, joined, n_workers
 from gbrank.parallel.sums import order_free_mean
 
@@ -82,6 +84,14 @@ def test_together() -> None:
     assert on_workers(lambda rank: n_workers(), 3) == [3, 3, 3]
     assert on_workers(lambda rank: all_gather(rank), 3) == [[0, 1, 2]] * 3
     assert on_workers(lambda rank: all_any(rank == 1), 2) == [True, True]
+
+
+def test_checkpoints_of_different_rounds(tmp_path: Path) -> None:
+    """A worker was lost while it wrote: all begin anew. Otherwise all go on."""
+    GBRanker(n_estimators=4, random_state=0).fit(X, Y, qid=QID, checkpoint=tmp_path / "0")
+    anew = on_workers(lambda rank: Checkpoint(tmp_path / str(rank), 2).state is None, 2)
+    assert anew == [True, True]
+    assert None not in on_workers(lambda rank: Checkpoint(tmp_path / "0", 2).state, 2)
 
 
 # --- Errors -----------------------------------------------------------------------------------
