@@ -86,6 +86,7 @@ def scores(model: Any, rows: Any) -> Any:
     return np.array([row.prediction for row in sorted(found)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize(
     ("objective", "given"),
@@ -127,6 +128,7 @@ def test_an_objective_of_ones_own(rows: Any) -> None:
     assert_array_equal(model.ranker.predict(X), local.predict(X))
 
 
+@pytest.mark.slow
 def test_pipeline_of_columns_that_is_saved(rows: Any, tmp_path: Path) -> None:
     from pyspark.ml import Pipeline, PipelineModel
     from pyspark.ml.feature import VectorAssembler
