@@ -1,48 +1,56 @@
 """The papers' tables and figures, computed anew and set beside what the papers say."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import NamedTuple
-
-from benchmarks.papers import approxrank, lambdarank, lost, smoothrank, tierank
-from benchmarks.papers.paper_rows import PaperRow
-from benchmarks.papers.settings import Settings
+from benchmarks.papers import approxrank, lambdarank, lost, slam, smoothrank, tierank
+from benchmarks.papers.experiment import Experiment
 
 __all__ = ["EXPERIMENTS", "Experiment"]
 
-
-class Experiment(NamedTuple):
-    """How rows of a paper come about, which data that reads, and where it deviates."""
-
-    datasets: tuple[str, ...]
-    run: Callable[[Settings], Iterator[PaperRow]]
-    deviations: str = ""
-
-    def rows(self, settings: Settings) -> list[PaperRow]:
-        """Return the rows, each with its deviations from the paper."""
-        return [
-            replace(row, deviations=row.deviations or self.deviations) for row in self.run(settings)
-        ]
-
-
 EXPERIMENTS = {
-    "smoothrank-table-3": Experiment(("ohsumed",), smoothrank.table_3, smoothrank.DEVIATIONS),
-    "smoothrank-table-2": Experiment(
-        ("ohsumed",), smoothrank.table_2, smoothrank.BASELINE_DEVIATIONS
+    "smoothrank-tables": Experiment(
+        ("ohsumed",),
+        smoothrank.tables,
+        smoothrank.DEVIATIONS,
+        smoothrank.TABLE_PICTURES,
+        minutes=20,
     ),
+    "smoothrank-older-ohsumed": Experiment(
+        ("ohsumed25",), smoothrank.older_ohsumed, smoothrank.OLD_DEVIATIONS, smoothrank.OLD_PICTURES
+    ),
+    "smoothrank-extensions": Experiment(("ohsumed",), smoothrank.extensions, minutes=3),
     "smoothrank-figures": Experiment(
-        ("ohsumed",), smoothrank.figures, smoothrank.FIGURE_DEVIATIONS
-    ),
-    "approxrank-6.4": Experiment(
-        ("ohsumed25", "ohsumed"), approxrank.section_6_4, approxrank.DEVIATIONS
+        ("ohsumed",),
+        smoothrank.figures,
+        smoothrank.FIGURE_DEVIATIONS,
+        smoothrank.FIGURE_PICTURES,
     ),
     "approxrank-6.2": Experiment(
-        ("ohsumed25",), approxrank.section_6_2, approxrank.FIGURE_DEVIATIONS
+        ("ohsumed25",),
+        approxrank.section_6_2,
+        approxrank.ERROR_DEVIATIONS,
+        approxrank.ERROR_PICTURES,
+        minutes=0.5,
     ),
-    "lambdarank-6.3.1": Experiment((), lambdarank.linear_nets, lambdarank.DEVIATIONS),
-    "lambdarank-trees": Experiment((), lambdarank.boosted_trees, lambdarank.TREE_DEVIATIONS),
-    "tierank": Experiment(
-        ("mq2008",), tierank.against_lambdamart_and_smoothrank, tierank.DEVIATIONS
+    "approxrank-6.4": Experiment(
+        ("ohsumed25", "ohsumed"),
+        approxrank.section_6_4,
+        pictures=approxrank.PICTURES,
+        minutes=9,
     ),
+    "approxrank-6.5": Experiment(
+        ("ohsumed25",), approxrank.section_6_5, pictures=approxrank.AP_PICTURES, minutes=3
+    ),
+    "lambdarank-6.1": Experiment(
+        (), lambdarank.speed_up, lambdarank.SPEED_DEVIATIONS, lambdarank.SPEED_PICTURES, minutes=0.1
+    ),
+    "lambdarank-6.3.1": Experiment(
+        (), lambdarank.nets, lambdarank.DEVIATIONS, lambdarank.PICTURES, minutes=16
+    ),
+    "lambdarank-trees": Experiment(
+        (), lambdarank.boosted_trees, lambdarank.TREE_DEVIATIONS, minutes=3
+    ),
+    "tierank": Experiment(("mq2008",), tierank.against_others, minutes=2),
+    "tierank-learner": Experiment(("mq2008",), tierank.own_learner, tierank.DEVIATIONS, minutes=10),
+    "slam-perceptron": Experiment((), slam.perceptron, slam.DEVIATIONS, slam.PICTURES, minutes=0.5),
+    "slam-batch": Experiment(("ohsumed", "mq2008"), slam.batch, slam.BATCH_DEVIATIONS, minutes=2),
     "lost": Experiment((), lost.figures_without_data),
 }

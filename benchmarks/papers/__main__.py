@@ -1,12 +1,15 @@
 """Compute the tables and figures of the papers whose methods gbrank has.
 
-They are printed in Markdown beside what the papers say, with 95% bootstrap intervals over queries.
 The folder of data holds LETOR's data sets in folders of their own: ohsumed (45 features), ohsumed25
 (the older 25, unscaled) and mq2008, each with S1.txt, S2.txt, ... or Fold1, Fold2, ...; the data of
-LambdaRank are made. With --results, the same command goes on where it was stopped.
+LambdaRank and SLAM are made. What is done is kept in the folder of results: the same command goes
+on where it was stopped, and computes nothing twice. Delete the folder to begin anew.
+
+Without --only, docs/papers.md, its pictures in docs/papers/ and benchmarks/results/papers.json are
+written; with it, the tables are printed.
 
 examples, from the repository's root:
-  python -m benchmarks.papers --data letor --json papers.json --pictures . > papers.md
+  python -m benchmarks.papers --data letor
   python -m benchmarks.papers --data letor --only smoothrank-table-3 approxrank-6.4
   python -m benchmarks.papers --data letor --only lambdarank-6.3.1 --queries 5000
 """
@@ -14,28 +17,20 @@ examples, from the repository's root:
 import argparse
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.papers import EXPERIMENTS
-from benchmarks.papers.paper_rows import rows_to_markdown
+from benchmarks.papers.experiment import finish, finished
+from benchmarks.papers.explanations import explanation
+from benchmarks.papers.page import publish, table
+from benchmarks.papers.paper_rows import FAR, PaperRow
 from benchmarks.papers.settings import Settings
-from benchmarks.writing import rows_to_json
 from gbrank.common.checks import check_choice, check_number
-
-INTRODUCTION = """\
-# The papers' tables, computed anew
-
-    python -m benchmarks.papers --data FOLDER --queries {queries} --only {names}
-
-Means over folds of means over queries, with 95% bootstrap intervals over queries, beside what the
-papers say. Parameters are chosen on the validation queries of each fold. OHSUMED has 106 queries:
-intervals are wide, and no difference from a paper in the second digit means much.
-"Deviations" says what was done otherwise than in the paper."""
+from gbrank.common.progress import Bar
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run experiments, print their rows, and write JSON and pictures."""
+    """Run experiments, and write the page or print tables."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     names = arguments.only or list(EXPERIMENTS)
@@ -43,15 +38,37 @@ def main(argv: Sequence[str] | None = None) -> None:
         settings = _settings(arguments, names)
     except ValueError as error:
         parser.error(str(error))
-    print(INTRODUCTION.format(queries=settings.queries, names=" ".join(names)), flush=True)
-    rows = []
-    for number, name in enumerate(names, 1):
-        print(f"{name} ({number} of {len(names)}) ...", file=sys.stderr, flush=True)
-        own = EXPERIMENTS[name].rows(settings)
-        print(f"\n## {name}\n\n{rows_to_markdown(own)}", flush=True)
-        rows += own
-    if arguments.json is not None:
-        Path(arguments.json).write_text(rows_to_json(map(asdict, rows)), encoding="utf-8")
+    settings.results.mkdir(parents=True, exist_ok=True)
+    tables = {
+        name: EXPERIMENTS[name].with_deviations(rows)
+        for name, rows in _all_rows(names, settings).items()
+    }
+    if arguments.only:
+        print(*(f"## {name}\n\n{table(rows)}" for name, rows in tables.items()), sep="\n\n")
+    else:
+        publish(tables, EXPERIMENTS, settings)
+    for row in (row for rows in tables.values() for row in rows):
+        if row.is_far and not explanation(row):
+            print(f"Further than {FAR} from the paper, and not explained in explanations.py: "
+                  f"{(row.paper, row.data, row.figure)}", file=sys.stderr)  # fmt: skip
+
+
+def _all_rows(names: Sequence[str], settings: Settings) -> dict[str, list[PaperRow]]:
+    """Return the rows of experiments: those that are kept, and those that must be run."""
+    kept = {name: finished(name, settings) for name in names}
+    rows: dict[str, list[PaperRow]] = {}
+    minutes = {name: EXPERIMENTS[name].minutes for name in names}
+    done = sum(minutes[name] for name, old in kept.items() if old is not None)
+    shown = "{percentage:3.0f}%|{bar}| {elapsed}, {remaining} to go: {desc}"
+    with Bar(total=sum(minutes.values()), initial=done, bar_format=shown) as bar:
+        for name, old in kept.items():
+            if old is None:
+                bar.set_description_str(name)
+                rows[name] = finish(name, EXPERIMENTS[name], settings)
+                bar.update(minutes[name])
+            else:
+                rows[name] = old
+    return rows
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,30 +78,33 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--data", required=True, metavar="FOLDER", help="where the data sets are")
-    parser.add_argument("--json", metavar="FILE", help="write the rows to this file")
-    parser.add_argument("--pictures", metavar="FOLDER", help="draw pictures to this folder")
     parser.add_argument(
         "--only",
         nargs="+",
         action="extend",
         metavar="NAME",
-        help=f"which to compute (default: all of {', '.join(EXPERIMENTS)})",
+        help=f"compute and print these (of {', '.join(EXPERIMENTS)})",
     )
     parser.add_argument(
         "--queries",
         type=int,
-        default=25_000,
+        default=Settings.queries,
         metavar="N",
         help="artificial queries, of which two fifths train, one validates, two test "
         "(default: 25000, as in the paper)",
     )
-    parser.add_argument("--results", metavar="FOLDER", help="keep what is done in this folder")
+    parser.add_argument(
+        "--results",
+        metavar="FOLDER",
+        default=".papers",
+        help="keep what is done in this folder (default: .papers)",
+    )
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all)")
     return parser
 
 
 def _settings(arguments: argparse.Namespace, names: list[str]) -> Settings:
-    """Return the settings, refusing faults before hours of work."""
+    """Return the settings, refusing faults before any work."""
     folder = Path(arguments.data)
     for name in names:
         check_choice(name, "--only", EXPERIMENTS)
@@ -94,15 +114,10 @@ def _settings(arguments: argparse.Namespace, names: list[str]) -> Settings:
             if not (folder / dataset).is_dir():
                 raise ValueError(f"--data must hold a folder {dataset} for {name}, got {folder}.")
     check_number(arguments.queries, "--queries", 5, integer=True)
-    if arguments.json is not None and not Path(arguments.json).absolute().parent.is_dir():
-        raise ValueError(f"--json must be in a folder that exists, got {arguments.json}.")
-    if arguments.pictures is not None and not Path(arguments.pictures).is_dir():
-        raise ValueError(f"--pictures must be a folder that exists, got {arguments.pictures}.")
     return Settings(
         folder,
+        Path(arguments.results),
         queries=arguments.queries,
-        pictures=None if arguments.pictures is None else Path(arguments.pictures),
-        results=None if arguments.results is None else Path(arguments.results),
         n_jobs=arguments.jobs,
         progress=sys.stderr.isatty(),
     )

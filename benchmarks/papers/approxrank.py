@@ -1,60 +1,185 @@
 """ApproxRank (Qin, Liu & Li 2010): linear rankers by stochastic gradient, on OHSUMED."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.papers.paper_rows import PaperRow, measured
-from benchmarks.papers.pictures import draw_errors
-from benchmarks.papers.scaling import scale_by_query
-from benchmarks.papers.selection import best_on_validation, values_by_fold
+from benchmarks.papers.pictures import draw_by_truncation, draw_errors
+from benchmarks.papers.scaling import scaled_by_query
+from benchmarks.papers.selection import best_on_validation, fits_of, means_of, values_by_fold
 from benchmarks.papers.settings import Settings
-from gbrank import NDCG, ApproxRank, Dataset, LinearRanker, Queries
+from gbrank import AP, NDCG, ApproxRank, Dataset, LinearRanker, Queries, SoftRank
 from gbrank.data.rows import Rows
+from gbrank.evaluation import Outcome
 from gbrank.linear.solvers import StochasticGradient
+from gbrank.measures.measure import Measure
+from gbrank.objectives.objective import Objective
 
-__all__ = ["ALPHAS", "approx_ndcg", "approximation_errors", "section_6_2", "section_6_4"]
+__all__ = [
+    "approx_ndcg",
+    "approximation_errors",
+    "section_6_2",
+    "section_6_4",
+    "section_6_5",
+]
 
 Matrix = NDArray[np.float64]
 
 PAPER = "ApproxRank"
-ALPHAS = (10.0, 50.0, 100.0)  # of section 6.2
-FIRST = 10  # the iteration where the paper's figure begins
-SEARCHED = (10.0, 20.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0)
+FIGURE_3 = (10.0, 50.0, 300.0)  # α
+FIRST = 10  # the iteration where figure 3 begins
+NDCG_ALPHAS = (10.0, 20.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0)
+AP_ALPHAS, BETAS = (10.0, 50.0, 100.0), (1.0, 10.0)
+SOFTRANK_SIGMAS, SOFTRANK_ITERATIONS = (0.03, 0.1, 0.3), 40
 N_ITERATIONS, LEARNING_RATE = 200, 0.01
-MEASURE = NDCG(discount="letor")
-DEVIATIONS = "LETOR's discount in measuring, 1/log2(1 + j) in training"
-FIGURE_DEVIATIONS = (
-    "α = 10, 50, 100 for the figure's 10, 50, 300; features scaled to [0, 1] by query"
+
+LETOR, LOG2 = NDCG(discount="letor"), NDCG()
+DISCOUNTS = {"LETOR's discount": LETOR, "1/log2(1 + j)": LOG2}
+TRUNCATED = tuple(NDCG(k=k, discount="letor") for k in range(1, 11))
+MEASURES = (LETOR, LOG2, *TRUNCATED)
+
+SCALED = "features scaled to [0, 1] by query"
+ERROR_DEVIATIONS = SCALED
+NDCG_DEVIATIONS = f"none known in the method; {SCALED}"
+FIXED_DEVIATIONS = f"α = 300 in all folds, not chosen; {SCALED}"
+LETOR_3_DEVIATIONS = (
+    "α = 300 in all folds, not chosen; LETOR 3.0's 45 features for LETOR 2.0's 25, as they come"
 )
+SOFTRANK_DEVIATIONS = (
+    f"gbrank's SoftRank, a linear ranker, for its authors' tool; at most {SOFTRANK_ITERATIONS} "
+    f"iterations of {LEARNING_RATE}, σ of {', '.join(map(str, SOFTRANK_SIGMAS))}; {SCALED}"
+)
+AP_DEVIATIONS = (
+    "α of 10, 50, 100 for the paper's 10, 20, 50, 100; β of 1, 10 for 1, 10, 20, 50, 100; "
+    f"labels 1 and 2 are relevant; {SCALED}"
+)
+ERROR_PICTURES = {
+    "approxrank-figure-3": "from iteration 10 on the error stays below 0.055 for α = 10, 50 and "
+    "300, and it is smaller for larger α (figure 3)."
+}
+PICTURES = {
+    "approxrank-figure-4": "ApproxNDCG lies above SoftRank, above all at the top positions, and "
+    "SoftRank above AdaRank.NDCG (figure 4)."
+}
+AP_PICTURES = {
+    "approxrank-figure-5": "ApproxAP, measured by NDCG, is comparable with ApproxNDCG (figure 5)."
+}
 
 
 def approx_ndcg(alpha: float) -> LinearRanker:
     """Return ApproxNDCG as in the paper: 200 iterations of 0.01, the best by validation NDCG."""
+    return _linear(ApproxRank(), 1 / alpha, LETOR)
+
+
+def approx_ap(alpha: float, beta: float) -> LinearRanker:
+    """Return ApproxAP as in the paper, the best iteration by validation MAP."""
+    return _linear(ApproxRank(AP(), beta=beta), 1 / alpha, AP())
+
+
+def soft_rank(sigma: float) -> LinearRanker:
+    """Return SoftRank, trained as ApproxNDCG is."""
+    return _linear(SoftRank(), sigma, LETOR).set_params(n_steps=SOFTRANK_ITERATIONS)
+
+
+def _linear(objective: Objective, sigma: float, eval_metric: Measure) -> LinearRanker:
     return LinearRanker(
-        ApproxRank(),
+        objective,
         solver="sgd",
-        sigma=1 / alpha,
+        sigma=sigma,
         n_steps=N_ITERATIONS,
         learning_rate=LEARNING_RATE,
         reg_lambda=0.0,
         init="zero",
-        eval_metric=MEASURE,
+        eval_metric=eval_metric,
         random_state=0,
     )
 
 
 def section_6_4(settings: Settings) -> Iterator[PaperRow]:
-    """Yield NDCG of the whole list, with the paper's 25 features and with LETOR 3.0's 45."""
-    for data in (_with_25_features(settings), settings.dataset("ohsumed")):
-        rankers = {f"ApproxNDCG, α={alpha:g}": approx_ndcg(alpha) for alpha in SEARCHED}
-        fits = best_on_validation(settings.compare(rankers, data, [MEASURE]), str(MEASURE))
-        note = "α by fold: " + ", ".join(fit.trial.ranker.partition("α=")[2] for fit in fits)
-        figure = f"NDCG@n, {data.X.shape[1]} features (section 6.4)"
-        folds = values_by_fold(fits, str(MEASURE))
-        yield measured(PAPER, data.name, figure, folds, 0.6698, note)
+    """Yield NDCG of ApproxNDCG and SoftRank: of the whole list by both discounts, and figure 4."""
+    data = scaled_by_query(settings.dataset("ohsumed25"))
+    searched = {f"ApproxNDCG, α={alpha:g}": approx_ndcg(alpha) for alpha in NDCG_ALPHAS}
+    comparison = settings.compare(searched, data, MEASURES)
+    chosen = best_on_validation(comparison, str(LETOR))
+    yield from _whole_list(data, "ApproxNDCG", chosen, 0.6698, NDCG_DEVIATIONS)
+    steepest = f"ApproxNDCG, α={max(NDCG_ALPHAS):g}"
+    fixed = fits_of(comparison, steepest)
+    yield from _whole_list(data, steepest, fixed, 0.6698, FIXED_DEVIATIONS)
+    letor_3 = settings.dataset("ohsumed")
+    fits = settings.compare({steepest: searched[steepest]}, letor_3, MEASURES).outcomes
+    yield from _whole_list(letor_3, steepest, fits, 0.6698, LETOR_3_DEVIATIONS)
+    soft = {f"SoftRank, σ={sigma:g}": soft_rank(sigma) for sigma in SOFTRANK_SIGMAS}
+    others = best_on_validation(settings.compare(soft, data, MEASURES), str(LETOR))
+    yield from _whole_list(data, "SoftRank", others, 0.6680, SOFTRANK_DEVIATIONS)
+    yield from _by_truncation(
+        data, "figure 4", {"ApproxNDCG": chosen, "SoftRank": others}, "> 0", SOFTRANK_DEVIATIONS
+    )
+    curves = means_of({"ApproxNDCG": chosen, "SoftRank": others}, TRUNCATED)
+    settings.save(draw_by_truncation(curves), "approxrank-figure-4")
+
+
+def section_6_5(settings: Settings) -> Iterator[PaperRow]:
+    """Yield NDCG of ApproxAP, chosen by MAP, and figure 5."""
+    data = scaled_by_query(settings.dataset("ohsumed25"))
+    searched = {
+        f"ApproxAP, α={alpha:g} β={beta:g}": approx_ap(alpha, beta)
+        for alpha in AP_ALPHAS
+        for beta in BETAS
+    }
+    chosen = best_on_validation(settings.compare(searched, data, (AP(), *MEASURES)), str(AP()))
+    ndcg = {f"ApproxNDCG, α={alpha:g}": approx_ndcg(alpha) for alpha in NDCG_ALPHAS}
+    others = best_on_validation(settings.compare(ndcg, data, MEASURES), str(LETOR))
+    yield from _whole_list(data, "ApproxAP", chosen, 0.6693, AP_DEVIATIONS, "section 6.5")
+    yield from _by_truncation(
+        data, "figure 5", {"ApproxAP": chosen, "ApproxNDCG": others}, "comparable", AP_DEVIATIONS
+    )
+    curves = means_of({"ApproxNDCG": others, "ApproxAP": chosen}, TRUNCATED)
+    settings.save(draw_by_truncation(curves), "approxrank-figure-5")
+
+
+def _whole_list(
+    data: Dataset,
+    name: str,
+    fits: Sequence[Outcome],
+    paper_value: float,
+    deviations: str,
+    where: str = "section 6.4",
+) -> Iterator[PaperRow]:
+    """Yield NDCG of the whole list, by LETOR's discount and by the paper's equation."""
+    parameters = [fit.trial.ranker.partition(", ")[2] for fit in fits]
+    by_fold = "" if len(set(parameters)) == 1 else f"by fold: {', '.join(parameters)}"
+    for discount, measure in DISCOUNTS.items():
+        figure = f"NDCG@n of {name}, {discount} ({where})"
+        row = measured(
+            PAPER, data.name, figure, values_by_fold(fits, str(measure)), paper_value, by_fold
+        )
+        yield replace(row, deviations=deviations)
+
+
+def _by_truncation(
+    data: Dataset,
+    where: str,
+    fits: Mapping[str, Sequence[Outcome]],
+    said: str,
+    deviations: str,
+) -> Iterator[PaperRow]:
+    """Yield by how much the first is above the second, NDCG at 1 to 10."""
+    (name, first), (base, second) = fits.items()
+    for measure in TRUNCATED:
+        both = [values_by_fold(own, str(measure)) for own in (first, second)]
+        means = [float(np.mean([np.nanmean(fold) for fold in folds])) for folds in both]
+        row = measured(
+            PAPER,
+            data.name,
+            f"NDCG@{measure.k} of {name} less that of {base} ({where})",
+            [ours - other for ours, other in zip(*both, strict=True)],
+            said,
+            f"{means[0]:.4f} and {means[1]:.4f}",
+        )
+        yield replace(row, deviations=deviations)
 
 
 def approximation_errors(data: Dataset, alpha: float, n_iterations: int = N_ITERATIONS) -> Matrix:
@@ -75,22 +200,14 @@ def approximation_errors(data: Dataset, alpha: float, n_iterations: int = N_ITER
 
 def section_6_2(settings: Settings) -> Iterator[PaperRow]:
     """Yield the largest approximation error in training, and draw all."""
-    data = _with_25_features(settings)
+    data = scaled_by_query(settings.dataset("ohsumed25"))
     curves = {}
-    for alpha in ALPHAS:
+    for alpha in FIGURE_3:
         errors = approximation_errors(data, alpha)
         curves[alpha] = errors.mean(axis=1)
         worst = FIRST - 1 + int(np.argmax(curves[alpha][FIRST - 1 :]))
-        figure = (
-            f"largest approximation error from iteration {FIRST} on, α = {alpha:g} (section 6.2)"
-        )
+        figure = f"largest approximation error from iteration {FIRST} on, α = {alpha:g} (figure 3)"
         note = f"in iteration {worst + 1}; {curves[alpha][-1]:.4f} in the last"
         said = "< 0.055, less for larger α"
         yield measured(PAPER, data.name, figure, [errors[worst]], said, note)
     settings.save(draw_errors(curves), "approxrank-figure-3")
-
-
-def _with_25_features(settings: Settings) -> Dataset:
-    """Return the features of LETOR 2.0, which come unscaled."""
-    data = settings.dataset("ohsumed25")
-    return replace(data, X=scale_by_query(data.X, data.queries))

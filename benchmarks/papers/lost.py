@@ -31,10 +31,22 @@ FIGURES = [
     ("LambdaRank", "web search", "NDCG of LambdaRank less that of RankNet (section 6.4)", None),
     ("LambdaRank", "intranet", "NDCG of LambdaRank less that of RankNet (section 6.3.2)", None),
     ("TieRank", "TD2004", "NDCG of TieRank", None),
+    ("SmoothRank", "mean of seven sets", "NDCG@10 and MAP of all methods (figure 4)", None),
+    ("SmoothRank", "OHSUMED", "NDCG@10 of LETOR's other baselines (figure 3, top)", None),
+    ("SmoothRank", "OHSUMED, LETOR 2.0", "NDCG@1 to 10 of FITC-Rank (figure 5)", None),
+    ("ApproxRank", "OHSUMED", "NDCG@1 to 10 of AdaRank.NDCG (figure 4)", None),
 ]
+REASONS = {
+    "web search": "the data were never public",
+    "intranet": "the data were never public",
+    "mean of seven sets": "LETOR 3.0's other six sets are not at hand",
+    "OHSUMED": "other people's programs made it",
+    "OHSUMED, LETOR 2.0": "another program made it, and the paper only draws it",
+}
 
 
 def figures_without_data(settings: Settings) -> Iterator[PaperRow]:
     """Yield the papers' figures on data that are lost or were never public."""
     for paper, data, figure, value in FIGURES:
-        yield PaperRow(paper, data, figure, None, value, note="the data are not at hand")
+        reason = REASONS.get(data, "LETOR's collections of .gov pages are not at hand")
+        yield PaperRow(paper, data, figure, None, value, note=reason)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.writing import markdown_table
 from gbrank.evaluation.statistics import interval, stratified_mean
 
-__all__ = ["PaperRow", "measured", "rows_to_markdown"]
+__all__ = ["FAR", "PaperRow", "measured"]
 
-HEAD = ("paper", "data", "figure", "ours", "95% interval", "paper's", "deviations", "note")
+FAR = 0.012  # a row whose difference is larger is explained
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class PaperRow:
     figure : str
         What it says, and where it stands in the paper.
     ours : float or None
-        What was measured; None where the data are lost, as `note` says.
+        What was measured; None where that is not possible, as `note` says.
     paper_value : float, str or None
         The paper's; words where it only draws or describes it, None where it is lost.
     ci_low, ci_high : float or None
@@ -46,6 +45,25 @@ class PaperRow:
     note: str = ""
     deviations: str = ""
 
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's, if both are numbers."""
+        if self.ours is None or self.paper_value is None or isinstance(self.paper_value, str):
+            return None
+        return self.ours - self.paper_value
+
+    @property
+    def is_far(self) -> bool:
+        """Whether ours is so far from the paper's that it must be explained."""
+        return self.difference is not None and abs(self.difference) > FAR
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the paper's number is within our interval."""
+        numbers = (self.ci_low, self.paper_value, self.ci_high)
+        low, value, high = (np.nan if isinstance(x, str) or x is None else x for x in numbers)
+        return bool(low <= value <= high)
+
 
 def measured(
     paper: str,
@@ -59,15 +77,3 @@ def measured(
     strata = [values[None, ~np.isnan(values)] for values in folds]
     (mean,), (low,), (high,) = stratified_mean(strata), *interval(strata)
     return PaperRow(paper, data, figure, float(mean), paper_value, float(low), float(high), note)
-
-
-def rows_to_markdown(rows: Sequence[PaperRow]) -> str:
-    """Return rows as a table in Markdown."""
-    return markdown_table(HEAD, map(_cells, rows), words=len(HEAD))
-
-
-def _cells(row: PaperRow) -> tuple[str, ...]:
-    ours = "–" if row.ours is None else f"{row.ours:.4f}"
-    between = "" if row.ci_low is None else f"{row.ci_low:.4f} to {row.ci_high:.4f}"
-    said = "lost" if row.paper_value is None else str(row.paper_value)
-    return row.paper, row.data, row.figure, ours, between, said, row.deviations, row.note

@@ -1,6 +1,6 @@
-"""SmoothRank's figures 1 and 2, and ApproxRank's figure 3, drawn from what was measured."""
+"""The papers' pictures, drawn from what was measured."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from gbrank.plots.style import BLUE, ORANGE, PALETTE, tidy
 
-__all__ = ["draw_annealing", "draw_errors", "draw_line"]
+__all__ = [
+    "draw_annealing",
+    "draw_by_truncation",
+    "draw_cumulative",
+    "draw_errors",
+    "draw_line",
+]
 
 Vector = NDArray[np.float64]
 
@@ -52,6 +58,34 @@ def draw_errors(errors: Mapping[float, Vector]) -> Figure:
     axes.set_xlabel("iteration")
     axes.set_ylabel("|smooth NDCG − NDCG|, mean over training queries")
     axes.set_ylim(bottom=0)
+    tidy(axes)
+    axes.legend(frameon=False)
+    return figure
+
+
+def draw_by_truncation(curves: Mapping[str, Sequence[float]]) -> Figure:
+    """Draw NDCG@1, NDCG@2, ... of test queries, by ranker."""
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for (name, curve), colour in zip(curves.items(), PALETTE, strict=False):
+        axes.plot(np.arange(1, len(curve) + 1), curve, "o-", color=colour, label=name, markersize=4)
+    axes.set_xlabel("truncation k")
+    axes.set_ylabel("NDCG@k of the test queries")
+    tidy(axes)
+    axes.legend(frameon=False)
+    return figure
+
+
+def draw_cumulative(losses: Mapping[str, Vector], bound: float) -> Figure:
+    """Draw the loss that the perceptron has had after so many queries, below its bound."""
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for (name, curve), colour in zip(losses.items(), PALETTE, strict=False):
+        axes.plot(np.arange(1, len(curve) + 1), curve, color=colour, label=f"1 − {name}")
+    axes.axhline(bound, color="0.5", linestyle=":", label="the bound")
+    axes.set_yscale("log")
+    axes.set_xlabel("queries seen")
+    axes.set_ylabel("sum of losses")
     tidy(axes)
     axes.legend(frameon=False)
     return figure

@@ -1,11 +1,13 @@
 """Features scaled within each query, as LETOR's are."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank import Queries
+from gbrank import Dataset, Queries
 
-__all__ = ["scale_by_query"]
+__all__ = ["scale_by_query", "scaled_by_query"]
 
 
 def scale_by_query(X: NDArray[np.float64], queries: Queries) -> NDArray[np.float64]:
@@ -13,3 +15,8 @@ def scale_by_query(X: NDArray[np.float64], queries: Queries) -> NDArray[np.float
     rows, starts = X[queries.order], queries.offsets[:-1]
     low, high = (ends.reduceat(rows, starts)[queries.index] for ends in (np.minimum, np.maximum))
     return np.divide(X - low, high - low, out=np.zeros_like(X), where=high > low)
+
+
+def scaled_by_query(data: Dataset) -> Dataset:
+    """Return data with such features, which LETOR 2.0 has unscaled."""
+    return replace(data, X=scale_by_query(data.X, data.queries))

@@ -1,14 +1,15 @@
 """What rankers are worth on the test queries, their parameters chosen on the validation queries."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank import Comparison
 from gbrank.evaluation import Outcome
+from gbrank.measures.measure import Measure
 
-__all__ = ["best_on_validation", "fits_of", "values_by_fold"]
+__all__ = ["best_on_validation", "fits_of", "means_of", "values_by_fold"]
 
 
 def best_on_validation(comparison: Comparison, measure: str) -> list[Outcome]:
@@ -27,6 +28,19 @@ def fits_of(comparison: Comparison, ranker: str) -> list[Outcome]:
 def values_by_fold(fits: Sequence[Outcome], measure: str) -> list[NDArray[np.float64]]:
     """Return each test query's value, fold by fold, averaged over seeds; NaN where skipped."""
     return [np.mean([fit.test.values[measure] for fit in fold], axis=0) for fold in _by_fold(fits)]
+
+
+def means_of(
+    fits: Mapping[str, Sequence[Outcome]], measures: Sequence[Measure]
+) -> dict[str, list[float]]:
+    """Return each ranker's mean over folds of the mean over test queries, by measure."""
+    return {
+        name: [
+            float(np.mean([np.nanmean(fold) for fold in values_by_fold(own, str(measure))]))
+            for measure in measures
+        ]
+        for name, own in fits.items()
+    }
 
 
 def _by_fold(fits: Sequence[Outcome]) -> list[list[Outcome]]:

@@ -22,22 +22,19 @@ class Settings:
     ----------
     folder : Path
         Holds LETOR's data sets, each in a folder of its own (see `read_folds`).
+    results : Path
+        A folder that keeps what is done: rows, pictures and fits.
     queries : int
         How many queries of artificial data to make, at least 5.
-    pictures : Path, optional
-        Where pictures go; none are drawn by default.
-    results : Path, optional
-        A folder that keeps what is done, as for `compare_rankers`.
     n_jobs : int, optional
         Processes; as many as there are processors by default.
     progress : bool
-        Whether to show bars on standard error.
+        Whether to show bars of the fits on standard error.
     """
 
     folder: Path
+    results: Path
     queries: int = 25_000
-    pictures: Path | None = None
-    results: Path | None = None
     n_jobs: int | None = None
     progress: bool = False
 
@@ -58,15 +55,14 @@ class Settings:
             [data],
             seeds=seeds,
             measures=measures,
-            results=self.results,
+            results=self.results / "fits",
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
 
     def save(self, figure: Figure, name: str) -> None:
-        """Write a picture, if there is a place for it."""
-        if self.pictures is not None:
-            figure.savefig(self.pictures / f"{name}.png", dpi=150)
+        """Write a picture."""
+        figure.savefig(self.results / f"{name}.png", dpi=150)
 
 
 @cache

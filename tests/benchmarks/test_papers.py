@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -13,18 +12,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.papers import EXPERIMENTS, approxrank, lambdarank, smoothrank
+from benchmarks.papers import EXPERIMENTS, approxrank, lambdarank, slam, smoothrank
 from benchmarks.papers.__main__ import main
-from benchmarks.papers.paper_rows import PaperRow, measured, rows_to_markdown
+from benchmarks.papers.explanations import EXPLANATIONS
+from benchmarks.papers.nets import Net, _forward, _step
+from benchmarks.papers.page import table
+from benchmarks.papers.paper_rows import FAR, PaperRow, measured
 from benchmarks.papers.scaling import scale_by_query
 from benchmarks.papers.selection import best_on_validation, fits_of, values_by_fold
 from benchmarks.papers.settings import Settings
-from benchmarks.writing import rows_to_json
+from benchmarks.writing import RESULTS
 from gbrank import (
     NDCG,
     Dataset,
     LinearRanker,
     Queries,
+    RankNet,
     compare_rankers,
     get_measure,
     make_cubic,
@@ -49,18 +52,26 @@ def test_mean_over_folds_of_means_over_queries() -> None:
 
 
 def test_rows_as_text() -> None:
-    """JSON holds every field; a lost figure is null there, and "lost" or a dash in the table."""
-    lost = PaperRow("a paper", "TD2003", "MAP", None, None, note="the data are not at hand")
-    (content,) = json.loads(rows_to_json([asdict(lost)]))
-    assert content == {
-        "paper": "a paper", "data": "TD2003", "figure": "MAP", "ours": None, "paper_value": None,
-        "ci_low": None, "ci_high": None, "note": "the data are not at hand", "deviations": "",
-    }  # fmt: skip
-    line = rows_to_markdown([lost]).splitlines()[2]
-    assert line == "| a paper | TD2003 | MAP | – |  | lost |  | the data are not at hand |"
-    found = PaperRow("a paper", "data", "NDCG@10", 0.5, 0.457, 0.25, 0.75)
-    line = rows_to_markdown([found]).splitlines()[2]
-    assert line == "| a paper | data | NDCG@10 | 0.5000 | 0.2500 to 0.7500 | 0.457 |  |  |"
+    """What all rows share stands above the table, what is far below it, and what is lost says so."""
+    near = PaperRow("a paper", "data", "NDCG@10", 0.457, 0.45, 0.25, 0.75, deviations="none")
+    far = PaperRow("a paper", "data", "NDCG@5", 0.5, 0.45, 0.46, 0.55, deviations="none")
+    lost = PaperRow("a paper", "data", "MAP", None, None, deviations="none")
+    assert table([near, far, lost]).splitlines() == [
+        "- Paper: a paper.",
+        "- Data: data.",
+        "- Deviations: none.",
+        "",
+        "| Figure | Ours | 95% interval | Paper's | Difference |",
+        "|---|---|---|---|---|",
+        "| NDCG@10 | 0.4570 | 0.2500 to 0.7500 | 0.45 | +0.0070 |",
+        "| NDCG@5 | 0.5000 | 0.4600 to 0.5500 | 0.45 | +0.0500 |",
+        "| MAP | – |  | lost |  |",
+        "",
+        "Further than 0.012 from the paper:",
+        "",
+        "- NDCG@5: not explained.",
+    ]
+    assert [row.is_within for row in (near, far, lost)] == [True, False, False]
 
 
 # --- Choosing on validation queries -----------------------------------------------------------
@@ -133,7 +144,7 @@ def test_annealing_curves_are_means_over_folds() -> None:
     assert_array_equal(path.sigmas, 2.0 ** np.arange(6, -7, -1))
     last = []
     for fold in DATA.splits:
-        ranker = smoothrank.smooth_ndcg(50, 1e-3).set_params(n_jobs=1)
+        ranker = smoothrank.smooth_ndcg(50, 1e-3, smoothrank.FEW).set_params(n_jobs=1)
         ranker.fit(X[fold.train], Y[fold.train], qid=QID[fold.train])
         last.append([ranker.score(X[p], Y[p], QID[p]) for p in (fold.train, fold.test)])
     assert_allclose([path.train[-1], path.test[-1]], np.mean(last, axis=0))
@@ -143,11 +154,68 @@ def test_objective_along_a_line() -> None:
     """Towards σ → 0 it is NDCG, and jagged; the wider σ, the smoother."""
     line = smoothrank.line_through_optimum(DATA, [64.0, 1e-7], n_points=41, n_jobs=1)
     rows = DATA.splits[0].train
-    ranker = smoothrank.smooth_ndcg(50, 1e-3).set_params(n_jobs=1)
+    ranker = smoothrank.smooth_ndcg(50, 1e-3, smoothrank.FEW).set_params(n_jobs=1)
     ranker.fit(X[rows], Y[rows], qid=QID[rows])
     middle = NDCG(k=50)(Y[rows], ranker.predict(X[rows]), qid=QID[rows])
     assert line.values[1e-7][20] == pytest.approx(middle, abs=1e-6)
     assert line.n_maxima(64.0) <= 1 < line.n_maxima(1e-7)
+
+
+# --- Nets ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hidden", [0, 3])
+def test_a_step_of_a_net_is_the_derivative(hidden: int) -> None:
+    """By every weight, against finite differences of RankNet's loss of the query."""
+    rows = QID == 0
+    bound = RankNet().bind(Y[rows], Queries.from_sizes([10]), n_jobs=1)
+    before = Net("ranknet", hidden)._random_layers(6, np.random.default_rng(0))
+    after = tuple(layer.copy() for layer in before)
+    _step(after, X[rows], bound, 1e-3)
+    for layer, moved in zip(before, after, strict=True):
+        for place in np.ndindex(layer.shape):
+            losses = []
+            for change in (1e-6, -1e-6):
+                layer[place] += change
+                losses.append(bound.loss(_forward(before, X[rows])[1]).sum())
+                layer[place] -= change
+            slope = (losses[0] - losses[1]) / 2e-6
+            assert layer[place] - moved[place] == pytest.approx(1e-3 * slope, rel=1e-5, abs=1e-11)
+
+
+def test_the_best_epoch_of_a_net_is_kept() -> None:
+    """By validation NDCG@10; more epochs cannot make that worse, and a seed repeats."""
+    fold = DATA.splits[0]
+    train, valid = ((X[rows], Y[rows], QID[rows]) for rows in (fold.train, fold.valid))
+    values = []
+    for n_epochs in (1, 3, 60):
+        nets = [Net("lambda:ndcg", 2, 0.1, n_epochs) for _ in range(2)]
+        for net in nets:
+            net.fit(train[0], train[1], qid=train[2], eval_set=[valid[:2]], eval_qid=[valid[2]])
+        assert_array_equal(nets[0].predict(valid[0]), nets[1].predict(valid[0]))
+        assert nets[0].best_iteration_ <= n_epochs
+        values.append(NDCG(k=10)(valid[1], nets[0].predict(valid[0]), qid=valid[2]))
+    assert values == sorted(values)
+
+
+def test_seconds_of_a_step() -> None:
+    """Both sums are the same gradient, or there is an error; both take time."""
+    assert min(lambdarank.seconds_of_a_step(20)) > 0
+
+
+# --- SLAM ------------------------------------------------------------------------------------
+
+
+def test_separable_queries() -> None:
+    """The gap that the bound is given is there, and the loss is below the bound."""
+    rows, labels, qid, radius = slam.separable_queries()
+    assert radius == pytest.approx(np.sqrt((rows**2).sum(axis=1).max()))
+    u = np.random.default_rng(0).normal(size=rows.shape[1])
+    along = rows @ u / np.linalg.norm(u)
+    for grade in (1, 2):
+        lowest, highest = along[labels == grade].min(), along[labels == grade - 1].max()
+        assert lowest - highest >= slam.GAP - 1e-12
+    assert np.unique(qid).size == slam.N_QUERIES
 
 
 # --- The command ------------------------------------------------------------------------------
@@ -168,47 +236,63 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search less."""
-    for module in ("smoothrank", "tierank"):
-        monkeypatch.setattr(f"benchmarks.papers.{module}.PENALTIES", (1e-3, 1.0))
-    monkeypatch.setattr("benchmarks.papers.approxrank.SEARCHED", (10.0, 100.0))
-    monkeypatch.setattr("benchmarks.papers.tierank.SEEDS", 1)
-    monkeypatch.setattr("benchmarks.papers.tierank.ROUNDS", 5)
-    monkeypatch.setattr("benchmarks.papers.tierank.DEPTHS", (2, 3))
-    monkeypatch.setattr("benchmarks.papers.lambdarank.LEARNING_RATES", (1e-3,))
+    less = {
+        "smoothrank": {"PENALTIES": (1e-3, 1.0), "MAP_PENALTIES": (1e-3,), "MAX_ITER": 5},
+        "tierank": {"PENALTIES": (1e-3,), "SEEDS": 1, "ROUNDS": 5, "DEPTHS": (2, 4)},
+        "approxrank": {
+            "NDCG_ALPHAS": (10.0, 100.0), "AP_ALPHAS": (10.0,), "N_ITERATIONS": 12,
+            "SOFTRANK_SIGMAS": (0.1,), "SOFTRANK_ITERATIONS": 2,
+        },
+        "lambdarank": {"LEARNING_RATES": (1e-3,), "LENGTHS": (10, 20), "NETS": {"linear nets": 0}, "N_EPOCHS": 2},
+        "slam": {"LEARNING_RATES": (1e-3,), "N_EPOCHS": 2},
+    }  # fmt: skip
+    for module, settings in less.items():
+        for name, value in settings.items():
+            monkeypatch.setattr(f"benchmarks.papers.{module}.{name}", value)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
-def test_every_row(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table for each experiment, JSON, pictures and progress; the same once more."""
+def test_every_row(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """A page with a table for each experiment, JSON and pictures; the same once more, at once."""
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr("benchmarks.papers.page.DOCS", tmp_path / "docs")
+    monkeypatch.setattr("benchmarks.papers.page.RESULTS", tmp_path)
     command = ["--data", str(folder), "--queries", "25", "--jobs", "1"]
-    command += ["--results", str(tmp_path / "results"), "--pictures", str(tmp_path)]
-    main([*command, "--json", str(tmp_path / "rows.json")])
-    out, error = capsys.readouterr()
-    rows = json.loads((tmp_path / "rows.json").read_text())
-    for number, name in enumerate(EXPERIMENTS, 1):
-        assert f"## {name}\n" in out
-        assert f"{name} ({number} of {len(EXPERIMENTS)})" in error
-    assert out.count("\n| ") == len(rows) + len(EXPERIMENTS)
-    assert {row["paper"] for row in rows} == {"SmoothRank", "ApproxRank", "LambdaRank", "TieRank"}
+    command += ["--results", str(tmp_path / "kept")]
+    main(command)
+    page, text = (
+        (tmp_path / "docs" / "papers.md").read_text(),
+        (tmp_path / "papers.json").read_text(),
+    )
+    rows = json.loads(text)
+    assert "not explained in explanations.py" in capsys.readouterr().err
+    for name, experiment in EXPERIMENTS.items():
+        assert f"## {name}\n" in page
+        for picture in experiment.pictures:
+            assert f"![{picture}](papers/{picture}.png)" in page
+            assert (tmp_path / "docs" / "papers" / f"{picture}.png").exists()
+    papers = {"SmoothRank", "ApproxRank", "LambdaRank", "TieRank", "SLAM"}
+    assert {row["paper"] for row in rows} == papers
     for row in rows:
-        assert (row["ours"] is None) == (row["note"] == "the data are not at hand")
+        assert row["deviations"] or row["experiment"] == "lost"
+        assert (row["ours"] is None) == (row["experiment"] == "lost")
         if row["ci_low"] is not None:
             assert row["ci_low"] <= row["ours"] <= row["ci_high"]
-    pictures = ["approxrank-figure-3.png", "smoothrank-figure-1.png", "smoothrank-figure-2.png"]
-    assert sorted(path.name for path in tmp_path.glob("*.png")) == pictures
-    main([*command, "--json", str(tmp_path / "again.json")])
-    assert (tmp_path / "again.json").read_text() == (tmp_path / "rows.json").read_text()
+    monkeypatch.setattr("benchmarks.papers.settings.Settings.compare", None)  # nothing is run again
+    main(command)
+    assert (tmp_path / "papers.json").read_text() == text
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--only", "table-9"], r"--only must be one of .*smoothrank-table-3.*got 'table-9'"),
+        (["--only", "table-9"], r"--only must be one of .*smoothrank-tables.*got 'table-9'"),
         (["--only", "lost", "lost"], r"--only must not hold 'lost' twice"),
         (["--queries", "4"], r"--queries.*at least 5, got 4"),
-        (["--json", "nowhere/rows.json"], r"--json must be in a folder that exists"),
-        (["--pictures", "nowhere"], r"--pictures must be a folder that exists, got nowhere"),
     ],
 )
 def test_bad_options(
@@ -226,8 +310,8 @@ def test_data_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[s
     """The folder that lacks is named; experiments that read none run without."""
     with pytest.raises(SystemExit, match="2"):
         main(["--data", str(tmp_path)])
-    assert "--data must hold a folder ohsumed for smoothrank-table-3" in capsys.readouterr().err
-    main(["--data", str(tmp_path), "--only", "lost"])
+    assert "--data must hold a folder ohsumed for smoothrank-tables" in capsys.readouterr().err
+    main(["--data", str(tmp_path), "--only", "lost", "--results", str(tmp_path / "kept")])
     assert "TD2003" in capsys.readouterr().out
 
 
@@ -238,9 +322,9 @@ needs_letor = pytest.mark.skipif(
 )
 
 
-def letor(queries: int = 5) -> Settings:
+def letor(results: Path, queries: int = 5) -> Settings:
     """Return LETOR's data, and one process."""
-    return Settings(Path(os.environ.get("GBRANK_LETOR", "")), queries=queries, n_jobs=1)
+    return Settings(Path(os.environ.get("GBRANK_LETOR", "")), results, queries=queries, n_jobs=1)
 
 
 def reached(rows: Iterable[PaperRow]) -> list[float]:
@@ -251,11 +335,12 @@ def reached(rows: Iterable[PaperRow]) -> list[float]:
 @pytest.mark.letor
 @pytest.mark.slow
 @needs_letor
-def test_smooth_ndcg(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Table 3, k = 50: NDCG@5 and @10 on OHSUMED, by LETOR's discount; of two λ only."""
+def test_smooth_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Table 3, k = 50: NDCG@5 and @10 on OHSUMED, by LETOR's discount; of two λ, stopped early."""
     monkeypatch.setattr(smoothrank, "PENALTIES", (1e-3, 1.0))
+    monkeypatch.setattr(smoothrank, "MAX_ITER", smoothrank.FEW)
     monkeypatch.setattr(smoothrank, "TABLE_3", {50: smoothrank.TABLE_3[50]})
-    _, at_5, at_10, _ = reached(smoothrank.table_3(letor()))
+    _, at_5, at_10, *_ = reached(smoothrank.tables(letor(tmp_path)))
     assert at_5 >= 0.470
     assert at_10 >= 0.452
 
@@ -263,30 +348,43 @@ def test_smooth_ndcg(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.letor
 @pytest.mark.slow
 @needs_letor
-def test_approx_ndcg(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Section 6.4: NDCG of the whole list, of 25 features and of 45; of one α only."""
-    monkeypatch.setattr(approxrank, "SEARCHED", (200.0,))
-    of_25, of_45 = reached(approxrank.section_6_4(letor()))
+def test_approx_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 6.4: NDCG of the whole list by LETOR's discount, of 25 features and of 45."""
+    monkeypatch.setattr(approxrank, "NDCG_ALPHAS", (200.0,))
+    monkeypatch.setattr(approxrank, "SOFTRANK_ITERATIONS", 1)
+    of_25, _, _, _, of_45, *_ = reached(approxrank.section_6_4(letor(tmp_path)))
     assert of_25 >= 0.664
     assert of_45 >= 0.667
 
 
 @pytest.mark.letor
 @needs_letor
-def test_approximation_error_falls_with_alpha(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_approximation_error_falls_with_alpha(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Section 6.2: below 0.055 at any time, and smaller for larger α."""
     twelve = partial(approxrank.approximation_errors, n_iterations=12)
     monkeypatch.setattr(approxrank, "approximation_errors", twelve)
-    errors = reached(approxrank.section_6_2(letor()))
+    errors = reached(approxrank.section_6_2(letor(tmp_path)))
     assert 0.055 > errors[0] > errors[1] > errors[2] > 0
 
 
 @pytest.mark.slow
-def test_lambdarank_is_above_ranknet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Section 6.3.1: at every truncation, by a paired test; the paper's linear nets."""
-    monkeypatch.setattr(lambdarank, "LEARNING_RATES", (1e-4,))
-    rows = list(lambdarank.linear_nets(letor(queries=5000)))
+def test_lambdarank_is_above_ranknet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Section 6.3.1: at every truncation, by a paired test; linear nets, of few epochs."""
+    monkeypatch.setattr(lambdarank, "LEARNING_RATES", (1e-3,))
+    monkeypatch.setattr(lambdarank, "NETS", {"linear nets": 0})
+    monkeypatch.setattr(lambdarank, "N_EPOCHS", 20)
+    rows = list(lambdarank.nets(letor(tmp_path, queries=2500)))
     assert [row.figure.split()[0] for row in rows] == [f"NDCG@{k}" for k in range(1, 11)]
     for row in rows:
         assert (row.ci_low or 0) > 0
         assert float(row.note.rpartition("p = ")[2]) < 0.05
+
+
+def test_what_is_far_is_explained() -> None:
+    """Every row of the published page that is further than 0.012 from the paper's number."""
+    for row in json.loads((RESULTS / "papers.json").read_text()):
+        if abs(row["difference"] or 0) > FAR:
+            assert row["explanation"], row
+    assert all(len(text) > 20 for text in EXPLANATIONS.values())

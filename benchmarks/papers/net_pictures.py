@@ -1,0 +1,48 @@
+"""LambdaRank's figures 1 and 2, drawn from what was measured."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from gbrank.plots.style import BLUE, ORANGE, tidy
+
+__all__ = ["draw_nets", "draw_speed"]
+
+
+def draw_nets(values: Mapping[str, NDArray[np.float64]]) -> Figure:
+    """Draw mean NDCG@k against k with 95% intervals, a panel for each net.
+
+    Values are by "ranker, net", of shape (n_truncations, n_queries).
+    """
+    nets = list(dict.fromkeys(name.partition(", ")[2] for name in values))
+    figure = Figure(figsize=(5 * len(nets), 4), layout="constrained")
+    for axes, net in zip(figure.subplots(1, len(nets), squeeze=False)[0], nets, strict=True):
+        own = {name: value for name, value in values.items() if name.endswith(net)}
+        for (name, value), colour in zip(own.items(), (ORANGE, BLUE), strict=True):
+            error = 1.96 * np.nanstd(value, axis=1) / np.sqrt(np.sum(np.isfinite(value), axis=1))
+            k = np.arange(1, len(value) + 1)
+            label = name.partition(", ")[0]
+            axes.errorbar(k, np.nanmean(value, axis=1), error, color=colour, label=label, capsize=2)
+        axes.set_title(net)
+        axes.set_xlabel("truncation k")
+        tidy(axes)
+        axes.legend(frameon=False)
+    figure.supylabel("NDCG@k of the test queries")
+    return figure
+
+
+def draw_speed(
+    lengths: Sequence[int], by_pair: Sequence[float], by_document: Sequence[float]
+) -> Figure:
+    """Draw the seconds of a step against the length of the list."""
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.add_subplot()
+    axes.loglog(lengths, by_pair, "o-", color=ORANGE, label="a sum over pairs")
+    axes.loglog(lengths, by_document, "o-", color=BLUE, label="a sum over documents")
+    axes.set_xlabel("documents a query")
+    axes.set_ylabel("seconds of a step")
+    tidy(axes)
+    axes.legend(frameon=False)
+    return figure
