@@ -52,7 +52,7 @@ def test_mean_over_folds_of_means_over_queries() -> None:
 
 
 def test_rows_as_text() -> None:
-    """What all rows share stands above the table, what is far below it, and what is lost says so."""
+    """What all rows share stands above the table, what is far below; what is lost says so."""
     near = PaperRow("a paper", "data", "NDCG@10", 0.457, 0.45, 0.25, 0.75, deviations="none")
     far = PaperRow("a paper", "data", "NDCG@5", 0.5, 0.45, 0.46, 0.55, deviations="none")
     lost = PaperRow("a paper", "data", "MAP", None, None, deviations="none")
@@ -243,7 +243,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
             "NDCG_ALPHAS": (10.0, 100.0), "AP_ALPHAS": (10.0,), "N_ITERATIONS": 12,
             "SOFTRANK_SIGMAS": (0.1,), "SOFTRANK_ITERATIONS": 2,
         },
-        "lambdarank": {"LEARNING_RATES": (1e-3,), "LENGTHS": (10, 20), "NETS": {"linear nets": 0}, "N_EPOCHS": 2},
+        "lambdarank": {
+            "LEARNING_RATES": (1e-3,), "LENGTHS": (10, 20), "NETS": {"linear nets": 0},
+            "N_EPOCHS": 2,
+        },
         "slam": {"LEARNING_RATES": (1e-3,), "N_EPOCHS": 2},
     }  # fmt: skip
     for module, settings in less.items():
