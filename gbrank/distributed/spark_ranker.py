@@ -198,6 +198,10 @@ class SparkGBRanker(
         ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
         columns = self._columns(dataset)
         slots = n_slots(dataset)
+        if not slots:
+            raise RuntimeError(
+                "the Spark cluster must have an executor, got none that is ready: run a job first."
+            )
         n_tasks = self.getOrDefault("numTasks") or slots
         check_number(n_tasks, "numTasks", 1, slots, integer=True)
         threads = int(dataset.sparkSession.conf.get("spark.task.cpus", "1"))

