@@ -5,7 +5,7 @@ trained on with "lambda:ndcg" (31 leaves, 255 bins), by each booster: in memory,
 (`scan_parquet`), and on two workers of Dask and of Spark. Each fit runs in a process of its own,
 in a network of its own, so that its loopback interface counts nobody else's bytes. Memory is the
 most that the Python processes that train had (VmHWM, the sum of both workers). A round is what a
-fit of 12 rounds takes more than one of 2, divided by 10; seconds are those of processors. Formulas
+fit of 42 rounds takes more than one of 2, divided by 40; seconds are those of processors. Formulas
 are fitted to that, and extrapolated. Needs root on Linux (`unshare --net`), and a Java for Spark.
 Writes howto/scale.md and scale.json.
 
@@ -41,7 +41,8 @@ FAR, ROUNDS = [10**8, 10**9], 500  # extrapolated
 FOUR = "Dask, four workers"
 FILES, LENGTH = 8, 100
 LEAVES, BINS, WORKERS = 31, 255, 2
-FEW, MANY = 2, 12  # rounds
+SAMPLE = 200_000  # rows from which bins are chosen
+FEW, MANY = 2, 42  # rounds
 SMALL = 20  # queries of the fit before, in which all is imported and compiled
 GIB = 2**30
 BOOSTERS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
@@ -85,8 +86,8 @@ plays no part. Of W workers each sends
 
 ## Formulas
 
-Fitted to the three sizes, for n rows of {features} features. Those of Dask and Spark have the fixed
-bytes of two workers.
+Fitted to the three sizes, for n rows of {features} features, and n of at least {sample:,}: from so
+many rows bins are chosen. Those of Dask and Spark have the fixed bytes of two workers.
 
 {formulas}
 
@@ -265,7 +266,7 @@ def measure(route: str, booster: str, folder: Path, n: int) -> dict[str, Any]:
         peaks = sorted(map(most_memory, processes()))[-workers_of(route) :]
     per_round = (found[1] - found[0]) / (MANY - FEW)
     return {
-        "route": route, "booster": booster, "rows": n,
+        "route": route, "booster": booster, "rows": n, "rounds": MANY,
         "bytes": sum(peaks), "seconds_before": float((found[0] - FEW * per_round)[0]),
         "seconds_a_round": float(per_round[0]), "sent_a_round": float(per_round[1]),
     }  # fmt: skip
@@ -283,12 +284,15 @@ def run(route: str, booster: str, folder: Path, n: int) -> dict[str, Any]:
     return dict(json.loads(done.stdout.decode().splitlines()[-1]))
 
 
-def formula(rows: Sequence[Mapping[str, Any]], of: str) -> np.ndarray:
-    """Return what fits best: a constant, and what each row adds, none negative."""
-    terms = np.array([[1, row["rows"]] for row in rows], float)
-    values = np.array([row[of] for row in rows])
-    found: np.ndarray = nnls(terms / values[:, None], np.ones(len(values)))[0]  # relative errors
-    return found
+def formula(rows: Sequence[Mapping[str, Any]], of: str) -> tuple[float, float]:
+    """Return what fits best from SAMPLE rows on: a constant, and what each row adds.
+
+    Bins are chosen from so many rows at most, which costs something of its own.
+    """
+    terms = np.array([[1, min(row["rows"], SAMPLE), row["rows"]] for row in rows], float)
+    scale = np.array([1, SAMPLE, rows[-1]["rows"]])
+    constant, sample, each = nnls(terms / scale, [row[of] for row in rows])[0] / scale
+    return constant + SAMPLE * sample, each
 
 
 def network(booster: str, workers: float) -> float:
@@ -340,14 +344,13 @@ def sent_by_workers(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def formulas(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return what was fitted to the measurements."""
-    head = ["route", "booster", "bytes", "a row", "µs before", "µs a round"]
+    head = ["route", "booster", "memory, bytes", "CPU s before", "CPU s a round"]
     lines = [
         [
             *title,
-            si(memory[0]),
-            f"+ {memory[1]:.0f} n",
-            f"{before[1] * 1e6:.1f} n",
-            f"{time[1] * 1e6:.2f} n",
+            f"{si(memory[0])} + {memory[1]:.0f} n",
+            f"{before[0]:.1f} + {before[1] * 1e6:.1f} n / 10⁶",
+            f"{time[0]:.2f} + {time[1] * 1e6:.2f} n / 10⁶",
         ]
         for title, memory, before, time in fitted(rows)
     ]
@@ -358,11 +361,12 @@ def extrapolated(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return what the formulas give far beyond what was measured."""
     head = ["route", "booster", "rows", "memory", "CPU s a round", "CPU hours in all"]
     lines = []
-    for title, memory, before, time in fitted(rows):
+    for title, *of in fitted(rows):
         for n in FAR:
-            hours = (before + ROUNDS * time) @ [1, n] / 3600
+            memory_of, before_of, round_of = (one[0] + one[1] * n for one in of)
+            hours = (before_of + ROUNDS * round_of) / 3600
             size = f"10{'⁸' if n == 10**8 else '⁹'}"
-            numbers = [si(memory @ [1, n]), f"{time @ [1, n]:,.0f}", f"{hours:,.0f}"]
+            numbers = [si(memory_of), f"{round_of:,.0f}", f"{hours:,.0f}"]
             lines.append([*title, size, *numbers])
     return str(markdown_table(head, lines, words=2))
 
@@ -383,6 +387,7 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
         ratio=network("xgboost", 2) / network("lightgbm", 2),
         features=FEATURES,
         bins=BINS,
+        sample=SAMPLE,
         length=LENGTH,
         leaves=LEAVES,
         rounds=ROUNDS,
