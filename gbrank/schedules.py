@@ -45,7 +45,9 @@ class Schedule(ABC):
     ----------
     unit : {"absolute", "spread"}
         What the widths are measured in: score units, or the standard deviation that scores have
-        within queries when the round begins (see `gbrank.data.spread`).
+        within queries when the round begins. Then Newton steps of objectives that begin with
+        another, which are about σ long, are σ + (1 − σ) n / (n + 5000) long with n queries, where
+        σ is below 1.
     """
 
     unit: Literal["absolute", "spread"] = field(default="absolute", kw_only=True)

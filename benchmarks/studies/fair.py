@@ -19,7 +19,8 @@ Trees of 15 leaves, at least 20 documents a leaf, 80% of the documents and 70% o
 as many rounds as bring a better NDCG@10 on the validation queries, 100 without ending a fit; of the
 learning rates 0.03, 0.06 and 0.12 the one that is best on the validation queries of a fold. The
 seconds are those of the fit at that rate, compilation included where a process trains an objective
-for the first time (seen in those of ApproxRank and ListMLE on MQ2008). One seed.
+for the first time (seen in those of ApproxRank and ListMLE on MQ2008). One seed. `approx:ndcg` was
+measured with steps as long as σ, before they grew with the number of queries.
 
 ![NDCG@10 against CPU seconds](fair.png)
 """

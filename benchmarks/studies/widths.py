@@ -21,7 +21,7 @@ from gbrank.schedules import Schedule, constant
 
 OBJECTIVES = ("approx:ndcg", "smooth:ndcg", "tie:ndcg")
 FIXED = (0.1, 0.2, 0.3, 0.5)
-ANNEALED = ((0.3, 0.1), (0.5, 0.1))
+ANNEALED = ((0.3, 0.1), (0.1, 0.05))
 
 
 def recipes(objective: str) -> Iterator[tuple[str, str, Schedule]]:
@@ -101,7 +101,8 @@ if __name__ == "__main__":
                 (
                     f"`{row['objective']}`", row["data"], row["annealed"], row["fixed"],
                     f"{row['test_annealed']:.4f}", f"{row['test_fixed']:.4f}",
-                    f"{row['difference']:+.4f}", f"{row['p']:.2f}",
+                    f"{row['difference']:+.4f}",
+                    "< 0.01" if row["p"] < 0.005 else f"{row['p']:.2f}",
                 )
                 for row in found
             ),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gbrank.boosters.stages import Progress, stages_of
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
-from gbrank.data.spread import unit_width
+from gbrank.data.spread import step_factor, unit_width
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE, get_objective
 from gbrank.objectives.objective import BoundObjective, Objective
@@ -163,7 +163,8 @@ class GradientHook:
 
         With the objective's own curvature, both are divided by its mean over all workers, so that
         min_child_weight and min_sum_hessian_in_leaf count documents, as they do for squared loss.
-        Newton steps stay the same.
+        Newton steps stay the same. Those of objectives that begin with another are as long as
+        sigma; under a schedule in spreads they are lengthened (see `step_factor`).
         """
         now = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
         stage, objective = self.stages[now], self.stages[now].objective
@@ -175,15 +176,19 @@ class GradientHook:
                 "the round is not known, and sigma or the objective depends on it: the hook was "
                 "called from outside the booster's training. Use its method at_round."
             )
+        longer = 1.0
         if unit_of(stage.schedule) == "spread":
-            queries = bound[now].queries
+            queries, unit = bound[now].queries, objective.facts.sigma_unit
             scores = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
-            sigma *= unit_width(scores, queries, objective.facts.sigma_unit)
+            if objective.facts.start != "none" and self.curvature == "own":
+                longer = step_factor(sigma, queries, unit)
+            sigma *= unit_width(scores, queries, unit)
         if round is not None:
             self.sigmas[round] = sigma
         where = f"round {'unknown' if round is None else round} of {objective}"
         try:
             gradient, curvature = bound[now].gradients(scores, sigma, (round or 0) - stage.begin)
+            gradient *= longer
         except (RuntimeError, ValueError) as error:
             raise type(error)(f"{where}: {error}") from error
         if self.curvature == "unit":

@@ -134,8 +134,9 @@ class Schema:
             )
         return matrix
 
-    def _from_frame(self, frame: "nw.DataFrame[Any]") -> NDArray[np.float64]:
-        matrix = np.empty(frame.shape)
+    def _from_frame(self, frame: "nw.DataFrame[Any]") -> NDArray[Any]:
+        single = all(column.dtype == nw.Float32 for column in frame.iter_columns())
+        matrix = np.empty(frame.shape, np.float32 if single else np.float64)
         for position, column in enumerate(frame.iter_columns()):
             known = self.categories.get(position)
             if known is not None and not (_is_numeric(column) and _all_text(known)):
@@ -144,7 +145,8 @@ class Schema:
                     codes.get(_plain(value), np.nan) for value in column.to_list()
                 ]
             elif known is None and _is_numeric(column):
-                matrix[:, position] = column.cast(nw.Float64).to_numpy()
+                kind = nw.Float32 if single else nw.Float64
+                matrix[:, position] = column.cast(kind).to_numpy()
             else:
                 raise ValueError(
                     f"X must hold the types of fit; column {column.name!r} has dtype "

@@ -1,18 +1,20 @@
-"""How far scores lie apart within queries: the unit of relative schedules."""
+"""How far scores lie apart within queries: the unit of relative schedules, and of their steps."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.data.queries import Queries
-from gbrank.parallel.collective import all_max
+from gbrank.parallel.collective import all_max, all_sum
 from gbrank.parallel.sums import order_free_mean
 
-__all__ = ["spread_within_queries", "unit_width"]
+__all__ = ["spread_within_queries", "step_factor", "unit_width"]
 
 Vector = NDArray[np.float64]
 
 # Widths of several spreads multiply the spread in every round: single precision must hold them.
 WIDEST_SPREAD = 1e9
+# Queries with which steps are halfway from σ to a spread: chosen on validation queries.
+HALFWAY = 5000
 
 
 def spread_within_queries(scores: Vector, queries: Queries) -> float:
@@ -39,5 +41,19 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
 
 def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
     """Return the sigma that 1 stands for in units of the spread, over all workers; 1 for ties."""
-    power = 2 if sigma_unit == "squared score" else 1
-    return min(spread_within_queries(scores, queries), WIDEST_SPREAD) ** power or 1.0
+    return min(spread_within_queries(scores, queries), WIDEST_SPREAD) ** _power(sigma_unit) or 1.0
+
+
+def step_factor(sigma: float, queries: Queries, sigma_unit: str) -> float:
+    """Return what takes steps from σ spreads to σ + (1 − σ) n / (n + 5000), with n queries.
+
+    n is that of all workers: many queries bear out a step as long as the spread, few do not.
+    """
+    width = min(sigma ** (1 / _power(sigma_unit)), 1.0)
+    n = float(all_sum(queries.n_queries))
+    return 1 + (1 / width - 1) * n / (n + HALFWAY)
+
+
+def _power(sigma_unit: str) -> int:
+    """Return the power of a score that sigma is measured in."""
+    return 2 if sigma_unit == "squared score" else 1

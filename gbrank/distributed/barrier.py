@@ -4,6 +4,7 @@ import json
 import pickle
 import socket
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,9 @@ from gbrank.distributed.parts import take_part, true_cause
 from gbrank.parallel.collective import BoosterError
 
 __all__ = ["n_slots", "run_in_stage"]
+
+# How long the others get to end once a task's booster has failed: XGBoost's end by themselves.
+GRACE_SECONDS = 10
 
 
 def n_slots(dataset: DataFrame) -> int:
@@ -46,7 +50,7 @@ def run_in_stage(partitions: DataFrame, task: Callable[[pa.Table | None, int], A
 def _answer(
     task: Callable[[pa.Table | None, int], Any], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Do one task's part. Its own errors are answers: Spark would repeat what fails."""
+    """Do one task's part. Errors are answers, where no task is lost: Spark repeats what fails."""
     context = BarrierTaskContext.get()
     rank = context.partitionId()
     batches = list(batches)
@@ -57,11 +61,13 @@ def _answer(
     answer: Any
     try:
         answer = take_part(task, arguments, rank, hosts[rank], table, rank)
-    except BoosterError:  # the others may wait inside the booster: Spark ends them with the stage
-        raise
     except Exception as error:
         answer = error
-    context.barrier()  # the meeting point stays until all have left it
+    leaving = ThreadPoolExecutor(1).submit(context.barrier)
+    try:  # the meeting point stays until all have left it
+        leaving.result(GRACE_SECONDS if isinstance(answer, BoosterError) else None)
+    except TimeoutError:  # a task is lost, or waits inside its booster: Spark ends all
+        raise answer from None
     yield pa.RecordBatch.from_pydict({"answer": [cloudpickle.dumps(answer)]})
 
 

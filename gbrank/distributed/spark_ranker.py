@@ -41,6 +41,13 @@ from gbrank.ranker import GBRanker
 __all__ = ["SparkGBRanker", "SparkGBRankerModel"]
 
 RANKER_PARAMS = GBRanker().get_params(deep=False)
+# Parameters that name a column, and what `Part` calls it.
+COLUMNS = {
+    "qidCol": "qid",
+    "labelCol": "y",
+    "weightCol": "sample_weight",
+    "queryWeightCol": "query_weight",
+}
 
 
 class _HasFeaturesCol(HasPredictionCol):
@@ -91,13 +98,16 @@ class SparkGBRanker(
     Parameters
     ----------
     featuresCol : str or list of str
-        A column of vectors or arrays, or several columns of numbers. NaN and null are missing.
+        A column of vectors or arrays, or several columns of numbers, whose names the model
+        keeps. NaN and null are missing.
     labelCol : str
         Relevance labels, at least 0.
     qidCol : str
         The query of each row. Rows may be in any order.
     weightCol : str, optional
         Document weights.
+    queryWeightCol : str, optional
+        The weight of each row's query, the same in all its rows.
     validationIndicatorCol : str, optional
         A column of booleans: true in all rows of the queries to validate on.
     predictionCol : str
@@ -129,6 +139,9 @@ class SparkGBRanker(
     """
 
     qidCol: Param[str] = Param(Params._dummy(), "qidCol", "the query of each row")
+    queryWeightCol: Param[str] = Param(
+        Params._dummy(), "queryWeightCol", "the weight of each row's query"
+    )
     numTasks: Param[Any] = Param(Params._dummy(), "numTasks", "tasks that train together")
     checkpoint: Param[Any] = Param(Params._dummy(), "checkpoint", "a folder that machines share")
     checkpoint_rounds: Param[int] = Param(
@@ -185,21 +198,31 @@ class SparkGBRanker(
         ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
         columns = self._columns(dataset)
         slots = n_slots(dataset)
+        if not slots:
+            raise RuntimeError(
+                "the Spark cluster must have an executor, got none that is ready: run a job first."
+            )
         n_tasks = self.getOrDefault("numTasks") or slots
         check_number(n_tasks, "numTasks", 1, slots, integer=True)
         threads = int(dataset.sparkSession.conf.get("spark.task.cpus", "1"))
         # In an order of their own: a checkpoint is of the same rows.
         rows = dataset.select(*columns).repartition(n_tasks, "qid")
         rows = rows.sortWithinPartitions(*rows.columns)
-        kept = self.getOrDefault("checkpoint"), self.getOrDefault("checkpoint_rounds")
-        fitted = run_in_stage(rows, partial(_fit_table, ranker, threads, *kept))
-        return self._copyValues(SparkGBRankerModel(fitted))
+        task = partial(
+            _fit_table, ranker, threads, self._given(), self.getOrDefault("checkpoint"),
+            self.getOrDefault("checkpoint_rounds"),
+        )  # fmt: skip
+        return self._copyValues(SparkGBRankerModel(run_in_stage(rows, task)))
+
+    def _given(self) -> dict[str, Any]:
+        """Return the user's columns, by the parameters that name them."""
+        params = ("featuresCol", *COLUMNS)
+        return {name: self.getOrDefault(name) for name in params if self.isDefined(name)}
 
     def _columns(self, dataset: DataFrame) -> list[Column]:
         """Return the columns that tasks need, by the names of `Part`."""
         columns = [self._features(dataset).alias("X")]
-        wanted = {"qidCol": "qid", "labelCol": "y", "weightCol": "sample_weight"}
-        for param, name in wanted.items():
+        for param, name in COLUMNS.items():
             if not self.isDefined(param):
                 continue
             column = self.getOrDefault(param)
@@ -312,6 +335,7 @@ def _kind(dataset: DataFrame, param: str, column: Any) -> Any:
 def _fit_table(
     ranker: GBRanker,
     threads: int,
+    given: dict[str, Any],
     checkpoint: str | None,
     every: int,
     table: pa.Table | None,
@@ -319,28 +343,30 @@ def _fit_table(
 ) -> GBRanker:
     """Fit on one task's rows."""
     own = None if checkpoint is None else Path(checkpoint) / f"task-{rank}"
-    return fit_part(ranker, None, threads, *_parts(table), checkpoint=own, checkpoint_rounds=every)
+    parts = _parts(table, given)
+    return fit_part(ranker, None, threads, *parts, checkpoint=own, checkpoint_rounds=every)
 
 
-def _parts(table: pa.Table | None) -> list[Part]:
+def _parts(table: pa.Table | None, given: dict[str, Any]) -> list[Part]:
     """Return the rows to train on, and those to validate on."""
-    if table is None:
+    if table is None or not table.num_rows:
         raise _too_few([0])
-    for param, name in {"qidCol": "qid", "featuresCol": "X"}.items():
-        if table.column(name).null_count:
-            raise ValueError(f"{param} must not be null, got {table.column(name).null_count}.")
+    for param, column in given.items():
+        nulls = table.column(COLUMNS.get(param, "X")).null_count
+        if nulls:
+            raise ValueError(f"{param} must not be null, got {nulls} nulls in column {column!r}.")
     values = {name: table.column(name).to_numpy() for name in table.column_names if name != "X"}
-    values["X"] = _matrix(table.column("X").combine_chunks())
+    X, names = _matrix(table.column("X").combine_chunks()), given["featuresCol"]
+    values["X"] = pd.DataFrame(X, columns=names, copy=False) if isinstance(names, list) else X
     held_out = values.pop("held_out", None)
     if held_out is None:
-        sides = [np.ones(table.num_rows, dtype=bool)]
-    else:
-        sides = [~held_out, held_out]
-        if both := sorted(set(values["qid"][held_out]) & set(values["qid"][~held_out])):
-            raise ValueError(
-                "validationIndicatorCol must be the same in all rows of a query, got both in "
-                f"query {both[0]!r}."
-            )
+        return [Part(**values)]
+    if both := sorted(set(values["qid"][held_out]) & set(values["qid"][~held_out])):
+        raise ValueError(
+            "validationIndicatorCol must be the same in all rows of a query, got both in "
+            f"query {both[0]!r}."
+        )
+    sides = [~held_out, held_out]
     if not all(side.any() for side in sides):
         raise _too_few([int(side.sum()) for side in sides])
     return [Part(**{name: column[side] for name, column in values.items()}) for side in sides]

