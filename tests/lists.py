@@ -17,11 +17,11 @@ SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first"
 
 
 def runner(name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1) -> Runner:
-    """Bind an objective that sums all lists in one way: the limit of its kernel says which."""
+    """Bind an objective that sums all lists in one way: its kernel's limit, if any, says which."""
     queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
-    (limit,) = {"longest", "direct", "most_neighbours"} & set(program.parameters._fields)
-    parameters = program.parameters._replace(**{limit: np.inf if direct else 0.0})
+    limits = {"longest", "direct", "most_neighbours"} & set(program.parameters._fields)
+    parameters = program.parameters._replace(**dict.fromkeys(limits, np.inf if direct else 0.0))
     sweeps = not direct and program.kernel is pairs.direct_pairs
     kernel = pairs.swept_pairs if sweeps else program.kernel
     return Runner(replace(program, parameters=parameters, kernel=kernel), queries, n_jobs)

@@ -13,41 +13,62 @@ rounding size. Where the discount is cut at a rank, only those x count that few 
 and few of the functions are far from one: the steps need not shrink with the list. At each x one
 recursion over the documents gives the sums over i for every number of documents above, and division
 by the generating function q_k + p_k z takes document k out.
-Long lists are left to `gbrank.kernels.rank_exponentials`, if their discounts allow it.
+Discounts that are sums of exponentials are left to `gbrank.kernels.rank_exponentials`.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, Query
+from gbrank.kernels.integration_points import add_curvature, chance_above, densest, gain_levels
 from gbrank.kernels.newton_steps import bound_steps, multiply
 from gbrank.kernels.rank_exponentials import sum_exponentials
 
-__all__ = ["LONGEST_DIRECT", "SCRATCH", "SoftRankParameters", "soft_rank"]
+__all__ = ["SCRATCH", "Accuracy", "SoftRankParameters", "accuracy_of", "soft_rank"]
 
-# Up to so many documents within reach of each other are counted one by one: measured.
-LONGEST_DIRECT = 150
-# More points of integration per document are few documents at each: they are counted.
-DENSEST = 4
-
-# Farther than REACH σ from its score, a document is certainly above or below: Φ(−7.5) = 3e-14.
-REACH = 7.5
-# Distance of the x, in σ/√(n + 1), n documents: the sums' error is about exp(−2 (π / STEP)²).
-STEP = 0.9
-# Documents that are seldom above x count for less: all for this times the mean number above.
+# All documents count for the step where at most this times the mean number above matters.
 SELDOM = 4
-# Numbers of documents above x less probable than exp(−TAIL) are left out.
-TAIL = 32.0
 
 # The rows of scratch. Those after GAIN hold one entry per number of documents above x, from the
 # largest to 0: COUNT its probability, ANY and GAINED Σ_i φ_i P(N_−i) without and with G_i.
 DEPTH, GAIN, DENSITY, ABOVE, LEFT, SLOPE, COUNT, ANY, GAINED = range(9)
 SCRATCH = 9
+
+
+class Accuracy(NamedTuple):
+    """What bounds the errors of the integrals, in units of σ.
+
+    Parameters
+    ----------
+    reach : float
+        Documents whose score is farther from x are certainly above or below it.
+    step : float
+        Distance of the x, times √(n + 1), n documents in a cluster.
+    smooth_step : float
+        Where discounts are sums of exponentials, times log(n + 4), n documents in reach of an x.
+    tail : float
+        Numbers of documents above x less probable than exp(−tail) are left out.
+    """
+
+    reach: float
+    step: float
+    smooth_step: float
+    tail: float
+
+
+def accuracy_of(tolerance: float) -> Accuracy:
+    """Return what leaves errors below `tolerance`, relative to the largest value: measured."""
+    digits = -np.log(tolerance)
+    return Accuracy(
+        reach=-float(ndtri(tolerance / 1000)),
+        step=np.pi * np.sqrt(2 / (digits + 1)),
+        smooth_step=13 / digits,
+        tail=digits + 9,
+    )
 
 
 class SoftRankParameters(NamedTuple):
@@ -59,16 +80,12 @@ class SoftRankParameters(NamedTuple):
         Of the exponentials that discounts are sums of.
     drops : ndarray, shape (n_queries, n_rates)
         The drops of each query's discount, NaN if it is no such sum.
-    tables : ndarray
-        What sums by boxes need of each rate: see `gbrank.kernels.rank_exponentials.make_tables`.
-    longest : float
-        Up to how many documents of a cluster are counted.
+    accuracy : Accuracy
     """
 
     rates: Vector
     drops: Matrix
-    tables: NDArray[np.float64]
-    longest: float
+    accuracy: Accuracy
 
 
 def soft_rank(
@@ -80,11 +97,13 @@ def soft_rank(
 ) -> float:
     """Compute −E[M] and its derivatives, for clusters of documents out of each other's reach."""
     s, x, table, sigma = query.scores, query.ranking.x, query.ranking.table, query.sigma
-    work = query.scratch
+    work, accuracy = query.scratch, parameters.accuracy
     m = s.size
     drops = parameters.drops[query.number]
     fitted = drops.size > 0 and drops[0] == drops[0]
-    longest = parameters.longest if fitted else np.inf
+    rates = drops.size
+    while fitted and rates > 0 and drops[rates - 1] == 0:
+        rates -= 1
     most = x.max()
     if most == 0:
         return 0.0
@@ -95,23 +114,35 @@ def soft_rank(
     support = table.size
     while support > 0 and table[support - 1] == 0:
         support -= 1
-    deepest = most_above(support)
+    deepest = most_above(support, accuracy.tail)
+    level = np.empty(m, np.int64)
+    levels = 0
     value = 0.0
     start = 0
     while start < m:
         depth[start] = 0.0
         end = start + 1
-        while end < m and (s[end - 1] - s[end]) / sigma <= 2 * REACH:
+        while end < m and (s[end - 1] - s[end]) / sigma <= 2 * accuracy.reach:
             depth[end] = (s[start] - s[end]) / sigma
             end += 1
-        step = STEP / np.sqrt(min(end - start, SELDOM * deepest) + 1)
-        if end - start > longest and depth[end - 1] + 2 * REACH < DENSEST * step * (end - start):
+        if end == start + 1:
+            value += gains[start] * table[start]
+            start = end
+            continue
+        if gradient.size > 0:
+            levels = gain_levels(start, end, gains, level)
+        if fitted:
+            step = accuracy.smooth_step / np.log(densest(start, end, accuracy.reach, depth) + 4.0)
             value += sum_exponentials(
-                start, end, step, REACH, table[0], parameters.rates, drops, parameters.tables,
-                depth, gains, work[DENSITY:], gradient, curvature,
+                start, end, step, accuracy.reach, table[0], parameters.rates[:rates], drops[:rates],
+                levels, level, depth, gains, work[DENSITY:], gradient, curvature,
             )  # fmt: skip
         else:
-            value += integrate(start, end, step, support, deepest, table, work, gradient, curvature)
+            step = accuracy.step / np.sqrt(min(end - start, SELDOM * deepest) + 1)
+            value += integrate(
+                start, end, step, accuracy, support, deepest, table, levels, level, work, gradient,
+                curvature,
+            )  # fmt: skip
         start = end
     scale = most * query.ranking.scale
     bound_steps(1.0, gradient, curvature)
@@ -121,56 +152,56 @@ def soft_rank(
 
 @inline
 def integrate(
-    start: int, end: int, step: float, support: int, deepest: float, table: Vector, work: Matrix,
-    gradient: Vector, curvature: Vector,
+    start: int, end: int, step: float, accuracy: Accuracy, support: int, deepest: float,
+    table: Vector, levels: int, level: Positions, work: Matrix, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Return the value of a cluster and add its derivatives, in units of σ."""
-    depth, gains, density, above = work[DEPTH], work[GAIN], work[DENSITY], work[ABOVE]
-    by_gain = start + np.argsort(gains[start:end])
-    density[start:end] = 0.0
+    depth, density, above = work[DEPTH], work[DENSITY], work[ABOVE]
+    reach = accuracy.reach
+    sums = np.empty((2, levels))
     value = 0.0
     low = start
     high = start
-    for node in range(2 + int((depth[end - 1] + 2 * REACH) / step)):
-        x = node * step - REACH
-        while high < end and depth[high] < x + REACH:
+    for node in range(2 + int((depth[end - 1] + 2 * reach) / step)):
+        x = node * step - reach
+        while high < end and depth[high] < x + reach:
             high += 1
-        while low < high and depth[low] <= x - REACH:
-            density[low] = 0.0
+        while low < high and depth[low] <= x - reach:
             low += 1
         if low == high:
             continue
         for j in range(low, high):
-            z = x - depth[j]
-            density[j] = np.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
-            above[j] = 0.5 * math.erfc(-z * np.sqrt(0.5))
+            above[j], density[j] = chance_above(x - depth[j])
         if low + sum_of(above[low:high]) > deepest:
             break  # all that follow are above as well, and no rank so far down counts
-        bottom, top = count_above(low, high, work)
+        bottom, top = count_above(low, high, accuracy.tail, work)
         total = 0.0
         for r in range(bottom, top + 1):
             total += work[GAINED, r - 1] * table[high - r]
         value += step * total
         if gradient.size > 0 and high > low + 1:
             add_derivatives(low, high, bottom, top, step, support, table, work, gradient)
-            add_curvature(low, high, bottom, top, step, by_gain, table, work, curvature)
+            drop = 0.0
+            for r in range(max(bottom, 2), top + 1):
+                drop += work[ANY, r - 1] * (table[high - r] - table[high - r + 1])
+            add_curvature(low, high, step * drop, level, sums, density, work[GAIN], curvature)
     return value
 
 
 @inline
-def most_above(support: int) -> float:
+def most_above(support: int, tail: float) -> float:
     """Return the mean number above x at which it is improbable that fewer than `support` are."""
-    return support + 4 * TAIL / 3 + np.sqrt(16 * TAIL * TAIL / 9 + 2 * TAIL * support)
+    return support + 4 * tail / 3 + np.sqrt(16 * tail * tail / 9 + 2 * tail * support)
 
 
 @inline
-def tail_width(variance: float) -> float:
-    """Return by how much a number misses its mean with probability exp(−TAIL) (Bernstein)."""
-    return TAIL / 3 + np.sqrt(TAIL * TAIL / 9 + 2 * TAIL * variance)
+def tail_width(variance: float, tail: float) -> float:
+    """Return by how much a number misses its mean with probability exp(−tail) (Bernstein)."""
+    return tail / 3 + np.sqrt(tail * tail / 9 + 2 * tail * variance)
 
 
 @inline
-def count_above(low: int, high: int, work: Matrix) -> tuple[int, int]:
+def count_above(low: int, high: int, tail: float, work: Matrix) -> tuple[int, int]:
     """Fill COUNT, ANY and GAINED; return the range of r = documents − number above."""
     gains, density, above = work[GAIN], work[DENSITY], work[ABOVE]
     count, any_, gained = work[COUNT], work[ANY], work[GAINED]
@@ -186,7 +217,7 @@ def count_above(low: int, high: int, work: Matrix) -> tuple[int, int]:
         q = 1.0 - p
         mean += p
         variance += p * q
-        width = tail_width(variance)
+        width = tail_width(variance, tail)
         if bottom > max(1.0, high - low - (mean + width + 1)):
             bottom -= 1
             count[bottom - 1] = 0.0
@@ -239,26 +270,3 @@ def add_derivatives(
             slope[k] += left[k] * drop
     for k in range(low, high):
         gradient[k] -= step * density[k] * slope[k]
-
-
-@inline
-def add_curvature(
-    low: int, high: int, bottom: int, top: int, step: float, by_gain: Positions, table: Vector,
-    work: Matrix, curvature: Vector,
-) -> None:  # fmt: skip
-    """Add Σ_i |G_k − G_i| φ_i φ_k times the mean drop of the discount at x."""
-    gains, density, any_ = work[GAIN], work[DENSITY], work[ANY]
-    drop = 0.0
-    for r in range(max(bottom, 2), top + 1):
-        drop += any_[r - 1] * (table[high - r] - table[high - r + 1])
-    total = sum_of(density[low:high])
-    total_gain = 0.0
-    for k in range(low, high):
-        total_gain += density[k] * gains[k]
-    mass = 0.0
-    gain = 0.0
-    for k in by_gain:
-        mass += density[k]
-        gain += density[k] * gains[k]
-        spread = gains[k] * (2 * mass - total) - (2 * gain - total_gain)
-        curvature[k] += step * density[k] * max(spread, 0.0) * drop / total

@@ -11,6 +11,7 @@ import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, Query
+from gbrank.kernels.exponentials import fast_exp
 from gbrank.kernels.gauss_transform import FEW, GAUSSIAN, GAUSSIAN_SLOPE, add_by_boxes, lay_out
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import multiply, size_as_curvature
@@ -56,13 +57,13 @@ def smooth_measure(
     means = scratch[2]
     width = np.sqrt(sigma)
     most = parameters.most_neighbours
-    boxed = m > most and count_neighbours(s, sigma) > most * m
+    boxed = m > most and count_neighbours(s, width) > most * m
     if boxed:
         places = scratch[3, :m]
         lay_out(s, width, places)
         average_in_boxes(x, places, scratch[4:], total, means)
     else:
-        average(s, x, sigma, total, means)
+        average(s, x, width, total, means)
     loss = -measure.by_position(query.ranking, means, slopes)
     if gradient.size == 0:
         return loss
@@ -71,48 +72,56 @@ def smooth_measure(
     if boxed:
         add_in_boxes(x, means, slopes, places, scratch[4:], gradient)
     else:
-        add_neighbours(s, x, sigma, width, means, slopes, gradient)
+        add_neighbours(s, x, width, means, slopes, gradient)
     size_as_curvature(gradient, curvature)
     multiply(2 / width, 2 / width / longest_step(s, width), gradient, curvature)
     return loss
 
 
 @inline
-def average(s: Vector, x: Vector, sigma: float, total: Vector, means: Vector) -> None:
+def average(s: Vector, x: Vector, width: float, total: Vector, means: Vector) -> None:
     """Write the sum of the weights at each position, and the mean x."""
     m = s.size
     total[:m] = 1.0
     means[:m] = x
+    inverse = 1.0 / width
+    stop = 1
     for i in range(m - 1):
-        for j in range(i + 1, m):
-            weight = neighbour(s[i], s[j], sigma)
-            if weight == 0.0:
-                break
-            total[i] += weight
+        stop = neighbours_end(i, stop, s, width)
+        weights = 0.0
+        weighted = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(stop)):
+            gap = (s[i] - s[j]) * inverse
+            weight = fast_exp(-gap * gap)
+            weights += weight
+            weighted += weight * x[j]
             total[j] += weight
-            means[i] += weight * x[j]
             means[j] += weight * x[i]
+        total[i] += weights
+        means[i] += weighted
     for j in range(m):
         means[j] /= total[j]
 
 
 @inline
 def add_neighbours(
-    s: Vector, x: Vector, sigma: float, width: float, means: Vector, slopes: Vector,
-    gradient: Vector,
-) -> None:  # fmt: skip
+    s: Vector, x: Vector, width: float, means: Vector, slopes: Vector, gradient: Vector
+) -> None:
     """Add all pairs of neighbours, in units of √σ, the width."""
     m = s.size
+    inverse = 1.0 / width
+    stop = 1
     for i in range(m - 1):
-        for j in range(i + 1, m):
-            weight = neighbour(s[i], s[j], sigma)
-            if weight == 0.0:
-                break
-            here = weight * slopes[i] * (x[j] - means[i])  # document j at position i
-            there = weight * slopes[j] * (x[i] - means[j])
-            force = (s[i] - s[j]) / width * (there + here)
-            gradient[i] += force
+        stop = neighbours_end(i, stop, s, width)
+        total = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(stop)):
+            gap = (s[i] - s[j]) * inverse
+            here = slopes[i] * (x[j] - means[i])  # document j at position i
+            there = slopes[j] * (x[i] - means[j])
+            force = fast_exp(-gap * gap) * gap * (there + here)
+            total += force
             gradient[j] -= force
+        gradient[i] += total
 
 
 @inline
@@ -170,20 +179,20 @@ def longest_step(s: Vector, width: float) -> float:
 
 
 @inline
-def count_neighbours(s: Vector, sigma: float) -> int:
+def count_neighbours(s: Vector, width: float) -> int:
     """Return the number of pairs whose weight is not negligible."""
     pairs = 0
-    top = 0
+    stop = 1
     for i in range(s.size):
-        while neighbour(s[top], s[i], sigma) == 0.0:
-            top += 1
-        pairs += i - top
+        stop = neighbours_end(i, stop, s, width)
+        pairs += stop - i - 1
     return pairs
 
 
 @inline
-def neighbour(a: float, b: float, sigma: float) -> float:
-    """Return exp(−(a − b)²/σ), or 0 where it is negligible."""
-    gap = abs(a - b)
-    exponent = gap / sigma * gap
-    return np.exp(-exponent) if exponent < NEGLIGIBLE else 0.0
+def neighbours_end(i: int, stop: int, s: Vector, width: float) -> int:
+    """Return the first document from max(i + 1, stop) on that is no neighbour of document i."""
+    stop = max(i + 1, stop)
+    while stop < s.size and ((s[i] - s[stop]) / width) ** 2 < NEGLIGIBLE:
+        stop += 1
+    return stop

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.program import Program
-from gbrank.kernels.rank_distributions import LONGEST_DIRECT, SCRATCH, SoftRankParameters, soft_rank
-from gbrank.kernels.rank_exponentials import fit_discounts, make_tables
+from gbrank.kernels.rank_distributions import SCRATCH, SoftRankParameters, accuracy_of, soft_rank
+from gbrank.kernels.rank_exponentials import fit_discounts
 from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import ANNEALED, Facts
@@ -23,22 +24,20 @@ class SoftRank(MeasureObjective):
     The loss is −Z⁻¹ Σ_i G_i Σ_r P_i(r) D(r), where P_i(r) is the probability that document i has
     rank r when noise of standard deviation σ is added to each score. Unlike the paper, which takes
     the pairs of a document for independent, the distributions of ranks are exact: given the noisy
-    score of document i, the others are above it independently, and this is integrated over. Value
-    and gradient are accurate to 1e-10 of the largest value of the measure.
+    score of document i, the others are above it independently, and this is integrated over.
 
-    Longer lists do without distributions of ranks, if the discount is a sum of exponentials of the
-    rank to a millionth: as log2, LETOR's, reciprocal
-    , geometric and linear ones
-    are. Value and gradient are then accurate to 1e-6 of their largest entry (as measured, to 1e-8),
-    the curvature to 5e-3: there, gains that differ by less than 1/64 of the largest are not all
-    told apart. A discount that is cut at a rank k needs distributions only where few documents are
-    above, and is exact for lists of any length.
+    Discounts that are sums of exponentials of the rank, as log2, LETOR's, reciprocal, geometric and
+    linear ones are to a ten-millionth, need no distribution of ranks, and take a small part of the
+    seconds. Others, as those that are cut at a rank, need it.
 
     Parameters
     ----------
     measure : DiscountedMeasure or str
         A measure of the form Z⁻¹ Σ G(y) D(r): NDCG, DCG, precision, recall, WTA, RBP. Its own
         `ties` and `no_relevant` play no part.
+    tolerance : float
+        By how much the value may be off, relative to the measure of the best order, and the
+        gradient, relative to that per σ; between 1e-10 and 1e-3.
 
     References
     ----------
@@ -57,13 +56,18 @@ class SoftRank(MeasureObjective):
     declared = Facts(
         formula="−Z⁻¹ Σ_i G_i Σ_r P(rank of i = r) D(r), scores with noise N(0, σ²)",
         source="Taylor, Guiver, Robertson & Minka 2008, eq. 8, with exact distributions of ranks",
-        cost="O(n²) for every n documents within 15 σ of each other, each at √n points of "
-        "integration",
-        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents; O(n k √k) if the measure has a k",
+        cost="O(m log m); if the measure has a k, O(n k √k) for every n documents within 10 σ of "
+        "each other",
         sigma=ANNEALED,
         start="ranknet",
         takes_measure=True,
     )
+
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self.tolerance, "tolerance", 1e-10, 1e-3)
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:
@@ -73,9 +77,9 @@ class SoftRank(MeasureObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure's gains and discounts."""
         terms = self.terms(labels, queries)
-        rates, drops = fit_discounts(terms.table, queries, LONGEST_DIRECT)
+        rates, drops = fit_discounts(terms.table, queries, self.tolerance)
         return terms.program(
             soft_rank,
-            parameters=SoftRankParameters(rates, drops, make_tables(rates), LONGEST_DIRECT),
+            parameters=SoftRankParameters(rates, drops, accuracy_of(self.tolerance)),
             scratch=SCRATCH,
         )

@@ -14,7 +14,6 @@ from gbrank.kernels.soft_indicators import MOST_NEIGHBOURS
 from lists import (
     LABELS,
     SCORES,
-    assert_close,
     gradients,
     make_labels,
     make_scores,
@@ -132,30 +131,3 @@ def test_tables() -> None:
         ):
             error = powers @ table[k + boxes.REACH] @ powers.T - exact
             assert np.abs(error).max() < 2e-11 if abs(k) < 5 else 1e-13
-
-
-# --- SoftRank ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["soft:ndcg", "soft:rbp", "soft:dcg(discount=reciprocal)", "soft:dcg(discount=letor)",
-     "soft:ndcg(discount=linear)"],
-)  # fmt: skip
-@pytest.mark.parametrize(
-    ("labels", "scores", "sigma"),
-    [("graded", "scattered", 0.3), ("binary", "tied", 1.0), ("continuous", "clustered", 3.0),
-     ("rare", "equal", 1.0), ("graded", "worst first", 100.0)],
-)  # fmt: skip
-def test_soft_rank(name: str, labels: str, scores: str, sigma: float) -> None:
-    """Sums of exponentials agree with distributions of ranks."""
-    rng = np.random.default_rng(4)
-    y = make_labels(labels, 320, rng)
-    s = make_scores(scores, y, rng)
-    summed, counted = (runner(name, y, way) for way in (False, True))
-    assert summed.values(s, sigma) == pytest.approx(counted.values(s, sigma), rel=1e-6)
-    gradient, curvature = summed.gradients(s, sigma, 0, np.empty(0))
-    expected, bend = counted.gradients(s, sigma, 0, np.empty(0))
-    assert (gradient != expected).any() or scores == "equal"
-    assert_close(gradient, expected, 1e-6)
-    assert_close(curvature, bend, 5e-3)

@@ -267,7 +267,7 @@ FORMULAS: dict[str, Callable[[float], Any]] = {
     **{f"smooth:{name}": partial(smoothrank, name) for name in OF_PLACES},
     **{f"tie:{name}": partial(tierank, name) for name in ("ndcg", "ap", "rr", "err")},
     "smoothap": smoothap,
-    "soft:ndcg": softrank,
+    "soft(tolerance=1e-10):ndcg": softrank,
     "listnet": softmax,
     "xendcg": softmax,
     "listmle": listmle,

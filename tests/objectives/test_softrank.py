@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from cases import loop
-from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_objective
+from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_measure, get_objective
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure, Terms
 from gbrank.objectives.softrank import SoftRank
+from lists import make_labels, make_scores
 
 Vector = NDArray[np.float64]
 
@@ -33,8 +34,8 @@ of_every_kind = pytest.mark.parametrize("measure", MEASURES, ids=str)
 
 
 def bind(measure: Any, labels: Any) -> Any:
-    """Bind SoftRank to one query."""
-    return SoftRank(measure).bind(labels, Queries.from_sizes([len(labels)]))
+    """Bind SoftRank at its most accurate to one query."""
+    return SoftRank(measure, tolerance=1e-10).bind(labels, Queries.from_sizes([len(labels)]))
 
 
 def query(m: int, spread: float, seed: int = 0) -> tuple[Vector, Vector]:
@@ -187,6 +188,75 @@ def test_what_always_holds(documents: list[tuple[int, float]], sigma: float) -> 
     assert (gradient[worst] >= -tiny).all()
     assert (np.abs(gradient) <= curvature * sigma * (1 + 1e-9) + 1e-300).all()
     assert -1 - 1e-10 <= bound.loss(s, sigma)[0] <= 0
+
+
+# --- Tolerance --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["ndcg", "rbp", "dcg(discount=reciprocal)", "ndcg(discount=letor)", "ndcg(discount=linear)",
+     "ndcg@5", "precision@30"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("labels", "scores", "sigma"),
+    [("graded", "scattered", 0.3), ("binary", "tied", 1.0), ("continuous", "clustered", 3.0),
+     ("rare", "equal", 1.0), ("graded", "worst first", 100.0), ("graded", "scattered", 0.01)],
+)  # fmt: skip
+@loop("tolerance", [1e-3, 1e-4, 1e-6])
+@loop("m", [2, 3, 9, 60])
+def test_tolerance(
+    measure: str, labels: str, scores: str, sigma: float, tolerance: float, m: int
+) -> None:
+    """Value and gradient are off by at most that, of the measure's scale and of that per σ."""
+    rng = np.random.default_rng(4)
+    y = make_labels(labels, m, rng)
+    s, queries = make_scores(scores, y, rng), Queries.from_sizes([m])
+    rough, exact = (
+        SoftRank(measure, tolerance=most).bind(y, queries) for most in (tolerance, 1e-10)
+    )
+    best = get_measure(measure).bind(y, queries).per_query(y)[0]
+    best = best if best > 0 else 1.0
+    off = tolerance * best
+    assert abs(rough.loss(s, sigma) - exact.loss(s, sigma))[0] <= off
+    gradient, curvature = rough.gradients(s, sigma)
+    expected, bend = exact.gradients(s, sigma)
+    assert np.abs(gradient - expected).max() * sigma <= off
+    assert np.abs(curvature - bend).max() * sigma**2 <= 1e-2 * best
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["ndcg", "ndcg(discount=letor)", "rbp", "ndcg@20"])
+@loop("sigma", [0.03, 1.0, 30.0])
+def test_tolerance_for_long_lists(measure: str, sigma: float) -> None:
+    """A thousand documents."""
+    labels, s = query(1000, 1.0, seed=8)
+    queries = Queries.from_sizes([1000])
+    rough, exact = (SoftRank(measure, tolerance=t).bind(labels, queries) for t in (1e-4, 1e-10))
+    best = get_measure(measure).bind(labels, queries).per_query(labels)[0]
+    assert abs(rough.loss(s, sigma) - exact.loss(s, sigma))[0] <= 1e-4 * best
+    off = np.abs(rough.gradients(s, sigma)[0] - exact.gradients(s, sigma)[0]).max()
+    assert off * sigma <= 1e-4 * best
+
+
+def test_lists_of_many_lengths() -> None:
+    """Lists of many lengths share their exponentials: each is as it is by itself."""
+    rng = np.random.default_rng(5)
+    sizes = [1, 2, 3, 40, 300, 7]
+    y, s = rng.integers(0, 4, sum(sizes)).astype(float), rng.normal(size=sum(sizes))
+    together = SoftRank().bind(y, Queries.from_sizes(sizes)).gradients(s)[0]
+    ends = np.cumsum(sizes)
+    for end, size in zip(ends, sizes, strict=True):
+        own = slice(end - size, end)
+        alone = SoftRank().bind(y[own], Queries.from_sizes([size])).gradients(s[own])[0]
+        assert_allclose(together[own], alone, rtol=0, atol=2e-4 * np.abs(alone).max())
+
+
+def test_tolerance_in_words() -> None:
+    """The string has it, and what cannot be reached is refused."""
+    assert get_objective("soft(tolerance=0.001):ndcg") == SoftRank("ndcg", tolerance=1e-3)
+    with pytest.raises(ValueError, match=r"tolerance must be .* got 1e-12"):
+        SoftRank(tolerance=1e-12)
 
 
 def test_nothing_to_rank() -> None:

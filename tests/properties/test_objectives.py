@@ -80,7 +80,10 @@ def test_the_battery_is_complete() -> None:
 def test_gradient_is_the_slope_of_the_loss(name: str, sigma: float) -> None:
     """Central differences, a place of all queries at once; no two documents swap ranks."""
     data, step = reference.Data(11), 1e-5
-    bound, scores = bind(name, data), 1.0137 * data.scores  # not on the edge of a hinge
+    objective, scores = get_objective(name), 1.0137 * data.scores  # not on the edge of a hinge
+    if hasattr(objective, "tolerance"):  # the slope of a rounded loss is not the gradient
+        objective = replace(objective, tolerance=1e-10)
+    bound = objective.bind(data.y, Queries.from_qid(data.qid))
     gradient, _ = bound.gradients(scores, sigma)
     places = np.concatenate([np.arange(size) for size in data.sizes])
     for place in range(max(data.sizes)):
