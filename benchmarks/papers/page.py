@@ -29,7 +29,7 @@ intervals are wide, and no difference from a paper in the second digit means muc
 [The numbers](../benchmarks/results/papers.json) are those of the tables.
 
 Of {n_numbers} figures beside a number of the paper {n_near} are within {far} of it, and {n_within}
-papers' numbers are within our interval. The others are explained below their tables."""
+papers' numbers are within our interval. Those further away are explained below their tables."""
 
 
 def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Experiment],

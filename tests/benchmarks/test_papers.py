@@ -207,7 +207,7 @@ def test_seconds_of_a_step() -> None:
 
 
 def test_separable_queries() -> None:
-    """The gap that the bound is given is there, and the loss is below the bound."""
+    """The gap that the bound is given is there."""
     rows, labels, qid, radius = slam.separable_queries()
     assert radius == pytest.approx(np.sqrt((rows**2).sum(axis=1).max()))
     u = np.random.default_rng(0).normal(size=rows.shape[1])
@@ -216,6 +216,20 @@ def test_separable_queries() -> None:
         lowest, highest = along[labels == grade].min(), along[labels == grade - 1].max()
         assert lowest - highest >= slam.GAP - 1e-12
     assert np.unique(qid).size == slam.N_QUERIES
+
+
+def test_the_perceptron_is_below_a_bound_that_says_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It errs, hardly after the first pass; the bound is smaller than the number of rounds."""
+    monkeypatch.setattr(slam, "PASSES", 4)
+    monkeypatch.setattr(slam, "MEASURES", {"ndcg": "NDCG"})
+    (row,) = slam.perceptron(letor(tmp_path))
+    bound = float(str(row.paper_value).removeprefix("< "))
+    after = [float(text) for text in row.note.rpartition(": ")[2].split(", ")]
+    assert after[-1] == pytest.approx(row.ours, abs=0.005)
+    assert 0 < after[-1] < bound < slam.PASSES * slam.N_QUERIES
+    assert after[-1] - after[0] < 0.1 * after[0]
 
 
 # --- The command ------------------------------------------------------------------------------
