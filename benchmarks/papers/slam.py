@@ -24,8 +24,8 @@ N_EPOCHS = 100
 CHOSEN_BY = NDCG(k=10)
 
 DEVIATIONS = (
-    f"the paper has no experiments: queries are made, with a gap of {GAP} between grades; the bound "
-    "is derived anew, without the paper's factor for the number of documents"
+    f"the paper has no experiments: queries are made, with a gap of {GAP} between grades; the "
+    "bound is derived anew, without the paper's factor for the number of documents"
 )
 BATCH_DEVIATIONS = (
     f"the paper has no experiments: {N_EPOCHS} epochs of stochastic subgradient, their number and "

@@ -71,9 +71,7 @@ def against_others(settings: Settings) -> Iterator[PaperRow]:
     data = settings.dataset("mq2008")
     trees = {name: ranker_from_name(text, eval_metric=CHOSEN_BY) for name, text in TREES.items()}
     boosted = settings.compare(trees, data, MEASURES, seeds=SEEDS)
-    linear = {
-        f"SmoothNDCG, λ={penalty:g}": smooth_ndcg(50, penalty, FEW) for penalty in PENALTIES
-    }
+    linear = {f"SmoothNDCG, λ={penalty:g}": smooth_ndcg(50, penalty, FEW) for penalty in PENALTIES}
     fits = {name: fits_of(boosted, name) for name in trees}
     chosen = settings.compare(linear, data, MEASURES)
     fits[SMOOTH] = best_on_validation(chosen, str(CHOSEN_BY))

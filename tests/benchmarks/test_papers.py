@@ -16,8 +16,9 @@ from benchmarks.papers import EXPERIMENTS, approxrank, lambdarank, slam, smoothr
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.explanations import EXPLANATIONS
 from benchmarks.papers.nets import Net, _forward, _step
-from benchmarks.papers.page import table
+from benchmarks.papers.page import published, table
 from benchmarks.papers.paper_rows import FAR, PaperRow, measured
+from benchmarks.papers.pictures import draw_rows
 from benchmarks.papers.scaling import scale_by_query
 from benchmarks.papers.selection import best_on_validation, fits_of, values_by_fold
 from benchmarks.papers.settings import Settings
@@ -72,6 +73,26 @@ def test_rows_as_text() -> None:
         "- NDCG@5: not explained.",
     ]
     assert [row.is_within for row in (near, far, lost)] == [True, False, False]
+
+
+def test_rows_as_a_picture() -> None:
+    """Ours with its interval, the paper's number, and the side of 0 that the paper sees."""
+    rows = [
+        PaperRow("a paper", "data", "NDCG@1", 0.5, 0.6, 0.3, 0.9),
+        PaperRow("a paper", "data", "difference", -0.2, "> 0, far", -0.3, -0.1),
+        PaperRow("a paper", "data", "error", 0.1, "< 0.055", 0.0, 0.2),
+    ]
+    (axes,) = draw_rows(rows).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [r.figure for r in rows]
+    points, paper = (line.get_xydata() for line in axes.lines[:2])
+    assert_array_equal(points, [(0.5, 0), (-0.2, 1), (0.1, 2)])
+    assert_array_equal(paper[0], (0.6, 0))
+    assert np.isnan(paper[1:, 0]).all()
+    (intervals,) = axes.collections
+    ends = [segment[:, 0] for segment in intervals.get_segments()]
+    assert_allclose(ends, [(0.3, 0.9), (-0.3, -0.1), (0.0, 0.2)])
+    bands = [bar.get_width() for bar in axes.patches]
+    assert_allclose(bands, [0, axes.get_xlim()[1], 0])
 
 
 # --- Choosing on validation queries -----------------------------------------------------------
@@ -294,6 +315,10 @@ def test_every_row(
             assert (tmp_path / "docs" / "papers" / f"{picture}.png").exists()
     papers = {"SmoothRank", "ApproxRank", "LambdaRank", "TieRank", "SLAM"}
     assert {row["paper"] for row in rows} == papers
+    assert list(published()) == list(EXPERIMENTS)
+    assert [row.figure for own in published().values() for row in own] == [
+        row["figure"] for row in rows
+    ]
     for row in rows:
         assert row["deviations"] or row["experiment"] == "lost"
         assert (row["ours"] is None) == (row["experiment"] == "lost")
