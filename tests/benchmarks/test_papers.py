@@ -444,7 +444,8 @@ def test_lambdarank_is_above_ranknet(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(lambdarank, "LEARNING_RATES", (1e-3,))
     monkeypatch.setattr(lambdarank, "NETS", {"linear nets": 0})
     monkeypatch.setattr(lambdarank, "N_EPOCHS", 20)
-    rows = list(lambdarank.nets(letor(tmp_path, queries=2500)))
+    monkeypatch.setattr(lambdarank, "N_QUERIES", 5000)
+    rows = list(lambdarank.nets(letor(tmp_path, queries=5000)))
     assert [row.figure.split()[0] for row in rows] == [f"NDCG@{k}" for k in range(1, 11)]
     for row in rows:
         assert (row.ci_low or 0) > 0
