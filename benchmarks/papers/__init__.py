@@ -11,10 +11,14 @@ EXPERIMENTS = {
         smoothrank.tables,
         smoothrank.DEVIATIONS,
         smoothrank.TABLE_PICTURES,
-        minutes=20,
+        minutes=44,
     ),
     "smoothrank-older-ohsumed": Experiment(
-        ("ohsumed25",), smoothrank.older_ohsumed, smoothrank.OLD_DEVIATIONS, smoothrank.OLD_PICTURES
+        ("ohsumed25",),
+        smoothrank.older_ohsumed,
+        smoothrank.OLD_DEVIATIONS,
+        smoothrank.OLD_PICTURES,
+        minutes=6,
     ),
     "smoothrank-extensions": Experiment(("ohsumed",), smoothrank.extensions, minutes=3),
     "smoothrank-figures": Experiment(

@@ -1,8 +1,9 @@
 """The page of all tables, their numbers, and the pictures."""
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from benchmarks.papers.paper_rows import FAR, PaperRow
 from benchmarks.papers.settings import Settings
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 
-__all__ = ["DOCS", "publish", "table"]
+__all__ = ["DOCS", "publish", "published", "table"]
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -29,7 +30,7 @@ intervals are wide, and no difference from a paper in the second digit means muc
 [The numbers](../benchmarks/results/papers.json) are those of the tables.
 
 Of {n_numbers} figures beside a number of the paper {n_near} are within {far} of it, and {n_within}
-papers' numbers are within our interval. The others are explained below their tables."""
+papers' numbers are within our interval. Those further away are explained below their tables."""
 
 
 def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Experiment],
@@ -45,6 +46,16 @@ def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Expe
             blocks.append(f"The paper's picture: {shown}\n\n![{picture}](papers/{picture}.png)")
     (DOCS / "papers.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
     (RESULTS / "papers.json").write_text(rows_to_json(_flat(tables)), encoding="utf-8")
+
+
+def published() -> dict[str, list[PaperRow]]:
+    """Return the rows of the page, by experiment."""
+    tables: dict[str, list[PaperRow]] = {}
+    names = [field.name for field in fields(PaperRow)]
+    for row in json.loads((RESULTS / "papers.json").read_text(encoding="utf-8")):
+        own = PaperRow(**{name: row[name] for name in names})
+        tables.setdefault(row["experiment"], []).append(own)
+    return tables
 
 
 def table(rows: Sequence[PaperRow]) -> str:

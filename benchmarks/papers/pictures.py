@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from benchmarks.papers.paper_rows import PaperRow
 from gbrank.plots.style import BLUE, ORANGE, PALETTE, tidy
 
 __all__ = [
@@ -14,9 +15,12 @@ __all__ = [
     "draw_cumulative",
     "draw_errors",
     "draw_line",
+    "draw_rows",
 ]
 
 Vector = NDArray[np.float64]
+
+SIDES = {"> 0": "right", "< 0": "left"}  # of differences that a paper only describes
 
 
 def draw_line(steps: Vector, values: Mapping[float, Vector]) -> Figure:
@@ -88,4 +92,32 @@ def draw_cumulative(losses: Mapping[str, Vector], bound: float) -> Figure:
     axes.set_ylabel("sum of losses")
     tidy(axes)
     axes.legend(frameon=False)
+    return figure
+
+
+def draw_rows(rows: Sequence[PaperRow]) -> Figure:
+    """Draw what was measured, with its interval, beside the paper's number or the side of 0."""
+    figure = Figure(figsize=(11, 1 + 0.35 * len(rows)), layout="constrained")
+    axes = figure.add_subplot()
+    places = np.arange(len(rows))
+    ours, low, high = (
+        np.array([getattr(row, name) for row in rows], dtype=float)
+        for name in ("ours", "ci_low", "ci_high")
+    )
+    error = [ours - low, high - ours]
+    axes.errorbar(ours, places, xerr=error, fmt="o", color=BLUE, label="gbrank, 95% interval")
+    if any(row.difference is not None for row in rows):
+        numbers = [np.nan if row.difference is None else row.paper_value for row in rows]
+        axes.plot(np.array(numbers, dtype=float), places, "D", color=ORANGE, label="the paper")
+    sides = [SIDES.get(str(row.paper_value).partition(",")[0], "") for row in rows]
+    if any(sides):
+        axes.axvline(0, color="0.5", linewidth=0.8)
+        ends = dict(zip(("", "left", "right"), (0.0, *axes.get_xlim()), strict=True))
+        widths = [ends[side] for side in sides]
+        axes.barh(places, widths, 1, color=ORANGE, alpha=0.15, label="the paper's side of 0")
+        axes.set_xlim(ends["left"], ends["right"])
+    axes.set_yticks(places, [row.figure for row in rows])
+    axes.invert_yaxis()
+    tidy(axes, "x")
+    figure.legend(frameon=False, loc="outside upper right", ncols=3)
     return figure

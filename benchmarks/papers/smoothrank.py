@@ -34,7 +34,7 @@ Vector = NDArray[np.float64]
 
 PAPER = "SmoothRank"
 PENALTIES = tuple(10.0**power for power in range(-6, 4))
-MAX_ITER, FEW = 200, 5  # iterations at each σ: to convergence, and stopped early
+MAX_ITER, FEW = 200, 5  # iterations at each σ at most: to convergence, and stopped early
 
 DEVIATIONS = "λ from 1e-6 to 1000 beside a mean over queries"
 FEW_DEVIATIONS = f"cg is stopped after {FEW} iterations at each σ; {DEVIATIONS}"
@@ -86,7 +86,7 @@ FIGURE_PICTURES = {
 }
 
 
-def smooth_ndcg(k: int, reg_lambda: float, max_iter: int = MAX_ITER) -> LinearRanker:
+def smooth_ndcg(k: int, reg_lambda: float, max_iter: int) -> LinearRanker:
     """Return SmoothNDCG as in the paper: from a regression, σ from 2⁶ halved to 2⁻⁶."""
     measure = NDCG_AT[10]
     return LinearRanker(
@@ -114,7 +114,8 @@ def tables(settings: Settings) -> Iterator[PaperRow]:
     """Yield tables 2 and 3: SmoothNDCG by training truncation, and the paper's own baselines."""
     data = settings.dataset("ohsumed")
     name = "SmoothNDCG@{}{}".format
-    converged = _chosen(settings, data, name(50, ""), partial(smooth_ndcg, 50))
+    whole = partial(smooth_ndcg, 50, max_iter=MAX_ITER)
+    converged = _chosen(settings, data, name(50, ""), whole, PENALTIES)
     yield from _trained_on(data, converged, 50, "")
     figure = "NDCG@10 by the discount 1/log2(1 + j), trained on NDCG@50 (table 3)"
     folds = values_by_fold(converged, str(LOG2))
@@ -123,7 +124,7 @@ def tables(settings: Settings) -> Iterator[PaperRow]:
     folds = values_by_fold(converged, str(AP()))
     yield measured(PAPER, data.name, "MAP of SmoothNDCG (table 2)", folds, 0.448)
     for baseline, (make, ndcg, mean_ap) in BASELINES.items():
-        curves[baseline] = _chosen(settings, data, baseline, make)
+        curves[baseline] = _chosen(settings, data, baseline, make, PENALTIES)
         for measure, title, value in ((NDCG_AT[10], "NDCG@10", ndcg), (AP(), "MAP", mean_ap)):
             folds = values_by_fold(curves[baseline], str(measure))
             figure = f"{title} of {baseline} (table 2)"
@@ -132,7 +133,7 @@ def tables(settings: Settings) -> Iterator[PaperRow]:
     settings.save(draw_by_truncation(means_of(curves, TRUNCATED)), "smoothrank-figure-3")
     for truncation in TABLE_3:
         few = partial(smooth_ndcg, truncation, max_iter=FEW)
-        fits = _chosen(settings, data, name(truncation, ", stopped early"), few)
+        fits = _chosen(settings, data, name(truncation, ", stopped early"), few, PENALTIES)
         for row in _trained_on(data, fits, truncation, ", stopped early"):
             yield replace(row, deviations=FEW_DEVIATIONS)
 
@@ -141,7 +142,7 @@ def older_ohsumed(settings: Settings) -> Iterator[PaperRow]:
     """Yield NDCG@1 to 10 on the older OHSUMED, and draw figure 5."""
     data = scaled_by_query(settings.dataset("ohsumed25"))
     few = partial(smooth_ndcg, 50, max_iter=FEW)
-    fits = _chosen(settings, data, "SmoothNDCG@50, stopped early", few)
+    fits = _chosen(settings, data, "SmoothNDCG@50, stopped early", few, PENALTIES)
     for k, measure in enumerate(TRUNCATED, 1):
         folds = values_by_fold(fits, str(measure))
         figure = f"NDCG@{k} of SmoothNDCG (figure 5)"
@@ -189,7 +190,7 @@ def _chosen(
     data: Dataset,
     name: str,
     make: Callable[[float], LinearRanker],
-    penalties: Sequence[float] = PENALTIES,
+    penalties: Sequence[float],
 ) -> list[Outcome]:
     """Return the fits whose λ is best on the validation queries."""
     rankers = {f"{name}, λ={penalty:g}": make(penalty) for penalty in penalties}
@@ -264,7 +265,7 @@ def line_through_optimum(
 
 
 def figures(settings: Settings) -> Iterator[PaperRow]:
-    """Yield what the paper's two pictures show, and draw them."""
+    """Yield what figures 1 and 2 show, and draw them."""
     data = settings.dataset("ohsumed")
     line = line_through_optimum(data, n_jobs=settings.n_jobs)
     settings.save(draw_line(line.steps, line.values), "smoothrank-figure-1")

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.papers.paper_rows import PaperRow, measured
 from benchmarks.papers.selection import best_on_validation, fits_of, values_by_fold
 from benchmarks.papers.settings import Settings
-from benchmarks.papers.smoothrank import smooth_ndcg
+from benchmarks.papers.smoothrank import FEW, smooth_ndcg
 from gbrank import NDCG, Dataset, GBRanker, TieRank, ranker_from_name
 from gbrank.evaluation import Outcome
 
@@ -32,7 +32,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 
 DEVIATIONS = f"at most {ROUNDS:,} trees, the paper's number not being known; one seed"
 NEWTON_DEVIATIONS = f"Newton trees of gbrank's defaults for the paper's learner; {SEEDS} seeds"
-SMOOTH_DEVIATIONS = "5 iterations of cg at each σ; λ of 0.001, 0.1, 10"
+SMOOTH_DEVIATIONS = f"{FEW} iterations of cg at each σ; λ of 0.001, 0.1, 10"
 
 
 def papers_learner(depth: int, **tie: Any) -> GBRanker:
@@ -71,10 +71,7 @@ def against_others(settings: Settings) -> Iterator[PaperRow]:
     data = settings.dataset("mq2008")
     trees = {name: ranker_from_name(text, eval_metric=CHOSEN_BY) for name, text in TREES.items()}
     boosted = settings.compare(trees, data, MEASURES, seeds=SEEDS)
-    linear = {
-        f"SmoothNDCG, λ={penalty:g}": smooth_ndcg(50, penalty).set_params(max_iter=5)
-        for penalty in PENALTIES
-    }
+    linear = {f"SmoothNDCG, λ={penalty:g}": smooth_ndcg(50, penalty, FEW) for penalty in PENALTIES}
     fits = {name: fits_of(boosted, name) for name in trees}
     chosen = settings.compare(linear, data, MEASURES)
     fits[SMOOTH] = best_on_validation(chosen, str(CHOSEN_BY))
