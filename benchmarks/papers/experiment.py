@@ -44,7 +44,7 @@ class Experiment(NamedTuple):
 def finish(name: str, experiment: Experiment, settings: Settings) -> list[PaperRow]:
     """Run an experiment, and keep its rows in the folder of results."""
     rows = list(experiment.run(settings))
-    content = {"queries": settings.queries, "rows": list(map(asdict, rows))}
+    content = {**_made_with(settings), "rows": list(map(asdict, rows))}
     text = json.dumps(content, ensure_ascii=False, indent=1)
     replace_file(_path(name, settings), text.encode())
     return rows
@@ -56,9 +56,12 @@ def finished(name: str, settings: Settings) -> list[PaperRow] | None:
     if not path.exists():
         return None
     content = json.loads(path.read_text(encoding="utf-8"))
-    if content["queries"] != settings.queries:
-        return None
-    return [PaperRow(**row) for row in content["rows"]]
+    rows = content.pop("rows")
+    return [PaperRow(**row) for row in rows] if content == _made_with(settings) else None
+
+
+def _made_with(settings: Settings) -> dict[str, str | int]:
+    return {"data": str(settings.folder.resolve()), "queries": settings.queries}
 
 
 def _path(name: str, settings: Settings) -> Path:

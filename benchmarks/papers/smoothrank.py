@@ -35,6 +35,7 @@ Vector = NDArray[np.float64]
 PAPER = "SmoothRank"
 PENALTIES = tuple(10.0**power for power in range(-6, 4))
 MAX_ITER, FEW = 200, 5  # iterations at each σ at most: to convergence, and stopped early
+STOPPED_EARLY = ", stopped early"
 
 DEVIATIONS = "λ from 1e-6 to 1000 beside a mean over queries"
 FEW_DEVIATIONS = f"cg is stopped after {FEW} iterations at each σ; {DEVIATIONS}"
@@ -113,15 +114,14 @@ BASELINES = {  # with NDCG@10 and MAP of table 2
 def tables(settings: Settings) -> Iterator[PaperRow]:
     """Yield tables 2 and 3: SmoothNDCG by training truncation, and the paper's own baselines."""
     data = settings.dataset("ohsumed")
-    name = "SmoothNDCG@{}{}".format
-    whole = partial(smooth_ndcg, 50, max_iter=MAX_ITER)
-    converged = _chosen(settings, data, name(50, ""), whole, PENALTIES)
-    yield from _trained_on(data, converged, 50, "")
+    fits = {k: _truncated(settings, data, k, MAX_ITER, "") for k in TABLE_3}
+    for k, converged in fits.items():
+        yield from _trained_on(data, converged, k, "")
+    curves = {"SmoothNDCG": fits[50]}
     figure = "NDCG@10 by the discount 1/log2(1 + j), trained on NDCG@50 (table 3)"
-    folds = values_by_fold(converged, str(LOG2))
+    folds = values_by_fold(fits[50], str(LOG2))
     yield measured(PAPER, data.name, figure, folds, 0.4570, DISCOUNT_NOTE)
-    curves = {"SmoothNDCG": converged}
-    folds = values_by_fold(converged, str(AP()))
+    folds = values_by_fold(fits[50], str(AP()))
     yield measured(PAPER, data.name, "MAP of SmoothNDCG (table 2)", folds, 0.448)
     for baseline, (make, ndcg, mean_ap) in BASELINES.items():
         curves[baseline] = _chosen(settings, data, baseline, make, PENALTIES)
@@ -131,18 +131,21 @@ def tables(settings: Settings) -> Iterator[PaperRow]:
             row = measured(PAPER, data.name, figure, folds, value)
             yield replace(row, deviations=BASELINE_DEVIATIONS)
     settings.save(draw_by_truncation(means_of(curves, TRUNCATED)), "smoothrank-figure-3")
-    for truncation in TABLE_3:
-        few = partial(smooth_ndcg, truncation, max_iter=FEW)
-        fits = _chosen(settings, data, name(truncation, ", stopped early"), few, PENALTIES)
-        for row in _trained_on(data, fits, truncation, ", stopped early"):
-            yield replace(row, deviations=FEW_DEVIATIONS)
+    early = _truncated(settings, data, 50, FEW, STOPPED_EARLY)
+    for row in _trained_on(data, early, 50, STOPPED_EARLY):
+        yield replace(row, deviations=FEW_DEVIATIONS)
+
+
+def _truncated(settings: Settings, data: Dataset, k: int, max_iter: int, how: str) -> list[Outcome]:
+    """Return the fits that are trained on NDCG@k."""
+    make = partial(smooth_ndcg, k, max_iter=max_iter)
+    return _chosen(settings, data, f"SmoothNDCG@{k}{how}", make, PENALTIES)
 
 
 def older_ohsumed(settings: Settings) -> Iterator[PaperRow]:
     """Yield NDCG@1 to 10 on the older OHSUMED, and draw figure 5."""
     data = scaled_by_query(settings.dataset("ohsumed25"))
-    few = partial(smooth_ndcg, 50, max_iter=FEW)
-    fits = _chosen(settings, data, "SmoothNDCG@50, stopped early", few, PENALTIES)
+    fits = _truncated(settings, data, 50, FEW, STOPPED_EARLY)
     for k, measure in enumerate(TRUNCATED, 1):
         folds = values_by_fold(fits, str(measure))
         figure = f"NDCG@{k} of SmoothNDCG (figure 5)"
