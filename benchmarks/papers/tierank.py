@@ -23,7 +23,7 @@ CHOSEN_BY = NDCG(k=5)
 MEASURES = (NDCG(k=1), CHOSEN_BY, NDCG(k=10))
 SEEDS = 3
 DEPTHS, DEPTH = (3, 4, 6), 4
-ROUNDS = 4000
+ROUNDS = 2500
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "φ linear, d = 6": {"phi": "linear"},
     "φ spline, d = 2": {"sample": 2},

@@ -274,7 +274,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search less."""
     less = {
-        "smoothrank": {"PENALTIES": (1e-3, 1.0), "MAP_PENALTIES": (1e-3,), "MAX_ITER": 5},
+        "smoothrank": {
+            "PENALTIES": (1e-3, 1.0), "SPARSE_PENALTIES": (1e-3,), "MAP_PENALTIES": (1e-3,),
+            "MAX_ITER": 5,
+        },
         "tierank": {"PENALTIES": (1e-3,), "SEEDS": 1, "ROUNDS": 5, "DEPTHS": (2, 4)},
         "approxrank": {
             "NDCG_ALPHAS": (10.0, 100.0), "AP_ALPHAS": (10.0,), "N_ITERATIONS": 12,
