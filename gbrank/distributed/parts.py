@@ -17,7 +17,7 @@ from gbrank.data.queries import Queries
 from gbrank.fit.plan import tree_settings
 from gbrank.fit.start import is_fitted
 from gbrank.objectives.from_string import get_objective
-from gbrank.parallel.collective import BoosterError
+from gbrank.parallel.collective import BoosterError, WorkersLostError
 from gbrank.ranker import GBRanker
 
 __all__ = ["Part", "fit_part", "portable", "take_part", "true_cause"]
@@ -103,5 +103,5 @@ def fit_part(
 
 def true_cause(errors: Iterable[BaseException]) -> BaseException:
     """Return the error that ended a fit: where one worker's booster fails, the others' miss it."""
-    errors = list(errors)
-    return next((error for error in errors if not isinstance(error, BoosterError)), errors[0])
+    kinds = (BoosterError, WorkersLostError)
+    return min(errors, key=lambda error: sum(isinstance(error, kind) for kind in kinds))

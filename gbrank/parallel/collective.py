@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 __all__ = [
     "BoosterError",
     "Workers",
+    "WorkersLostError",
     "all_any",
     "all_gather",
     "all_max",
@@ -31,6 +32,10 @@ T = TypeVar("T")
 
 class BoosterError(ValueError):
     """What a booster, or its connection to other workers, could not do."""
+
+
+class WorkersLostError(BoosterError):
+    """What one worker sees of another one's end: never the reason why a fit failed."""
 
 
 class Workers(Protocol):

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from xgboost.core import XGBoostError
 
 from gbrank.boosters.forks import check_fork
+from gbrank.parallel.collective import WorkersLostError
 
 __all__ = ["check_threads", "translated"]
 
@@ -22,4 +23,6 @@ def translated(message: str, kind: type[ValueError] = ValueError) -> Iterator[No
         yield
     except XGBoostError as error:
         reason = str(error).partition("Check failed: ")[2] or str(error)
+        if "/collective/" in str(error):  # another worker has ended while it was waited for
+            kind = WorkersLostError
         raise kind(f"{message}: {reason.splitlines()[0]}") from None

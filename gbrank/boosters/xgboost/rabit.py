@@ -11,7 +11,7 @@ from xgboost.collective import CommunicatorContext, Op
 from xgboost.tracker import RabitTracker
 
 from gbrank.boosters.xgboost.errors import translated
-from gbrank.parallel.collective import BoosterError, joined
+from gbrank.parallel.collective import WorkersLostError, joined
 
 __all__ = ["MeetingPoint", "RabitWorkers", "meeting"]
 
@@ -54,12 +54,12 @@ class RabitWorkers:
 
     def all_gather(self, value: Any) -> list[Any]:
         """Return the values of all workers, by rank."""
-        with translated(LOST, BoosterError):
+        with translated(LOST, WorkersLostError):
             return [collective.broadcast((value,), rank)[0] for rank in range(self.size)]
 
 
 def _reduced(values: Any, operation: Op) -> Any:
     array = np.asarray(values)
-    with translated(LOST, BoosterError):
+    with translated(LOST, WorkersLostError):
         result = collective.allreduce(array, operation).reshape(array.shape)
     return result if array.ndim else result[()]

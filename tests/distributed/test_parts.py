@@ -1,0 +1,20 @@
+"""Tests of what Dask and Spark share."""
+
+from itertools import permutations
+
+import pytest
+
+pytest.importorskip("distributed")
+pytest.importorskip("pyspark")
+
+from gbrank.distributed.parts import true_cause  # noqa: E402
+from gbrank.parallel.collective import BoosterError, WorkersLostError  # noqa: E402
+
+
+def test_the_cause_is_no_consequence_of_another_error() -> None:
+    lost, booster, own = WorkersLostError("lost"), BoosterError("booster"), ValueError("own")
+    for errors in permutations([lost, booster, own]):
+        assert true_cause(errors) is own
+    for errors in permutations([lost, booster, lost]):
+        assert true_cause(errors) is booster
+    assert true_cause([lost, lost]) is lost
