@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -386,9 +387,7 @@ def test_smooth_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 3, k = 50: NDCG@5 and @10 on OHSUMED, by LETOR's discount; of two λ, stopped early."""
     monkeypatch.setattr(smoothrank, "PENALTIES", (1e-3, 1.0))
     monkeypatch.setattr(smoothrank, "MAX_ITER", smoothrank.FEW)
-    monkeypatch.setattr(smoothrank, "TABLE_3", {50: smoothrank.TABLE_3[50]})
-    monkeypatch.setattr(smoothrank, "BASELINES", {})
-    _, at_5, at_10, *_ = reached(smoothrank.tables(letor(tmp_path)))
+    _, at_5, at_10 = reached(islice(smoothrank.tables(letor(tmp_path)), 3))
     assert at_5 >= 0.470
     assert at_10 >= 0.452
 

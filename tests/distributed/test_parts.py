@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("distributed")
 pytest.importorskip("pyspark")
 
-from gbrank.distributed.parts import true_cause  # noqa: E402
-from gbrank.parallel.collective import BoosterError, WorkersLostError  # noqa: E402
+from gbrank.distributed.parts import true_cause
+from gbrank.parallel.collective import BoosterError, WorkersLostError
 
 
 def test_the_cause_is_no_consequence_of_another_error() -> None:
