@@ -7,8 +7,14 @@ from functools import wraps
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 Test = Callable[..., None]
+
+
+def at_length(examples: int) -> int:
+    """Return how many examples an exhaustive test draws: ten times as many of random ones."""
+    return examples if settings.default.derandomize else 10 * examples
 
 
 @contextmanager

@@ -1,27 +1,33 @@
 """Annealed against fixed widths after the same start, chosen on validation queries.
 
-python -m benchmarks.studies.widths --data mq2008 ohsumed flights nfcorpus --folds 1 2
+python -m benchmarks.studies.widths --data mq2008 ohsumed flights nfcorpus
 
 Each ranker is `GBRanker(objective, sigma=recipe)`: half of the rounds are RankNet's. Widths are in
-spreads of the scores (SmoothRank's are squared). The best fixed and the best annealed recipe of an
-objective and data set are those of the highest mean validation NDCG@10.
+spreads of the scores (SmoothRank's are squared). In each fold the fixed and the annealed recipe of
+the highest validation NDCG@10 are judged; the table names those that are chosen most often. Fits
+are kept in `.studies`, where a run that was stopped goes on.
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Memory, Parallel, delayed
 from scipy.stats import ttest_1samp
 
+from benchmarks.studies.annealed import parts
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import NDCG, Dataset, GBRanker, geometric, read_folds
+from gbrank import NDCG, GBRanker, geometric
 from gbrank.schedules import Schedule, constant
 
 OBJECTIVES = ("approx:ndcg", "smooth:ndcg", "tie:ndcg")
-FIXED = (0.1, 0.2, 0.3, 0.5)
-ANNEALED = ((0.3, 0.1), (0.1, 0.05))
+FIXED = (0.1, 0.2, 0.3, 0.5, 1.0)
+ANNEALED = ((0.1, 0.05), (0.3, 0.1), (0.5, 0.2), (1.0, 0.3), (1.5, 0.5))
+SIZES = (1500,)  # queries of artificial data to train on
+KEPT = ".studies"
 
 
 def recipes(objective: str) -> Iterator[tuple[str, str, Schedule]]:
@@ -35,26 +41,28 @@ def recipes(objective: str) -> Iterator[tuple[str, str, Schedule]]:
 
 
 def outcome(
-    data: Dataset, fold: int, objective: str, kind: str, name: str, sigma: Schedule
+    part: tuple[str, int, Any, Any, Any], objective: str, kind: str, name: str, sigma: Schedule
 ) -> dict[str, Any]:
     """Return a fit's validation measure, and its measure of each test query."""
-    train, valid, test = data.fold(fold)
+    data, fold, train, valid, test = part
     ranker = GBRanker(objective, sigma=sigma, random_state=1, n_jobs=1)
     ranker.fit(train.X, train.y, qid=train.qid)
     judged = NDCG(k=10).per_query(test.y, ranker.predict(test.X), qid=test.qid)
     return {
-        "data": data.name, "fold": fold, "objective": objective, "kind": kind, "recipe": name,
-        "valid": ranker.score(*valid), "test": judged,
+        "data": data, "fold": fold, "objective": objective, "kind": kind, "recipe": name,
+        "valid": ranker.score(valid.X, valid.y, valid.qid), "test": judged,
     }  # fmt: skip
 
 
 def chosen(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the recipe of the highest mean validation measure, and its test queries."""
-    names = list(dict.fromkeys(row["recipe"] for row in rows))
-    means = [np.mean([row["valid"] for row in rows if row["recipe"] == name]) for name in names]
-    best = names[int(np.argmax(means))]
-    parts = [row["test"] for row in rows if row["recipe"] == best]
-    return {"recipe": best, "valid": float(max(means)), "test": np.concatenate(parts)}
+    """Return the recipes of each fold's highest validation measure, and their test queries."""
+    folds = dict.fromkeys(row["fold"] for row in rows)
+    best = [max((r for r in rows if r["fold"] == fold), key=itemgetter("valid")) for fold in folds]
+    return {
+        "recipe": Counter(row["recipe"] for row in best).most_common(1)[0][0],
+        "valid": float(np.mean([row["valid"] for row in best])),
+        "test": np.concatenate([row["test"] for row in best]),
+    }
 
 
 def compared(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -85,15 +93,16 @@ if __name__ == "__main__":
     parser.add_argument("--folds", nargs="+", type=int, default=[1, 2, 3, 4, 5])
     parser.add_argument("--jobs", type=int, default=-1, help="processes")
     arguments = parser.parse_args()
+    kept = Memory(KEPT, verbose=0).cache(outcome)
     rows = Parallel(n_jobs=arguments.jobs, verbose=5)(
-        delayed(outcome)(data, fold, objective, *recipe)
-        for data in map(read_folds, arguments.data)
-        for fold in arguments.folds
+        delayed(kept)(part, objective, *recipe)
+        for part in parts(arguments.data, arguments.folds, SIZES)
         for objective in OBJECTIVES
         for recipe in recipes(objective)
     )
     found = list(compared(rows))
-    (RESULTS / "widths.json").write_text(rows_to_json(found), encoding="utf-8")
+    fits = [{key: value for key, value in row.items() if key != "test"} for row in rows]
+    (RESULTS / "widths.json").write_text(rows_to_json([*fits, *found]), encoding="utf-8")
     print(
         markdown_table(
             ("objective", "data", "annealed", "fixed", "annealed", "fixed", "difference", "p"),

@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from battery import FACTS, NAMES, battery, kind
-from cases import Test
+from cases import Test, at_length
 from gbrank import Queries, get_objective
 
 Vector = NDArray[np.float64]
@@ -63,8 +63,8 @@ def lists(draw: st.DrawFn) -> tuple[Vector, Vector]:
 
 
 def every_objective(**drawn: st.SearchStrategy[Any]) -> Callable[[Test], Any]:
-    """Run a test of drawn numbers on each objective: 20 examples, and 500 if exhaustive."""
-    counts = [pytest.param(20), pytest.param(500, marks=pytest.mark.exhaustive)]
+    """Run a test of drawn numbers on each objective: some examples, and many if exhaustive."""
+    counts = [pytest.param(20), pytest.param(at_length(100), marks=pytest.mark.exhaustive)]
 
     def decorate(test: Test) -> Any:
         def run(name: str, examples: int) -> None:
