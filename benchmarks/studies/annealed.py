@@ -20,7 +20,7 @@ from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import NDCG, Dataset, GBRanker, make_cubic, read_folds
 
 BASELINE = "lambda:ndcg"
-OBJECTIVES = (BASELINE, "approx:ndcg", "smooth:ndcg", "tie:ndcg", "soft:ndcg")
+OBJECTIVES = (BASELINE, "approx:ndcg", "smooth:ndcg", "tie:ndcg")
 SIZES = (1500, 10_000)  # queries of artificial data to train on
 JUDGED = 1000  # and to validate on, and to test on
 LAST = 10  # rounds that the validation measure is the mean of

@@ -1,6 +1,6 @@
 """Annealed against fixed widths after the same start, chosen on validation queries.
 
-python -m benchmarks.studies.widths --data mq2008 ohsumed flights nfcorpus
+python -m benchmarks.studies.widths --data mq2008 ohsumed flights nfcorpus --folds 1 2 3
 
 Each ranker is `GBRanker(objective, sigma=recipe)`: half of the rounds are RankNet's. Widths are in
 spreads of the scores (SmoothRank's are squared). In each fold the fixed and the annealed recipe of

@@ -102,6 +102,6 @@ def fit_part(
 
 
 def true_cause(errors: Iterable[BaseException]) -> BaseException:
-    """Return the error that ended a fit: where one worker's booster fails, the others' miss it."""
+    """Return the error that ended a fit: a worker's own, else its booster's, not the loss of it."""
     kinds = (BoosterError, WorkersLostError)
     return min(errors, key=lambda error: sum(isinstance(error, kind) for kind in kinds))

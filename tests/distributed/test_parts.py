@@ -5,7 +5,6 @@ from itertools import permutations
 import pytest
 
 pytest.importorskip("distributed")
-pytest.importorskip("pyspark")
 
 from gbrank.distributed.parts import true_cause
 from gbrank.parallel.collective import BoosterError, WorkersLostError

@@ -1,5 +1,6 @@
 """XGBoost's exception, as gbrank's, and a check of what it would not return from."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,9 @@ from gbrank.boosters.forks import check_fork
 from gbrank.parallel.collective import WorkersLostError
 
 __all__ = ["check_threads", "translated"]
+
+# A source file of XGBoost that only fails when another worker has ended while it was waited for.
+IN_COLLECTIVE = re.compile(r"[/\\]collective[/\\]")
 
 
 def check_threads(n_jobs: int) -> None:
@@ -23,6 +27,6 @@ def translated(message: str, kind: type[ValueError] = ValueError) -> Iterator[No
         yield
     except XGBoostError as error:
         reason = str(error).partition("Check failed: ")[2] or str(error)
-        if "/collective/" in str(error):  # another worker has ended while it was waited for
+        if IN_COLLECTIVE.search(str(error)):
             kind = WorkersLostError
         raise kind(f"{message}: {reason.splitlines()[0]}") from None
