@@ -2,10 +2,6 @@
 
 from itertools import permutations
 
-import pytest
-
-pytest.importorskip("distributed")
-
 from gbrank.distributed.parts import true_cause
 from gbrank.parallel.collective import BoosterError, WorkersLostError
 
