@@ -1,6 +1,7 @@
 """What holds for every test: its examples, how threads wait, and when kernels are compiled."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,6 +12,10 @@ from sklearn import set_config
 # Workers of pytest-xdist share the cores: an OpenMP thread that spins while it waits for another
 # makes small trainings a hundred times slower. Read when LightGBM or XGBoost is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# A shell starts what runs in the background with Ctrl-C ignored, and so are its children.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Everybody draws the same examples, but for numbers that Hypothesis finds in the source of an
 # editable install. `pytest --hypothesis-profile=random` draws new ones in every run.

@@ -14,7 +14,6 @@ from gbrank import GBRanker, make_cubic
 from gbrank.fit.loop import FitInterrupted
 
 booster, moments = sys.argv[1], int(sys.argv[2])
-signal.signal(signal.SIGINT, signal.default_int_handler)
 X, y, qid = make_cubic(300, n_documents=30, n_features=40, random_state=0)
 ranker = GBRanker("ranknet", n_estimators=4, booster=booster, n_jobs=1)
 
