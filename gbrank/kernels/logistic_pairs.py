@@ -18,7 +18,7 @@ from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.program import Program
 from gbrank.kernels.swaps import delta_in, separable_row
-from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, SWEEP_SCRATCH, sweep_pairs
+from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, SWEEP_SCRATCH, PairWeights, sweep_pairs
 
 __all__ = [
     "FEW_GRADES", "LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "PairParameters", "Weights",
@@ -241,7 +241,8 @@ def _sweep_list(
         delta.upper[p] += delta.share[p] * tail
         delta.lower[p] -= tail
     loss = sweep_pairs(
-        query.scores, query.sigma, query.ranking.first, query.ranking.x, unit, True, delta,
+        query.scores, query.sigma, query.ranking.first, query.ranking.x,
+        PairWeights(unit=unit, separable=True), delta,
         PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, query.scratch, gradient, curvature,
     )  # fmt: skip
     if by_row:
@@ -284,7 +285,8 @@ def _sweep_grades(
             forces[:n] = 0.0
             curvatures[:n] = 0.0
             loss += sweep_pairs(
-                scores[:size], query.sigma, heads[:size], grades[:size], True, True, delta,
+                scores[:size], query.sigma, heads[:size], grades[:size],
+                PairWeights(unit=True, separable=True), delta,
                 PAIR_FORCES if n > 0 else PAIR_LOSSES, query.scratch, forces[:n], curvatures[:n],
             )  # fmt: skip
             for t in range(n):

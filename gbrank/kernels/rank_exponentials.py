@@ -54,7 +54,7 @@ def fit_discounts(table: Vector, queries: Queries, tolerance: float) -> tuple[Ve
     rates = _rates(queries.sizes.max(), tolerance)
     longest = table[queries.offsets[np.argmax(queries.sizes)] :]
     if len(longest) > 1 and 0 < longest[1] < longest[0]:  # it may fall geometrically
-        rates = np.sort(np.append(rates, np.log(longest[0] / longest[1])))[::-1]
+        rates = -np.sort(-np.append(rates, np.log(longest[0] / longest[1])))
     drops = np.full((queries.n_queries, len(rates)), np.nan)
     known: dict[int, list[tuple[Vector, Vector]]] = {}
     for query in np.argsort(-queries.sizes, kind="stable"):

@@ -11,7 +11,14 @@ from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.soft_ranks import pair_force
 from gbrank.kernels.swaps import delta_in
-from gbrank.kernels.sweeps import LOGISTIC, RANK_FORCES, SWEEP_SCRATCH, add_sums, sweep_pairs
+from gbrank.kernels.sweeps import (
+    LOGISTIC,
+    RANK_FORCES,
+    SWEEP_SCRATCH,
+    PairWeights,
+    add_sums,
+    sweep_pairs,
+)
 
 __all__ = ["LONGEST_DIRECT", "SCRATCH", "SmoothAPParameters", "smooth_average_precision"]
 
@@ -164,8 +171,8 @@ def _sweep(
             curvatures[n] = 0.0
             n += 1
         sweep_pairs(
-            scores[:n], sigma, heads[:n], values[:n], False, True, delta, RANK_FORCES, scratch,
-            forces[:n], curvatures[:n],
+            scores[:n], sigma, heads[:n], values[:n], PairWeights(unit=False, separable=True),
+            delta, RANK_FORCES, scratch, forces[:n], curvatures[:n],
         )  # fmt: skip
         n = 0
         for i in range(s.size):

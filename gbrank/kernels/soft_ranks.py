@@ -10,7 +10,14 @@ from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.swaps import delta_in
-from gbrank.kernels.sweeps import LOGISTIC, RANK_FORCES, SWEEP_SCRATCH, add_sums, sweep_pairs
+from gbrank.kernels.sweeps import (
+    LOGISTIC,
+    RANK_FORCES,
+    SWEEP_SCRATCH,
+    PairWeights,
+    add_sums,
+    sweep_pairs,
+)
 
 __all__ = ["LONGEST_DIRECT", "SCRATCH", "ApproxParameters", "approximate_measure", "pair_force"]
 
@@ -77,8 +84,8 @@ def approximate_measure(
             slopes[i] = -slopes[i]
         rest = query.scratch[2:]
         sweep_pairs(
-            s, sigma, first, slopes, False, False, delta_in(rest), RANK_FORCES, rest,
-            gradient, curvature,
+            s, sigma, first, slopes, PairWeights(unit=False, separable=False), delta_in(rest),
+            RANK_FORCES, rest, gradient, curvature,
         )  # fmt: skip
     for i in range(0 if swept else m - 1):
         if wide:

@@ -11,6 +11,7 @@ is divided by x.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -30,6 +31,7 @@ __all__ = [
     "RANK_FORCES",
     "SWEEP_SCRATCH",
     "TERMS",
+    "PairWeights",
     "add_sums",
     "fill_powers",
     "sweep_pairs",
@@ -125,21 +127,31 @@ def add_sums(
             start = end
 
 
+class PairWeights(NamedTuple):
+    """What pairs weigh in a sweep: 1 or |x_i − x_j|, times the rest of their delta if `separable`.
+
+    In a tuple, since numba would compile the sweep anew for each constant flag.
+    """
+
+    unit: bool
+    separable: bool
+
+
 @plain
 def sweep_pairs(
-    s: Vector, sigma: float, first: Positions, x: Vector, unit: bool, separable: bool,
+    s: Vector, sigma: float, first: Positions, x: Vector, weights: PairWeights,
     delta: SeparableDelta, terms: Matrix, scratch: Matrix, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Add the forces and curvatures of all pairs of different x, in units of σ.
 
-    A pair pushes its document of larger x up (its gradient down), and the other one down. Its
-    weight is 1 if `unit`, else |x_i − x_j|; if `separable`, times the rest of the swap delta, from
-    `delta`. Force and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in
-    the right order (0 and 2) and in the wrong order (1 and 3). There must be `SWEEP_SCRATCH` rows.
+    A pair pushes its document of larger x up (its gradient down), and the other one down. Force
+    and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in the right order
+    (0 and 2) and in the wrong order (1 and 3). There must be `SWEEP_SCRATCH` rows.
 
-    If `separable` and there is no gradient, return the sum of the forces, plus the weighted gaps of
-    pairs in wrong order.
+    If weights are `separable` and there is no gradient, return the sum of the forces, plus the
+    weighted gaps of pairs in wrong order.
     """
+    unit, separable = weights.unit, weights.separable
     m = s.size
     members = scratch[0, :m].view(np.int64)
     spare = scratch[1, :m].view(np.int64)

@@ -10,7 +10,7 @@ from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.logistic import logistic_slope
 from gbrank.kernels.swaps import delta_in
-from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, sweep_pairs
+from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, PairWeights, sweep_pairs
 from gbrank.measures.measure import Measure, Terms, inverse
 from gbrank.measures.measure_registry import register_measure
 
@@ -182,8 +182,8 @@ def pairwise_by_rank(
             from_last[a] = -ranks[a]
             chances[a] = 0.0
         sweep_pairs(
-            from_last, 1 / beta, first, x, True, False, delta_in(rest), PAIR_CHANCES, rest,
-            slopes[:m], chances,
+            from_last, 1 / beta, first, x, PairWeights(unit=True, separable=False), delta_in(rest),
+            PAIR_CHANCES, rest, slopes[:m], chances,
         )  # fmt: skip
         for a in range(m):
             total += 0.5 * chances[a]  # each pair counts for both documents
