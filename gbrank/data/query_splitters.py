@@ -1,17 +1,11 @@
 """Splitters for scikit-learn's cross-validation and searches that never split a query."""
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    KFold,
-    ShuffleSplit,
-    TimeSeriesSplit,
-)
+from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 
 from gbrank.common.checks import queries_needed
 from gbrank.data.queries import Queries
@@ -21,20 +15,16 @@ __all__ = ["QueryKFold", "QueryShuffleSplit", "QueryTimeSeriesSplit"]
 Index = NDArray[np.int64]
 
 
-class _QuerySplitter(BaseCrossValidator):
-    """Splits queries as a splitter of scikit-learn splits rows; requests qid by itself."""
+class _ByQuery:
+    """Makes a splitter of rows, the next base class, one of queries that requests qid by itself."""
 
     __metadata_request__split: ClassVar[dict[str, bool]] = {"qid": True}
-
-    @abstractmethod
-    def _by_row(self) -> Any:
-        """Return the splitter that is given one row a query, checked."""
 
     def get_n_splits(
         self, X: Any = None, y: Any = None, qid: Any = None, *, groups: Any = None
     ) -> int:
         """Return how many splits there are."""
-        return int(self._by_row().get_n_splits())
+        return int(super().get_n_splits())  # type: ignore[misc]
 
     def split(
         self, X: Any, y: Any = None, qid: ArrayLike | None = None, *, groups: Any = None
@@ -63,12 +53,12 @@ class _QuerySplitter(BaseCrossValidator):
         if qid is None or groups is not None:
             raise queries_needed(f"{type(self).__name__}.split", "qid= (one query id per row)")
         queries = Queries.from_qid(qid)
-        for parts in self._by_row().split(np.empty((queries.n_queries, 0))):
+        for parts in super().split(np.empty((queries.n_queries, 0))):  # type: ignore[misc]
             train, test = (np.flatnonzero(np.isin(queries.index, part)) for part in parts)
             yield train, test
 
 
-class QueryKFold(_QuerySplitter):
+class QueryKFold(_ByQuery, KFold):
     """K folds of whole queries, as scikit-learn's `KFold` of rows.
 
     Each query is tested on once. It requests qid of metadata routing by itself.
@@ -96,22 +86,8 @@ class QueryKFold(_QuerySplitter):
     (4,)
     """
 
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.random_state = random_state
 
-    def _by_row(self) -> KFold:
-        return KFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
-
-
-class QueryShuffleSplit(_QuerySplitter):
+class QueryShuffleSplit(_ByQuery, ShuffleSplit):
     """Splits of whole queries by chance, as scikit-learn's `ShuffleSplit` of rows.
 
     It requests qid of metadata routing by itself.
@@ -135,29 +111,8 @@ class QueryShuffleSplit(_QuerySplitter):
     ([0, 1, 2, 5], [3, 4])
     """
 
-    def __init__(
-        self,
-        n_splits: int = 10,
-        *,
-        test_size: float | int | None = None,
-        train_size: float | int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_splits = n_splits
-        self.test_size = test_size
-        self.train_size = train_size
-        self.random_state = random_state
 
-    def _by_row(self) -> ShuffleSplit:
-        return ShuffleSplit(
-            self.n_splits,
-            test_size=self.test_size,
-            train_size=self.train_size,
-            random_state=self.random_state,
-        )
-
-
-class QueryTimeSeriesSplit(_QuerySplitter):
+class QueryTimeSeriesSplit(_ByQuery, TimeSeriesSplit):
     """Trains on the queries up to some time and tests on the next, as `TimeSeriesSplit` of rows.
 
     Queries are in the order in which they first appear: sort the rows by time. It requests qid of
@@ -183,24 +138,3 @@ class QueryTimeSeriesSplit(_QuerySplitter):
     [0, 1] [2]
     [0, 1, 2] [3, 4]
     """
-
-    def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        max_train_size: int | None = None,
-        test_size: int | None = None,
-        gap: int = 0,
-    ) -> None:
-        self.n_splits = n_splits
-        self.max_train_size = max_train_size
-        self.test_size = test_size
-        self.gap = gap
-
-    def _by_row(self) -> TimeSeriesSplit:
-        return TimeSeriesSplit(
-            self.n_splits,
-            max_train_size=self.max_train_size,
-            test_size=self.test_size,
-            gap=self.gap,
-        )
