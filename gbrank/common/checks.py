@@ -21,6 +21,7 @@ __all__ = [
     "check_weights",
     "queries_needed",
     "refuse_taken",
+    "refuse_where",
     "unknown_name",
 ]
 
@@ -58,12 +59,18 @@ def _numbers_from_objects(array: NDArray[Any], name: str) -> Vector:
         raise ValueError(f"{name} must hold numbers within the range of float64.") from None
 
 
+def refuse_where(
+    wrong: NDArray[np.bool_], values: Vector, demand: str, where: str = "in row"
+) -> None:
+    """Name the first of the values that are wrong."""
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(f"{demand}, got {values[row]} {where} {row}.")
+
+
 def check_finite(values: Vector, name: str) -> Vector:
     """Refuse NaN and infinite entries, naming the first one."""
-    finite = np.isfinite(values)
-    if not finite.all():
-        row = int(np.argmin(finite))
-        raise ValueError(f"{name} must be finite, got {values[row]} in row {row}.")
+    refuse_where(~np.isfinite(values), values, f"{name} must be finite")
     return values
 
 
@@ -71,8 +78,7 @@ def check_labels(labels: ArrayLike, length: int | None = None) -> Vector:
     """Return labels as finite, non-negative float64."""
     values = check_finite(check_vector(labels, "labels", length), "labels")
     if values.size and values.min() < 0:
-        row = int(np.argmin(values))
-        raise ValueError(f"labels must be at least 0, got {values[row]} in row {row}.")
+        refuse_where(values == values.min(), values, "labels must be at least 0")
     return values
 
 
@@ -87,12 +93,8 @@ def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -
         )
     check_finite(values, name)
     wrong = (values < 0) | (values > LARGEST_WEIGHT)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"{name} must be at least 0 and at most {LARGEST_WEIGHT}, got {values[row]} at index "
-            f"{row}."
-        )
+    demand = f"{name} must be at least 0 and at most {LARGEST_WEIGHT}"
+    refuse_where(wrong, values, demand, "at index")
     return values
 
 

@@ -13,6 +13,7 @@ from gbrank.common.checks import (
     check_vector,
     check_weights,
     queries_needed,
+    refuse_where,
 )
 from gbrank.data.in_batches import transformed
 from gbrank.data.queries import Queries
@@ -35,18 +36,17 @@ def check_rows(
     """Check one set of data."""
     try:
         matrix = transformed(schema, X)
-        n_documents = int(matrix.shape[0])
-        queries = Queries.resolve(n_documents, qid, group)
+        n = int(matrix.shape[0])
+        queries = Queries.resolve(n, qid, group)
+        by_query = queries.in_order(query_weight)
         return Rows(
             matrix,
-            check_labels(y, n_documents),
+            check_labels(y, n),
             queries,
-            _check_scores(init_score, n_documents),
-            check_weights(sample_weight, "sample_weight", n_documents, "document"),
-            check_weights(
-                queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
-            ),
-            _check_positions(position, n_documents),
+            _check_scores(init_score, n),
+            check_weights(sample_weight, "sample_weight", n, "document"),
+            check_weights(by_query, "query_weight", queries.n_queries, "query"),
+            _check_positions(position, n),
         )
     except (ValueError, TypeError) as error:
         if not where:
@@ -58,12 +58,8 @@ def _check_scores(init_score: ArrayLike | None, length: int) -> Vector | None:
     if init_score is None:
         return None
     scores = check_finite(check_vector(init_score, "init_score", length), "init_score")
-    wrong = np.abs(scores) > LARGEST_SCORE
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"init_score must be at most {LARGEST_SCORE} in size, got {scores[row]} in row {row}."
-        )
+    demand = f"init_score must be at most {LARGEST_SCORE} in size"
+    refuse_where(np.abs(scores) > LARGEST_SCORE, scores, demand)
     return scores
 
 
@@ -72,11 +68,7 @@ def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:
         return None
     values = check_finite(check_vector(position, "position", length), "position")
     wrong = (values < 1) | (values != np.floor(values))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"position must hold integers of at least 1, got {values[row]} in row {row}."
-        )
+    refuse_where(wrong, values, "position must hold integers of at least 1")
     return values
 
 
@@ -111,22 +103,18 @@ def check_valid(
         return []
     if isinstance(eval_set, tuple):
         raise ValueError("eval_set must be a list of (X, y) pairs, got a tuple.")
-    count = len(eval_set)
     if (eval_qid is None) == (eval_group is None):
         raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
     for name, values in lists.items():
-        if values is not None and len(values) != count:
+        if values is not None and len(values) != len(eval_set):
             raise ValueError(
-                f"{name} must have one entry per eval_set, {count}, got {len(values)}."
+                f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
             )
-    nothing = [None] * count
+    columns = (values or [None] * len(eval_set) for values in lists.values())
     return [
         check_rows(schema, X, y, qid, group, f"eval_set[{i}]: ", init_score=score)
-        for i, ((X, y), qid, group, score) in enumerate(
-            zip(eval_set, eval_qid or nothing, eval_group or nothing,
-                eval_init_score or nothing, strict=True)
-        )
-    ]  # fmt: skip
+        for i, ((X, y), qid, group, score) in enumerate(zip(eval_set, *columns, strict=True))
+    ]
 
 
 def each_query(rows: Rows) -> Iterator[Rows]:
@@ -135,7 +123,7 @@ def each_query(rows: Rows) -> Iterator[Rows]:
     for query, (first, last) in enumerate(pairwise(queries.offsets)):
         own = queries.order[first:last]
         alone = Queries(
-            np.arange(len(own)), np.array([0, len(own)]), queries.ids[query : query + 1]
+            np.arange(last - first), np.array([0, last - first]), queries.ids[query : query + 1]
         )
         yield rows.take(own, alone, slice(query, query + 1))
 

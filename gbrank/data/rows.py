@@ -26,27 +26,15 @@ def document_weights(
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Data to train or evaluate on.
-
-    Parameters
-    ----------
-    X : ndarray or csr_matrix, shape (n_documents, n_features)
-    labels : ndarray, shape (n_documents,)
-    queries : Queries
-    init_score : ndarray, shape (n_documents,), optional
-    sample_weight : ndarray, shape (n_documents,), optional
-    query_weight : ndarray, shape (n_queries,), optional
-    positions : ndarray, shape (n_documents,), optional
-        Where each document was shown, from 1.
-    """
+    """Data to train or evaluate on."""
 
     X: Features
     labels: Vector
     queries: Queries
     init_score: Vector | None = None
     sample_weight: Vector | None = None
-    query_weight: Vector | None = None
-    positions: Vector | None = None
+    query_weight: Vector | None = None  # one a query; all others are one a document
+    positions: Vector | None = None  # where each document was shown, from 1
 
     @property
     def weights(self) -> Vector | None:

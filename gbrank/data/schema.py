@@ -21,24 +21,13 @@ Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its ow
 
 @dataclass(frozen=True)
 class Schema:
-    """How the columns of X are read; learnt in `fit`, saved with the model.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of columns.
-    names : list of str, optional
-        Column names, where X was a data frame.
-    categorical : list of int
-        Columns whose values are categories.
-    categories : dict of int to list
-        The categories of data frame columns that hold no numbers, by column; a category's code
-        is its place. A category not seen in `fit` is read as missing.
-    """
+    """How the columns of X are read; learnt in `fit`, saved with the model."""
 
     n_features: int
-    names: list[str] | None
-    categorical: list[int]
+    names: list[str] | None  # those of the columns, where X was a data frame
+    categorical: list[int]  # columns whose values are categories
+    # Of columns of a data frame that hold no numbers: a category's code is its place here, and one
+    # that is not here is read as missing.
     categories: dict[int, list[Any]]
 
     @classmethod
@@ -50,17 +39,16 @@ class Schema:
                 f"{categorical_feature!r}."
             )
         frame = checked_frame(X)
-        if frame is None:
-            n_features = checked_matrix(X).shape[1]
-            names = None
-        else:
-            n_features, names = frame.shape[1], list(map(str, frame.columns))
+        names = None if frame is None else list(map(str, frame.columns))
+        n_features = checked_matrix(X).shape[1] if names is None else len(names)
         asked = {_position(item, n_features, names) for item in categorical_feature or ()}
         categories = {}
         for position, column in enumerate(frame.iter_columns() if frame is not None else ()):
-            if _is_categorical(column) or (position in asked and not _is_numeric(column)):
+            if _is_numeric(column):
+                continue
+            if position in asked or column.dtype in (nw.Categorical, nw.Enum):
                 categories[position] = _categories(column)
-            elif not _is_numeric(column):
+            else:
                 raise ValueError(
                     f"X must hold numbers, booleans or categories; column {column.name!r} has "
                     f"dtype {column.dtype}. Drop it, or name it in categorical_feature."
@@ -129,9 +117,7 @@ class Schema:
         if np.isinf(values).any():
             raise ValueError("X must not hold infinite values; use NaN for missing ones.")
         for position in set(self.categorical) - set(self.categories):
-            _check_codes(
-                matrix[:, [position]], position if self.names is None else self.names[position]
-            )
+            _check_codes(matrix[:, [position]], (self.names or range(self.n_features))[position])
         return matrix
 
     def _from_frame(self, frame: "nw.DataFrame[Any]") -> NDArray[Any]:
@@ -223,14 +209,10 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
 
 def checked_matrix(X: Any) -> Features:
     """Return features of an array or a sparse matrix, in two dimensions, as real numbers."""
-    if sp.issparse(X):
-        matrix = _as_canonical(X)
-        kind = matrix.dtype.kind
-    else:
-        if np.ma.is_masked(X):
-            raise ValueError("X must not be masked: fill it with NaN, which is missing.")
-        matrix = np.asarray(X)
-        kind = matrix.dtype.kind
+    if np.ma.is_masked(X):
+        raise ValueError("X must not be masked: fill it with NaN, which is missing.")
+    matrix = _as_canonical(X) if sp.issparse(X) else np.asarray(X)
+    kind = matrix.dtype.kind
     if matrix.ndim != 2:
         raise ValueError(
             f"X must have two dimensions, got shape {matrix.shape}. Reshape your data: one "
@@ -244,13 +226,10 @@ def checked_matrix(X: Any) -> Features:
             raise TypeError(f"X must hold numbers: {error}.") from None
         except ValueError as error:
             raise ValueError(f"X must hold numbers: {error}.") from None
-    if kind == "c":
-        raise ValueError(
-            f"X must hold real numbers, got dtype {matrix.dtype}. Complex data not supported."
-        )
     if kind not in "biuf":
-        raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.")
-    wanted = matrix.dtype if matrix.dtype in (np.float32, np.float64) else np.float64
+        note = " Complex data not supported." if kind == "c" else ""
+        raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.{note}")
+    wanted = np.float32 if matrix.dtype == np.float32 else np.float64
     return matrix.astype(wanted, copy=False)
 
 
@@ -276,10 +255,6 @@ def _as_canonical(X: Any) -> Features:
 
 def _is_numeric(column: "nw.Series[Any]") -> bool:
     return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean)
-
-
-def _is_categorical(column: "nw.Series[Any]") -> bool:
-    return column.dtype in (nw.Categorical, nw.Enum)
 
 
 def _plain(value: Any) -> Any:
