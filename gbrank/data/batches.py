@@ -62,11 +62,7 @@ class FeatureBatches:
     """
 
     def __init__(
-        self,
-        read: Callable[[], Iterable[Any]],
-        shape: tuple[int, int],
-        *,
-        progress: bool = False,
+        self, read: Callable[[], Iterable[Any]], shape: tuple[int, int], *, progress: bool = False
     ) -> None:
         if not callable(read):
             raise TypeError(

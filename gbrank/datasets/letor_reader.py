@@ -50,20 +50,12 @@ def read_letor(
 
 @overload
 def read_letor(
-    path: StrPath,
-    *,
-    sparse: bool = ...,
-    comments: Literal[True],
-    n_features: int | None = ...,
+    path: StrPath, *, sparse: bool = ..., comments: Literal[True], n_features: int | None = ...
 ) -> tuple[Features, Vector, Ids, list[str]]: ...
 
 
 def read_letor(
-    path: StrPath,
-    *,
-    sparse: bool = False,
-    comments: bool = False,
-    n_features: int | None = None,
+    path: StrPath, *, sparse: bool = False, comments: bool = False, n_features: int | None = None
 ) -> tuple[Features, Vector, Ids] | tuple[Features, Vector, Ids, list[str]]:
     r"""Read documents with labels, queries and features from a LETOR (SVMlight) file.
 

@@ -20,14 +20,7 @@ from gbrank.datasets.letor_parser import EXACT_INTEGERS
 from gbrank.datasets.text_files import check_names, read_bytes, write_lines
 from gbrank.datasets.types import StrPath, Vector
 
-__all__ = [
-    "read_judged_run",
-    "read_qrels",
-    "read_run",
-    "run_lines",
-    "write_qrels",
-    "write_run",
-]
+__all__ = ["read_judged_run", "read_qrels", "read_run", "run_lines", "write_qrels", "write_run"]
 
 Judged: TypeAlias = tuple[Vector, list[str], list[str]]
 

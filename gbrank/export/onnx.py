@@ -104,10 +104,7 @@ def write_onnx(forest: Forest) -> bytes:
         helper.make_graph([node], forest.name or "ranker", [features], [score]),
         producer_name="gbrank",
         ir_version=IR_VERSION,
-        opset_imports=[
-            helper.make_opsetid("ai.onnx.ml", ML_OPSET),
-            helper.make_opsetid("", OPSET),
-        ],
+        opset_imports=[helper.make_opsetid("ai.onnx.ml", ML_OPSET), helper.make_opsetid("", OPSET)],
     )
     needed("onnx.checker", "export").check_model(model)
     return bytes(model.SerializeToString())

@@ -45,11 +45,7 @@ def _add(builder: Any, tree: Tree, number: int, unused: "count[int]") -> None:
         builder.end_node()
         return
     left, right = next(unused), next(unused)
-    branches = {
-        "default_left": tree.missing_left,
-        "left_child_key": left,
-        "right_child_key": right,
-    }
+    branches = {"default_left": tree.missing_left, "left_child_key": left, "right_child_key": right}
     if isinstance(tree, Membership):
         builder.categorical_test(
             tree.feature,
