@@ -22,18 +22,16 @@ class FeatureBatches:
 
     They take the place of X in `GBRanker`'s `fit` (also in `eval_set`), `predict`, `rank` and
     `score`; labels, queries and weights are arrays as ever, of all rows. Rows of a query need not
-    be in one batch. LightGBM reads the batches twice before the first round, to choose bins and to
-    fill them, and keeps one byte a number; XGBoost reads them three times, and keeps one byte a
-    number in files in the folder for temporary ones (the environment variable TMPDIR names it). A
-    checkpoint reads them once more, to hash them, and so do categories by name, and custom
-    measures with columns.
+    be in one batch. LightGBM reads the batches twice before the first round and keeps one byte a
+    number; XGBoost reads them three times and keeps one byte a number in temporary files (in the
+    folder that the environment variable TMPDIR names). A checkpoint, categories by name, and custom
+    measures with columns read them once more each.
 
     Parameters
     ----------
     read : callable
         Returns an iterator over batches: arrays, sparse matrices or data frames with all columns
-        and some of the rows. It is called for each pass, and must give the same rows each time,
-        in the same order.
+        and some of the rows. It is called for each pass; rows and their order must be the same.
     shape : tuple of int
         The numbers of all rows, and of columns.
     progress : bool
@@ -69,11 +67,8 @@ class FeatureBatches:
                 "read must be a function that returns an iterator over batches, which is read "
                 f"more than once, got {type(read).__name__}."
             )
-        rows, columns = shape
-        self.shape = (
-            int(check_number(rows, "shape", 1, integer=True)),
-            int(check_number(columns, "shape", 1, integer=True)),
-        )
+        rows, columns = (check_number(size, "shape", 1, integer=True) for size in shape)
+        self.shape: tuple[int, int] = (rows, columns)
         self.read = read
         self._progress = progress
 

@@ -95,8 +95,7 @@ def split_frame(
     (['bm25'], [2.0, 0.0, 0.0, 1.0], ['a', 'a', 'b', 'b'])
     >>> ranker = GBRanker(n_estimators=5, min_child_samples=1, n_jobs=1).fit(X, y, qid=qid)
     """
-    parts = split_and_mask(frame, label, qid, drop, unjudged)
-    return parts[:3]
+    return split_and_mask(frame, label, qid, drop, unjudged)[:3]
 
 
 def split_and_mask(

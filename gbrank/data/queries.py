@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -256,10 +256,9 @@ def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     counts = np.asarray(sizes)
     if counts.ndim != 1 or counts.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
-    if counts.dtype.kind not in "iu":
-        whole = counts.dtype.kind == "f" and bool((counts == np.floor(counts)).all())
-        if not whole:
-            raise ValueError(f"group must hold integers, got {counts.dtype}: {counts[:5]}.")
+    kind = counts.dtype.kind
+    if kind not in "iuf" or (kind == "f" and (counts != np.floor(counts)).any()):
+        raise ValueError(f"group must hold integers, got {counts.dtype}: {counts[:5]}.")
     if counts.min() < 1:
         query = int(np.argmin(counts))
         raise ValueError(
@@ -280,20 +279,12 @@ def _as_array(qid: Any) -> NDArray[Any]:
         raise ValueError(f"qid must not be masked: drop the masked rows, got {qid!r:.60}.")
     if isinstance(qid, list | tuple):
         kinds = {type(value) for value in qid}
-        if len(kinds) > 1 or tuple in kinds:
-            return _object_array(qid)
-        if kinds <= {str, bytes} and any(value[-1:] in ("\0", b"\0") for value in qid):
-            return _object_array(qid)
-        values = np.asarray(qid)
-        return _object_array(qid) if kinds == {int} and values.dtype.kind == "f" else values
+        apart = len(kinds) > 1 or tuple in kinds
+        apart |= kinds <= {str, bytes} and any(text[-1:] in ("\0", b"\0") for text in qid)
+        if apart or (kinds == {int} and np.asarray(qid).dtype.kind == "f"):
+            return np.fromiter(qid, object, len(qid))
     values = np.asarray(qid)
     return values.astype(object) if values.dtype.kind == "T" else values
-
-
-def _object_array(values: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def _refuse_addresses(ids: NDArray[Any]) -> None:
@@ -329,7 +320,7 @@ def _codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArr
     if values.dtype == object:
         codes: dict[Hashable, int] = {}
         inverse = np.array([codes.setdefault(value, len(codes)) for value in values])
-        return inverse, _object_array(list(codes))
+        return inverse, np.fromiter(codes, object, len(codes))
     starts = np.concatenate([[True], values[1:] != values[:-1]])
     ids, first, inverse = np.unique(values[starts], return_index=True, return_inverse=True)
     rank = np.empty(len(ids), dtype=np.int64)

@@ -38,7 +38,7 @@ def query_train_test_split(
     random_state : int, RandomState or None
         Seed of the shuffle.
     shuffle : bool, default True
-        Whether queries are chosen by chance. Otherwise the last ones to appear are the test part.
+        Whether chance chooses the queries. Otherwise the last ones to appear are the test part.
 
     Returns
     -------
@@ -64,12 +64,9 @@ def query_train_test_split(
         raise ValueError("arrays must hold at least one array to split, got none.")
     arrays = tuple(indexable(*arrays, qid))
     queries = Queries.from_qid(qid)
+    sizes = {"test_size": test_size, "train_size": train_size}
     numbers = train_test_split(
-        np.arange(queries.n_queries),
-        test_size=test_size,
-        train_size=train_size,
-        random_state=random_state,
-        shuffle=shuffle,
+        np.arange(queries.n_queries), **sizes, random_state=random_state, shuffle=shuffle
     )
     rows = [np.flatnonzero(np.isin(queries.index, part)) for part in numbers]
     return [_safe_indexing(array, part) for array in arrays for part in rows]
