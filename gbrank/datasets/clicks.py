@@ -24,19 +24,20 @@ __all__ = ["Clicks", "make_clicks"]
 class Clicks(NamedTuple):
     """Clicks on rankings that were shown: one entry for each document of each session.
 
-    Entries stand session by session, and in the order in which the documents were shown.
+    Entries stand session by session, in the order in which documents were shown; all arrays have
+    the shape (n_shown,).
 
     Parameters
     ----------
-    rows : ndarray of int64, shape (n_shown,)
+    rows : ndarray of int64
         Which document it is: its row in the labelled data.
-    y : ndarray of float64, shape (n_shown,)
+    y : ndarray of float64
         1 if it was clicked, else 0.
-    qid : ndarray of int64, shape (n_shown,)
+    qid : ndarray of int64
         The session, from 0: one ranking that was shown once. Sessions of a query are neighbours.
-    position : ndarray of int64, shape (n_shown,)
+    position : ndarray of int64
         The position at which it was shown, from 1.
-    propensity : ndarray of float64, shape (n_shown,)
+    propensity : ndarray of float64
         The probability that this position was examined.
 
     Examples
@@ -135,9 +136,8 @@ def make_clicks(
         raise ValueError("y must have a label above 0, got only zeros.")
     relevance = gains / gains.max()
     queries = Queries.resolve(len(labels), qid)
-    if scores is None:
-        utility = np.zeros(len(labels))
-    else:
+    utility = np.zeros(len(labels))
+    if scores is not None:
         utility = check_finite(check_vector(scores, "scores", len(labels)), "scores")
     check_number(temperature, "temperature", 0)
     check_number(n_sessions, "n_sessions", 1, integer=True)

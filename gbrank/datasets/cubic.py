@@ -34,10 +34,9 @@ def make_cubic(
                    + \frac{1}{s_3} \sum_{k \le j \le i} c_{ijk} x_i x_j x_k
 
     with all coefficients a, b, c uniform in [-1, 1], and s1, s2, s3 the standard deviations of
-    the three sums over all documents, so that every order contributes a variance of one. The
-    documents of ALL queries, sorted by f, get the grades 0, 1, ... in the given shares: labels
-    are a function of the features, without noise, and queries differ in how many good documents
-    they have.
+    the three sums over all documents. The documents of ALL queries, sorted by f, get the grades 0,
+    1, ... in the given shares: labels are a function of the features, without noise, and queries
+    differ in how many good documents they have.
 
     Parameters
     ----------
@@ -57,7 +56,6 @@ def make_cubic(
     Returns
     -------
     X : ndarray of float64, shape (n_queries * n_documents, n_features)
-        Features.
     y : ndarray of float64, shape (n_queries * n_documents,)
         Labels; the shares are exact to one document.
     qid : ndarray of int64, shape (n_queries * n_documents,)
@@ -129,11 +127,7 @@ def _evaluate_orders(X: Matrix, linear: Vector, quadratic: Vector, cubic: Vector
 
 @plain
 def _add_orders(x: Matrix, linear: Vector, quadratic: Vector, cubic: Vector, out: Matrix) -> None:
-    """Contract the coefficients with x, shape (n_features, n_documents), one index at a time.
-
-    Sums run over features one by one, for all documents at once: the order of summation, and so
-    every bit, is the same on any machine.
-    """
+    """Contract the coefficients with x, (n_features, n_documents), in one order on any machine."""
     n_features, n_documents = x.shape
     inner = np.empty(n_documents)
     outer = np.empty((2, n_documents))

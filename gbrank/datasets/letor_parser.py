@@ -54,7 +54,8 @@ EXPECTED = {
 
 _TAB, _NEWLINE, _RETURN, _SPACE = 9, 10, 13, 32
 _HASH, _PLUS, _MINUS, _POINT, _ZERO, _COLON = (ord(c) for c in "#+-.0:")
-_A, _D, _E, _I, _N, _Q = (ord(c) for c in "adeinq")
+_A, _E, _N = (ord(c) for c in "aen")
+_QID = np.frombuffer(b"qid:", np.uint8)
 _LOWER = 32  # this bit makes an ASCII letter a lower-case one
 
 _POWERS_OF_TEN = np.array([float(10**n) for n in range(23)])  # all exact
@@ -92,7 +93,7 @@ def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
 
     at = _skip_blanks(text, end)
     end = token_end(text, at)
-    if not _is_query(text, at, end):
+    if end <= at + 4 or not np.array_equal(text[at : at + 4], _QID):
         return _NO_QUERY, at, 0
     _note_query(text, table, document, at + 4, end)
 
@@ -132,8 +133,7 @@ def _parse_features(text: Text, at: int, limit: int, table: Table) -> Fault:
             at += 1
     table.counts[_ENTRIES] = entry
     if index > table.counts[WIDEST]:
-        table.counts[WIDEST] = index
-        table.counts[WIDEST_AT] = index_at
+        table.counts[WIDEST], table.counts[WIDEST_AT] = index, index_at
     return _NO_FAULT, at, 0
 
 
@@ -147,7 +147,7 @@ def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
     negative = text[at] == _MINUS
     if negative or text[at] == _PLUS:
         at += 1
-    if text[at] | _LOWER == _N and _is_nan(text, at):
+    if _is_nan(text, at):
         return np.nan, at + 3, _EXACT
     mantissa = n_digits = exponent = 0
     fraction = False
@@ -200,45 +200,19 @@ def _is_nan(text: Text, at: int) -> bool:
 
 
 @plain
-def _is_query(text: Text, at: int, end: int) -> bool:
-    return (
-        end > at + 4
-        and text[at] == _Q
-        and text[at + 1] == _I
-        and text[at + 2] == _D
-        and text[at + 3] == _COLON
-    )
-
-
-@plain
 def _note_query(text: Text, table: Table, document: int, start: int, end: int) -> None:
     """Begin a new run of documents unless the qid at start:end is the previous document's."""
     run = table.counts[_QUERIES]
-    if run == 0 or not _is_repeated(text, table.queries[run - 1], start, end):
-        table.queries[run, 0] = document
-        table.queries[run, 1] = start
-        table.queries[run, 2] = end
-        table.counts[_QUERIES] = run + 1
-
-
-@plain
-def _is_repeated(text: Text, run: Places, start: int, end: int) -> bool:
-    if run[2] - run[1] != end - start:
-        return False
-    shift = run[1] - start
-    for at in range(start, end):  # noqa: SIM110 (numba compiles no generator expressions)
-        if text[at] != text[at + shift]:
-            return False
-    return True
+    _, begun, ended = table.queries[run - 1]
+    if run == 0 or not np.array_equal(text[begun:ended], text[start:end]):
+        table.queries[run] = document, start, end
+        table.counts[_QUERIES] += 1
 
 
 @plain
 def _defer(table: Table, slot: int, start: int, end: int) -> None:
-    deferred = table.counts[INEXACT]
-    table.inexact[deferred, 0] = slot
-    table.inexact[deferred, 1] = start
-    table.inexact[deferred, 2] = end
-    table.counts[INEXACT] = deferred + 1
+    table.inexact[table.counts[INEXACT]] = slot, start, end
+    table.counts[INEXACT] += 1
 
 
 @plain

@@ -20,7 +20,6 @@ from gbrank.datasets.letor_parser import (
     WIDEST,
     WIDEST_AT,
     Table,
-    Text,
     parse,
     scatter,
     token_end,
@@ -61,7 +60,8 @@ def read_letor(
 
     One document a line, ``label qid:query index:value index:value ... #comment``. Indices start
     at 1 and increase along the line; index i becomes column i - 1. Blank lines and lines with
-    only a comment are skipped. Numbers are rounded as Python's `float` rounds them.
+    only a comment are skipped. Numbers are rounded as by Python's `float`. `write_letor` is the
+    inverse.
 
     Parameters
     ----------
@@ -69,9 +69,8 @@ def read_letor(
         A text file in UTF-8, plain or compressed with gzip (told by its content, not its name).
         One that unpacks to more than 1 GiB and more than 100 times its size is refused.
     sparse : bool, default False
-        Return X sparse, with exactly the entries that the file has: zeros that it spells out are
-        stored. XGBoost takes entries that are not stored for missing values, LightGBM and
-        scikit-learn take them for zeros.
+        Return X sparse, with exactly the entries of the file, zeros too. XGBoost takes those that
+        are not stored for missing values, LightGBM and scikit-learn for zeros.
     comments : bool, default False
         Return the comments too.
     n_features : int, optional
@@ -84,8 +83,7 @@ def read_letor(
     y : ndarray of float64, shape (n_documents,)
         Labels.
     qid : ndarray of int64 or str, shape (n_documents,)
-        Queries: int64 if every one is an int64 in its usual notation, else str. One such as
-        ``007`` makes all of them str, since as a number it could not be told from ``7``.
+        Queries: int64 if every one is an int64 in its usual notation, which ``007`` is not.
     comments : list of str, length n_documents
         What follows the first ``#`` of the line, without surrounding white space; only with
         ``comments=True``.
@@ -94,14 +92,9 @@ def read_letor(
     ------
     ValueError
         If the file is not of this form: "path, line, column: expected ..., got ...", line and
-        column counted from 1. Among others: an infinite value, an infinite or NaN label,
-        an index that repeats, no documents at all; and an index so large that X would take both
-        more than 1 GiB and more than 50 cells for each entry of the file, which ``sparse=True``
-        does not mind; and a query so long that qid would take more than 1 GiB.
-
-    See Also
-    --------
-    write_letor : The inverse.
+        column counted from 1. Among others: an infinite value, an infinite or NaN label, an index
+        that repeats, no documents; an index so large that a dense X would take both more than
+        1 GiB and more than 50 cells an entry; a query so long that qid would take more than 1 GiB.
 
     References
     ----------
@@ -146,7 +139,7 @@ class _Source:
         """Build the error for the token at byte `at`, which ends at `end` or where a token does."""
         line = self.data.count(b"\n", 0, at) + 1
         before = self.data[self.data.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")
-        end = token_end(_as_array(self.data), at) if end is None else end
+        end = token_end(np.frombuffer(self.data, np.uint8), at) if end is None else end
         token = self.data[at:end].decode(errors="replace")
         return ValueError(
             f"{os.fspath(self.path)}, line {line}, column {len(before) + 1}: "
@@ -160,16 +153,12 @@ class _Source:
             raise self.fault(start, "text in UTF-8", end) from None
 
 
-def _as_array(data: bytes) -> Text:
-    return np.frombuffer(data, dtype=np.uint8)
-
-
 def _parse_source(source: _Source, limit: int) -> Table:
     nul = source.data.find(b"\0")
     if nul >= 0:
         raise source.fault(nul, "text without NUL bytes")
     table = _new_table(source.data.count(b"\n"), source.data.count(b":"))
-    fault, at, bound = parse(_as_array(source.data), limit, table)
+    fault, at, bound = parse(np.frombuffer(source.data, np.uint8), limit, table)
     _round_inexact(source, table)
     if fault:
         raise source.fault(at, EXPECTED[fault].format(bound))

@@ -17,6 +17,8 @@ from gbrank.datasets.types import Features, StrPath
 
 __all__ = ["write_letor"]
 
+_COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
+
 
 def write_letor(
     path: StrPath,
@@ -52,14 +54,6 @@ def write_letor(
     ValueError, TypeError
         If an argument is not as described. Nothing is written then.
 
-    See Also
-    --------
-    read_letor : The inverse.
-
-    References
-    ----------
-    T. Qin, T.-Y. Liu. Introducing LETOR 4.0 datasets. arXiv:1306.2597, 2013.
-
     Examples
     --------
     >>> import tempfile
@@ -77,14 +71,7 @@ def write_letor(
     labels = check_finite(check_vector(y, "y", length), "y")
     names = check_names(qid, "qid", length, unwanted="#")
     remarks = [""] * length if comments is None else _check_comments(comments, length)
-    lines = (
-        _line(*document)
-        for document in zip(labels.tolist(), names, _entries(X), remarks, strict=True)
-    )
-    write_lines(path, lines)
-
-
-_COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
+    write_lines(path, map(_line, labels.tolist(), names, _entries(X), remarks))
 
 
 def _check_features(X: Features) -> Features:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,22 +42,16 @@ def scan_parquet(
     folder : path
         With files whose names end in .parquet, all of the same columns; names that begin with a
         dot or an underscore are left out.
-    label, qid : str
-        The columns of labels and of queries.
-    drop : sequence of str
-        Columns that are no features, such as names of documents. All others are.
-    unjudged : {"refuse", "drop", "irrelevant"}
-        What to do with rows whose label is -1 or missing, as in `split_frame`.
+    label, qid, drop, unjudged
+        As in `split_frame`.
     progress : bool
         Whether each pass over the features shows a progress bar.
 
     Returns
     -------
     X : FeatureBatches, shape (n_documents, n_features)
-    y : ndarray, shape (n_documents,)
-        Labels.
-    qid : ndarray, shape (n_documents,)
-        The query of each row.
+    y, qid : ndarray, shape (n_documents,)
+        The label and the query of each row.
 
     Raises
     ------
@@ -83,9 +78,7 @@ def scan_parquet(
     >>> X.shape, ranker.feature_names_in_[:2].tolist()
     ((1000, 50), ['x0', 'x1'])
     """
-    files = ParquetFolder(folder)
-    parts = scan_and_mask(files, label, qid, drop, unjudged, progress)
-    return parts[:3]
+    return scan_and_mask(ParquetFolder(folder), label, qid, drop, unjudged, progress)[:3]
 
 
 def scan_and_mask(
@@ -98,12 +91,11 @@ def scan_and_mask(
 ) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
     """Return what `scan_parquet` does, and which rows it kept."""
     features = feature_names(list(files.types), label, qid, drop)
-    arrow = needed("pyarrow", "tables")
-    table = nw.from_native(arrow.concat_tables(files.batches([label, qid])), eager_only=True)
+    table = files.arrow.concat_tables(files.batches([label, qid]))
+    table = nw.from_native(table, eager_only=True)
     y, queries, kept = labels_and_queries(table, label, qid, unjudged)
-    X = FeatureBatches(
-        lambda: files.batches(features), (files.n_rows, len(features)), progress=progress
-    )
+    shape = files.n_rows, len(features)
+    X = FeatureBatches(lambda: files.batches(features), shape, progress=progress)
     return (X if kept.all() else X[np.flatnonzero(kept)]), y, queries, kept
 
 
@@ -111,8 +103,8 @@ class ParquetFolder:
     """The Parquet files of a folder, in the order of their names, all of the same columns."""
 
     def __init__(self, folder: StrPath) -> None:
+        self.arrow = needed("pyarrow", "tables")
         self._parquet = needed("pyarrow.parquet", "tables")
-        self._error: type[Exception] = needed("pyarrow", "tables").ArrowException
         self.paths = sorted(
             path
             for path in Path(folder).iterdir()
@@ -141,21 +133,17 @@ class ParquetFolder:
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[Any]:
         """Yield columns, or all of them, as tables of some rows each."""
-        arrow = needed("pyarrow", "tables")
         for path in self.paths:
             with self._opened(path) as file:
-                try:
-                    for batch in file.iter_batches(BATCH_ROWS, columns=names):
-                        yield arrow.Table.from_batches([batch]).select(names or batch.schema.names)
-                except (self._error, OSError) as error:
-                    raise self._damage(path, error) from None
+                for batch in file.iter_batches(BATCH_ROWS, columns=names):
+                    table = self.arrow.Table.from_batches([batch])
+                    yield table.select(names or batch.schema.names)
 
-    def _opened(self, path: Path) -> Any:
+    @contextmanager
+    def _opened(self, path: Path) -> Iterator[Any]:
         try:
-            return self._parquet.ParquetFile(path)
-        except (self._error, OSError) as error:
-            raise self._damage(path, error) from None
-
-    def _damage(self, path: Path, error: Exception) -> ValueError:
-        reason = " ".join(str(error).split())
-        return ValueError(f"{path}: expected a table in Parquet format, got {reason}")
+            with self._parquet.ParquetFile(path) as file:
+                yield file
+        except (self.arrow.ArrowException, OSError) as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"{path}: expected a table in Parquet format, got {reason}") from None

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_finite, check_vector
+from gbrank.common.checks import check_finite, check_vector, refuse_where
 from gbrank.common.quoting import quoted
 from gbrank.data.queries import Queries
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
@@ -29,7 +29,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,15}")  # which float64 holds exactly
 
 
 def read_run(path: StrPath) -> Judged:
-    r"""Read the scores of documents from a TREC run.
+    """Read the scores of documents from a TREC run, as `write_run` writes them.
 
     One document a line, ``query Q0 document rank score name``, in any order. The second, fourth
     and last column play no part, as in trec_eval. Blank lines are skipped.
@@ -42,10 +42,8 @@ def read_run(path: StrPath) -> Judged:
     Returns
     -------
     scores : ndarray of float64, shape (n_documents,)
-    qid : list of str, length n_documents
-        The query of each document.
-    documents : list of str, length n_documents
-        Their names.
+    qid, documents : list of str, length n_documents
+        The query and the name of each document.
 
     Raises
     ------
@@ -53,26 +51,20 @@ def read_run(path: StrPath) -> Judged:
         If the file is not of this form: "path, line: expected ..., got ...", lines counted from
         1; among others, if a document is there twice in a query.
 
-    See Also
-    --------
-    write_run : The inverse.
-
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> from gbrank.datasets import read_run
+    >>> from gbrank.datasets import read_run, write_run
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "run.txt")
-    ...     _ = path.write_text("q1 Q0 d3 1 2.5 bm25\nq1 Q0 d1 2 0.5 bm25\n")
-    ...     read_run(path)
+    ...     write_run(f"{folder}/run.txt", [0.5, 2.5], ["q1", "q1"], ["d1", "d3"])
+    ...     read_run(f"{folder}/run.txt")
     (array([2.5, 0.5]), ['q1', 'q1'], ['d3', 'd1'])
     """
     return _read(path, "query Q0 document rank score name", "score", "a finite number", _NUMBER)
 
 
 def read_qrels(path: StrPath) -> Judged:
-    r"""Read relevance judgements from a TREC qrels file.
+    """Read relevance judgements from a TREC qrels file, as `write_qrels` writes them.
 
     One document a line, ``query iteration document label``, in any order. The second column plays
     no part. Blank lines are skipped.
@@ -95,35 +87,27 @@ def read_qrels(path: StrPath) -> Judged:
     ValueError
         If the file is not of this form, as for `read_run`.
 
-    See Also
-    --------
-    write_qrels : The inverse.
-
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
-    >>> from gbrank.datasets import read_qrels
+    >>> from gbrank.datasets import read_qrels, write_qrels
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "qrels.txt")
-    ...     _ = path.write_text("q1 0 d1 0\nq1 0 d3 2\n")
-    ...     read_qrels(path)
+    ...     write_qrels(f"{folder}/qrels.txt", [0, 2], ["q1", "q1"], ["d1", "d3"])
+    ...     read_qrels(f"{folder}/qrels.txt")
     (array([0., 2.]), ['q1', 'q1'], ['d1', 'd3'])
     """
     return _read(path, "query iteration document label", "label", "an integer", _INTEGER)
 
 
 def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str]]:
-    r"""Read a TREC run with the labels that a qrels file gives its documents.
+    """Read a TREC run with the labels that a qrels file gives its documents.
 
     Documents without judgement have label 0, as in trec_eval.
 
     Parameters
     ----------
-    run : str or path-like
-        As for `read_run`.
-    qrels : str or path-like
-        As for `read_qrels`.
+    run, qrels : str or path-like
+        As for `read_run` and `read_qrels`.
 
     Returns
     -------
@@ -141,13 +125,12 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> from gbrank import NDCG
-    >>> from gbrank.datasets import read_judged_run
+    >>> from gbrank.datasets import read_judged_run, write_qrels, write_run
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run, qrels = Path(folder, "run.txt"), Path(folder, "qrels.txt")
-    ...     _ = run.write_text("q1 Q0 d1 1 2.5 bm25\nq1 Q0 d3 2 0.5 bm25\n")
-    ...     _ = qrels.write_text("q1 0 d3 2\n")
+    ...     run, qrels = f"{folder}/run.txt", f"{folder}/qrels.txt"
+    ...     write_run(run, [2.5, 0.5], ["q1", "q1"], ["d1", "d3"])
+    ...     write_qrels(qrels, [2], ["q1"], ["d3"])
     ...     y, scores, qid = read_judged_run(run, qrels)
     >>> NDCG()(y, scores, qid=qid)
     0.6309...
@@ -176,7 +159,7 @@ def write_run(
     *,
     name: str = "gbrank",
 ) -> None:
-    """Write scores of documents as a TREC run.
+    """Write scores of documents as a TREC run, which `read_run` reads.
 
     Lines are ``query Q0 document rank score name``: queries in the order in which they first
     appear, documents best first, equal scores in the order of the rows. trec_eval itself ranks by
@@ -200,10 +183,6 @@ def write_run(
     ValueError, TypeError
         If an argument is not as described. Nothing is written then.
 
-    See Also
-    --------
-    read_run : The inverse.
-
     Examples
     --------
     >>> import tempfile
@@ -216,8 +195,7 @@ def write_run(
     q1 Q0 d3 1 2.5 gbrank
     q1 Q0 d1 2 0.5 gbrank
     """
-    lines = run_lines(scores, qid, documents, name)
-    write_lines(path, (f"{line}\n".encode() for line in lines))
+    write_lines(path, (f"{line}\n".encode() for line in run_lines(scores, qid, documents, name)))
 
 
 def run_lines(
@@ -237,7 +215,7 @@ def run_lines(
 
 
 def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence[str]) -> None:
-    """Write labels of documents as a TREC qrels file.
+    """Write labels of documents as a TREC qrels file, which `read_qrels` reads.
 
     Lines are ``query 0 document label``, in the order of the rows.
 
@@ -253,10 +231,6 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     ValueError, TypeError
         If an argument is not as described. Nothing is written then.
 
-    See Also
-    --------
-    read_qrels : The inverse.
-
     Examples
     --------
     >>> import tempfile
@@ -271,17 +245,9 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     """
     labels = check_finite(check_vector(y, "y"), "y")
     wrong = (labels != np.floor(labels)) | (np.abs(labels) > EXACT_INTEGERS)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(f"y must hold integers up to 2**53, got {labels[row]} in row {row}.")
-    names, found = _check_documents(qid, documents, len(labels))
-    write_lines(
-        path,
-        (
-            f"{query} 0 {document} {int(label)}\n".encode()
-            for query, document, label in zip(names, found, labels.tolist(), strict=True)
-        ),
-    )
+    refuse_where(wrong, labels, "y must hold integers up to 2**53")
+    rows = zip(*_check_documents(qid, documents, len(labels)), labels.tolist(), strict=True)
+    write_lines(path, (f"{query} 0 {name} {int(label)}\n".encode() for query, name, label in rows))
 
 
 def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[str]) -> Judged:
