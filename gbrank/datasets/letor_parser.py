@@ -129,8 +129,7 @@ def _parse_features(text: Text, at: int, limit: int, table: Table) -> Fault:
         columns[entry] = index - 1
         values[entry] = value
         entry += 1
-        while _is_blank(text[at]):
-            at += 1
+        at = _skip_blanks(text, at)
     table.counts[_ENTRIES] = entry
     if index > table.counts[WIDEST]:
         table.counts[WIDEST], table.counts[WIDEST_AT] = index, index_at
@@ -203,8 +202,8 @@ def _is_nan(text: Text, at: int) -> bool:
 def _note_query(text: Text, table: Table, document: int, start: int, end: int) -> None:
     """Begin a new run of documents unless the qid at start:end is the previous document's."""
     run = table.counts[_QUERIES]
-    _, begun, ended = table.queries[run - 1]
-    if run == 0 or not np.array_equal(text[begun:ended], text[start:end]):
+    before = table.queries[run - 1]
+    if run == 0 or not np.array_equal(text[before[1] : before[2]], text[start:end]):
         table.queries[run] = document, start, end
         table.counts[_QUERIES] += 1
 
