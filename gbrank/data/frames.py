@@ -16,6 +16,7 @@ __all__ = [
     "Unjudged",
     "as_frame",
     "feature_names",
+    "is_numeric",
     "judged",
     "labels_and_queries",
     "split_and_mask",
@@ -67,8 +68,7 @@ def split_frame(
 
     Returns
     -------
-    X : data frame, shape (n_judged, n_features)
-        Of the same library.
+    X : data frame of the same library, shape (n_judged, n_features)
     y : ndarray of float64, shape (n_judged,)
     qid : ndarray, shape (n_judged,)
 
@@ -82,14 +82,9 @@ def split_frame(
     --------
     >>> import pandas as pd
     >>> from gbrank import GBRanker, split_frame
-    >>> frame = pd.DataFrame(
-    ...     {
-    ...         "query": ["a", "a", "a", "b", "b"],
-    ...         "grade": [2, 0, -1, 0, 1],
-    ...         "url": ["u", "v", "w", "u", "x"],
-    ...         "bm25": [3.0, 1.5, 2.5, 0.5, 2.0],
-    ...     }
-    ... )
+    >>> rows = [("a", 2, "u", 3.0), ("a", 0, "v", 1.5), ("a", -1, "w", 2.5)]
+    >>> rows += [("b", 0, "u", 0.5), ("b", 1, "x", 2.0)]
+    >>> frame = pd.DataFrame(rows, columns=["query", "grade", "url", "bm25"])
     >>> X, y, qid = split_frame(frame, label="grade", qid="query", drop=["url"], unjudged="drop")
     >>> list(X.columns), y.tolist(), qid.tolist()
     (['bm25'], [2.0, 0.0, 0.0, 1.0], ['a', 'a', 'b', 'b'])
@@ -129,7 +124,12 @@ def labels_and_queries(
     if data[qid].is_null().any():
         row = int(data[qid].is_null().arg_true()[0])
         raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
-    y, kept = judged(_numbers(data[label], "label"), unjudged)
+    labels = data[label]
+    if not is_numeric(labels):
+        raise ValueError(
+            f"label must name a column of numbers; {label!r} has dtype {labels.dtype}."
+        )
+    y, kept = judged(labels.cast(nw.Float64).to_numpy(), unjudged)
     return y, data[qid].to_numpy()[kept], kept
 
 
@@ -164,9 +164,6 @@ def _check_roles(roles: dict[str, Sequence[str]], columns: Sequence[str]) -> Non
             found[name] = argument
 
 
-def _numbers(column: nw.Series[Any], argument: str) -> NDArray[np.float64]:
-    if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-        raise ValueError(
-            f"{argument} must name a column of numbers; {column.name!r} has dtype {column.dtype}."
-        )
-    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+def is_numeric(column: nw.Series[Any]) -> bool:
+    """Say whether a column holds numbers or booleans."""
+    return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean)

@@ -21,9 +21,8 @@ ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 class Queries:
     """The partition of rows (documents) into queries.
 
-    Queries stand in the order in which they first appear, and rows of a query in the order of
-    the input; rows of a query need not be neighbours. Made by `from_qid`, `from_sizes` or
-    `resolve`.
+    Queries stand in the order in which they first appear, and rows of a query, which need not be
+    neighbours, in that of the input. Made by `from_qid`, `from_sizes` or `resolve`.
 
     Parameters
     ----------
@@ -89,8 +88,7 @@ class Queries:
         Raises
         ------
         ValueError
-            If there is no row, an id is missing (NaN, NaT or None), or ids are masked or have no
-            repr of their own.
+            If there is no row, or ids are missing (NaN, NaT, None), masked or without own repr.
 
         Examples
         --------
@@ -121,7 +119,6 @@ class Queries:
         Parameters
         ----------
         n_documents : int
-            Number of rows that the queries must cover.
         qid : array-like, shape (n_documents,), optional
             One id per row.
         group : array-like of int, shape (n_queries,), optional
@@ -223,14 +220,12 @@ class Queries:
         Parameters
         ----------
         keep : ndarray of bool, shape (n_queries,)
-            Which queries to keep.
 
         Returns
         -------
         queries : Queries
-            The kept queries, over the kept rows.
         rows : ndarray of int64
-            The kept rows, in their order.
+            The rows that are kept, in their order.
 
         Examples
         --------

@@ -36,8 +36,7 @@ class _ByQuery:
         X, y : any
             Not looked at.
         qid : array-like, shape (n_documents,)
-            The query of each row. scikit-learn's functions pass it on from
-            ``params={"qid": qid}`` where metadata routing is enabled.
+            The query of each row; with metadata routing, scikit-learn's ``params={"qid": qid}``.
         groups : None
             What scikit-learn passes where metadata routing is not enabled; refused.
 
@@ -59,17 +58,14 @@ class _ByQuery:
 
 
 class QueryKFold(_ByQuery, KFold):
-    """K folds of whole queries, as scikit-learn's `KFold` of rows.
-
-    Each query is tested on once. It requests qid of metadata routing by itself.
+    """K folds of whole queries, as scikit-learn's `KFold` of rows; it requests qid by itself.
 
     Parameters
     ----------
     n_splits : int, default 5
         Number of folds, at least 2.
     shuffle : bool, default False
-        Whether queries are dealt to the folds by chance. Otherwise the folds are consecutive, in
-        the order in which queries first appear.
+        Whether queries are dealt by chance. Otherwise folds are consecutive, as queries appear.
     random_state : int, RandomState or None
         Seed of the shuffle.
 
@@ -88,17 +84,14 @@ class QueryKFold(_ByQuery, KFold):
 
 
 class QueryShuffleSplit(_ByQuery, ShuffleSplit):
-    """Splits of whole queries by chance, as scikit-learn's `ShuffleSplit` of rows.
-
-    It requests qid of metadata routing by itself.
+    """Splits of whole queries by chance, as `ShuffleSplit` of rows; it requests qid by itself.
 
     Parameters
     ----------
     n_splits : int, default 10
         Number of splits.
     test_size, train_size : float or int, optional
-        Share or number of the queries in each part. What is not given is the complement of the
-        other; a tenth is tested on by default.
+        As in `query_train_test_split`, but that a tenth is tested on by default.
     random_state : int, RandomState or None
         Seed of the shuffles.
 
@@ -115,8 +108,8 @@ class QueryShuffleSplit(_ByQuery, ShuffleSplit):
 class QueryTimeSeriesSplit(_ByQuery, TimeSeriesSplit):
     """Trains on the queries up to some time and tests on the next, as `TimeSeriesSplit` of rows.
 
-    Queries are in the order in which they first appear: sort the rows by time. It requests qid of
-    metadata routing by itself.
+    Queries are in the order in which they first appear: sort the rows by time. It requests qid by
+    itself.
 
     Parameters
     ----------

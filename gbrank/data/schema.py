@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.checks import check_number
-from gbrank.data.frames import as_frame
+from gbrank.data.frames import as_frame, is_numeric
 
 __all__ = ["Features", "Schema", "checked_frame", "checked_matrix"]
 
@@ -44,7 +44,7 @@ class Schema:
         asked = {_position(item, n_features, names) for item in categorical_feature or ()}
         categories = {}
         for position, column in enumerate(frame.iter_columns() if frame is not None else ()):
-            if _is_numeric(column):
+            if is_numeric(column):
                 continue
             if position in asked or column.dtype in (nw.Categorical, nw.Enum):
                 categories[position] = _categories(column)
@@ -125,12 +125,12 @@ class Schema:
         matrix = np.empty(frame.shape, np.float32 if single else np.float64)
         for position, column in enumerate(frame.iter_columns()):
             known = self.categories.get(position)
-            if known is not None and not (_is_numeric(column) and _all_text(known)):
+            if known is not None and not (is_numeric(column) and _all_text(known)):
                 codes = {value: code for code, value in enumerate(known)}
                 matrix[:, position] = [
                     codes.get(_plain(value), np.nan) for value in column.to_list()
                 ]
-            elif known is None and _is_numeric(column):
+            elif known is None and is_numeric(column):
                 kind = nw.Float32 if single else nw.Float64
                 matrix[:, position] = column.cast(kind).to_numpy()
             else:
@@ -251,10 +251,6 @@ def _as_canonical(X: Any) -> Features:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
-
-
-def _is_numeric(column: "nw.Series[Any]") -> bool:
-    return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean)
 
 
 def _plain(value: Any) -> Any:

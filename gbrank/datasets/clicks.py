@@ -70,14 +70,14 @@ def make_clicks(
     r"""Show each query a number of times, and let users click by the position-based model.
 
     A session shows the best documents by `scores` plus Gumbel noise of scale `temperature` (so
-    that rankings are drawn by Plackett and Luce's model). A user examines position r with
-    probability :math:`\theta_r = r^{-\eta}`, whatever stands there, and clicks on what is
-    examined with a probability that depends on the label y alone, so that
+    that rankings are drawn by Plackett and Luce's model). A user clicks at position r with
 
     .. math:: P(\text{click}) = r^{-\eta}
               \left(\epsilon + (1 - \epsilon) \frac{2^y - 1}{2^{y_{max}} - 1}\right)
 
-    with :math:`\epsilon` the `noise` and :math:`y_{max}` the largest label.
+    The first factor is whether the position is examined, whatever stands there, the second
+    depends on the label y alone: :math:`\epsilon` is the `noise`, :math:`y_{max}` the largest
+    label.
 
     Parameters
     ----------
@@ -112,11 +112,10 @@ def make_clicks(
 
     References
     ----------
-    M. Richardson, E. Dominowska, R. Ragno. Predicting clicks: estimating the click-through rate
-    for new ads. WWW 2007 (the position-based model). T. Joachims, A. Swaminathan, T. Schnabel.
-    Unbiased learning-to-rank with biased feedback. WSDM 2017, section 7 (propensities). Q. Ai, K.
-    Bi, C. Luo, J. Guo, W. B. Croft. Unbiased learning to rank with unbiased propensity
-    estimation. SIGIR 2018, section 5 (clicks from grades).
+    M. Richardson, E. Dominowska, R. Ragno. Predicting clicks. WWW 2007 (the position-based model).
+    T. Joachims, A. Swaminathan, T. Schnabel. Unbiased learning-to-rank with biased feedback. WSDM
+    2017, section 7 (propensities). Q. Ai, K. Bi, C. Luo, J. Guo, W. B. Croft. Unbiased learning to
+    rank with unbiased propensity estimation. SIGIR 2018, section 5 (clicks from grades).
 
     Examples
     --------

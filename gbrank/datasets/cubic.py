@@ -41,12 +41,9 @@ def make_cubic(
     Parameters
     ----------
     n_queries : int
-        Number of queries, at least 1. They share the polynomial: split one set by query to
-        train and to test.
-    n_documents : int, default 50
-        Documents per query, at least 2.
-    n_features : int, default 50
-        Features per document.
+        They share the polynomial: split one set by query to train and to test.
+    n_documents, n_features : int, default 50
+        Documents per query, at least 2, and features per document.
     distribution : sequence of float, default (0.52, 0.32, 0.13, 0.02, 0.01)
         Share of each grade, from grade 0 on; they sum to 1. The default is that of the web search
         data MSLR-WEB10K, rounded.
@@ -69,19 +66,16 @@ def make_cubic(
     References
     ----------
     C. J. C. Burges, R. Ragno, Q. V. Le. Learning to rank with nonsmooth cost functions. NIPS
-    2006, section 6.3.1: 50 features, 50 documents per query, five grades distributed as in web
-    search, 25,000 queries. It does not print the polynomial or the distribution; those here are
-    this function's own.
+    2006, section 6.3.1, which does not print the polynomial or the distribution of grades: those
+    here are this function's own.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from gbrank.datasets import make_cubic
     >>> X, y, qid = make_cubic(20, random_state=0)
-    >>> X.shape, y.shape, qid[[0, 49, 50, -1]]
-    ((1000, 50), (1000,), array([ 0,  0,  1, 19]))
-    >>> import numpy as np
-    >>> np.bincount(y.astype(int))
-    array([520, 320, 130,  20,  10])
+    >>> X.shape, qid[[0, 49, 50, -1]], np.bincount(y.astype(int))
+    ((1000, 50), array([ 0,  0,  1, 19]), array([520, 320, 130,  20,  10]))
     """
     check_number(n_queries, "n_queries", 1, integer=True)
     check_number(n_documents, "n_documents", 2, integer=True)

@@ -31,8 +31,8 @@ def write_letor(
     """Write documents with labels, queries and features to a LETOR (SVMlight) file.
 
     `read_letor` gives back the same bits: numbers are written with the fewest digits that do so.
-    Zeros of a dense X are left out (but not -0.0), and so are entries that a sparse X does not
-    store: where whole columns at the end are left out, read with ``n_features=X.shape[1]``.
+    Zeros of a dense X are left out (but not -0.0), as is what a sparse X does not store: where
+    whole columns at the end are, read with ``n_features=X.shape[1]``.
 
     Parameters
     ----------
@@ -46,8 +46,7 @@ def write_letor(
     qid : array-like of int or str, shape (n_documents,)
         Queries; strings without white space and ``#``. Rows are written in the order given.
     comments : sequence of str, length n_documents, optional
-        One line of text for each document, or ``""`` for none. White space around it is lost in
-        reading.
+        One line of text for each document, or ``""``. Reading strips white space around it.
 
     Raises
     ------

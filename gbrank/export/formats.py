@@ -87,20 +87,17 @@ def export_model(
         "elasticsearch" is model/xgboost+json, also for OpenSearch. "treelite" needs the package
         treelite, "onnx" the package onnx.
     feature_names : sequence of str, or mapping of str to str, optional
-        What the engine calls the columns of X: one name for each, or new names for some. By
-        default it is the columns' names in the data frame, or "f0", "f1", ... RankLib, Treelite
-        and ONNX go by the order of the columns, and take no names.
+        What the engine calls the columns of X: one name for each, or new names for some; by
+        default their names in the data frame, or "f0", "f1", ... RankLib, Treelite and ONNX go by
+        the order of the columns.
     missing_as_zero : bool
-        Send missing values where zeros go, instead of where training has sent them. For models
-        that were trained without missing values; needed with formats that know none.
+        Send missing values where zeros go, for models that were trained without missing values;
+        needed with formats that know none.
 
     Raises
     ------
-    TypeError
-        If the ranker is not a GBRanker.
-    ValueError
-        If an argument is not usable, or the format cannot express the model; the message says
-        what of it.
+    ValueError, TypeError
+        If an argument is not as described, or the format cannot express something of the model.
     ImportError
         If the package for the format is not installed.
 
