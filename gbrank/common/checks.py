@@ -42,21 +42,17 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}.")
     if array.dtype == object:
-        array = _numbers_from_objects(array, name)
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} must hold real numbers, got dtype object.") from None
+        except OverflowError:
+            raise ValueError(f"{name} must hold numbers within the range of float64.") from None
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
     if length is not None and len(array) != length:
         raise ValueError(f"{name} must have {length} entries, got {len(array)}.")
     return np.require(array, np.float64, ["C", "W"])  # compiled code takes no read-only arrays
-
-
-def _numbers_from_objects(array: NDArray[Any], name: str) -> Vector:
-    try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must hold real numbers, got dtype object.") from None
-    except OverflowError:
-        raise ValueError(f"{name} must hold numbers within the range of float64.") from None
 
 
 def refuse_where(
@@ -150,9 +146,7 @@ def check_jobs(n_jobs: Any) -> int | None:
 def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     """Return `value` if it is one of `choices`."""
     choices = list(choices)
-    if not any(
-        value is choice or (type(value) is type(choice) and value == choice) for choice in choices
-    ):
+    if not any(value is one or (type(value) is type(one) and value == one) for one in choices):
         raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
     return value
 

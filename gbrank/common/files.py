@@ -39,11 +39,7 @@ def is_leftover(name: str, of: str = r".+") -> bool:
 
 @contextmanager
 def held(folder: Path, wait: bool = True) -> Iterator[bool]:
-    """Keep a folder to oneself, among those who ask; say whether the system can do that.
-
-    A process that ends, however it ends, lets go of it. Without `wait`, a folder that somebody
-    else holds is a BlockingIOError.
-    """
+    """Hold a folder until the block or process ends; say whether the system can do that."""
     if sys.platform == "win32":
         yield False
         return

@@ -33,10 +33,7 @@ def changed_options(value: Any) -> dict[str, Any]:
 
 
 def format_options(options: Mapping[str, Any]) -> str:
-    """Return options as ``(name=value,...)``, or nothing if there are none.
-
-    There are no spaces, which logs of metrics by name could not hold.
-    """
+    """Return options as ``(name=value,...)``, without spaces, or nothing if there are none."""
     if not options:
         return ""
     text = ",".join(f"{name}={value!r}" for name, value in options.items())
@@ -62,14 +59,9 @@ def parse_options(
 
 def _options(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
     call = ast.parse(f"f({text})", mode="eval").body
-    if not isinstance(call, ast.Call) or call.args:
+    if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
         raise ValueError("options need names")
-    options = {}
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            raise ValueError("options need names")
-        options[keyword.arg] = _value(keyword.value, functions, words=True)
-    return options
+    return {str(k.arg): _value(k.value, functions, words=True) for k in call.keywords}
 
 
 @contextmanager

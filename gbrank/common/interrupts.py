@@ -13,11 +13,8 @@ _waiting: list[list[tuple[Any, ...]]] = []  # of the main thread, block within b
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is over.
-
-    Some places lose an exception, or make another of it: destructors, and Python code that compiled
-    code calls, as numba does to pass functions, and XGBoost to take data. Also a decorator.
-    """
+    """Let Ctrl-C wait until the block is over; also a decorator."""
+    # Destructors, and Python code that compiled code calls, lose exceptions or change them.
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield

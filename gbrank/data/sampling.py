@@ -15,11 +15,9 @@ Keys = NDArray[np.uint64]
 
 
 def split_mix(noise: Any, i: Any) -> Any:
-    """Return the i-th 64-bit output of SplitMix64 started at `noise`, i from 0.
-
-    Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators". `noise` is an array
-    here; kernels compile the same lines for numbers.
-    """
+    """Return the i-th 64-bit output, i from 0, of SplitMix64 started at `noise`."""
+    # Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators". `noise` is an
+    # array here; kernels compile the same lines for numbers.
     state = np.uint64(noise) + (np.uint64(i) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -18,10 +18,8 @@ HALFWAY = 5000
 
 
 def spread_within_queries(scores: Vector, queries: Queries) -> float:
-    """Return the standard deviation of scores about their queries' means, over all workers.
-
-    Sums are taken in integers, so that the order of rows plays no part.
-    """
+    """Return the standard deviation of scores about their queries' means, over all workers."""
+    # Sums are taken in integers, so that the order of rows plays no part.
     starts = queries.offsets[:-1]
     # Halved, so that no difference overflows.
     half = np.ldexp(scores, -1)
@@ -45,12 +43,9 @@ def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
 
 
 def step_factor(sigma: float, queries: Queries, sigma_unit: str) -> float:
-    """Return what takes steps from σ spreads to σ + (1 − σ) n / (n + 5000), with n queries.
-
-    n is that of all workers: many queries bear out a step as long as the spread, few do not.
-    """
+    """Return what takes steps from σ spreads to σ + (1 − σ) n / (n + 5000), with n queries."""
     width = min(sigma ** (1 / _power(sigma_unit)), 1.0)
-    n = float(all_sum(queries.n_queries))
+    n = float(all_sum(queries.n_queries))  # many bear out a step as long as the spread, few do not
     return 1 + (1 / width - 1) * n / (n + HALFWAY)
 
 

@@ -138,11 +138,9 @@ def _parse_features(text: Text, at: int, limit: int, table: Table) -> Fault:
 
 @plain
 def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
-    """Return the number at `at` (0 if deferred to Python), where its token ends, and its kind.
-
-    Digits and a power of ten that float64 holds exactly make ONE rounding, so the right one
-    (W. D. Clinger, How to read floating point numbers accurately, PLDI 1990).
-    """
+    """Return the number at `at` (0 if deferred to Python), where its token ends, and its kind."""
+    # Digits and a power of ten that float64 holds exactly make ONE rounding, so the right one
+    # (W. D. Clinger, How to read floating point numbers accurately, PLDI 1990).
     negative = text[at] == _MINUS
     if negative or text[at] == _PLUS:
         at += 1

@@ -36,7 +36,6 @@ class Forest:
 
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     """Return the trees of a ranker, with those that it boosts from."""
-    check_is_fitted(ranker)
     trees = ranker._model.trees() or [Leaf(0.0)]
     own = Forest(name, features, trees, ranker._schema.categories)
     if ranker.init_ is None:
