@@ -8,8 +8,7 @@ from itertools import chain
 from typing import Any
 
 from gbrank.common.extras import needed
-from gbrank.datasets.text_files import read_bytes
-from gbrank.datasets.types import StrPath
+from gbrank.datasets.text_files import StrPath, read_bytes
 
 __all__ = ["is_table", "read_table", "stack_tables", "write_tables"]
 

@@ -15,7 +15,7 @@ from gbrank.common.checks import (
     check_vector,
 )
 from gbrank.data.queries import Queries
-from gbrank.datasets.types import Vector
+from gbrank.kernels.compiled import Vector
 from gbrank.measures.gains import gain_values
 
 __all__ = ["Clicks", "make_clicks"]

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
-from gbrank.datasets.types import Matrix, Vector
-from gbrank.kernels.compiled import plain
+from gbrank.kernels.compiled import Matrix, Vector, plain
 
 __all__ = ["make_cubic"]
 

@@ -5,8 +5,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.datasets.types import Matrix, Vector
-from gbrank.kernels.compiled import plain
+from gbrank.kernels.compiled import Matrix, Vector, plain
 
 Places: TypeAlias = NDArray[np.int64]
 Text: TypeAlias = NDArray[np.uint8]

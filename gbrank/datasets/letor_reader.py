@@ -14,6 +14,7 @@ from scipy import sparse as sp
 
 from gbrank.common.checks import check_number
 from gbrank.common.quoting import quoted
+from gbrank.data.schema import Features
 from gbrank.datasets.letor_parser import (
     EXPECTED,
     INEXACT,
@@ -24,8 +25,8 @@ from gbrank.datasets.letor_parser import (
     scatter,
     token_end,
 )
-from gbrank.datasets.text_files import read_bytes
-from gbrank.datasets.types import Features, Matrix, StrPath, Vector
+from gbrank.datasets.text_files import StrPath, read_bytes
+from gbrank.kernels.compiled import Matrix, Vector
 
 __all__ = ["read_letor"]
 

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse as sp
 
 from gbrank.common.checks import check_finite, check_vector
+from gbrank.data.schema import Features
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
-from gbrank.datasets.text_files import check_names, write_lines
-from gbrank.datasets.types import Features, StrPath
+from gbrank.datasets.text_files import StrPath, check_names, write_lines
 
 __all__ = ["write_letor"]
 

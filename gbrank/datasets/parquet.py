@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gbrank.common.extras import needed
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.frames import Unjudged, feature_names, labels_and_queries
-from gbrank.datasets.types import StrPath
+from gbrank.datasets.text_files import StrPath
 
 __all__ = ["ParquetFolder", "scan_and_mask", "scan_parquet"]
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gbrank.datasets.types import Features, StrPath
+from gbrank.data.schema import Features
+from gbrank.datasets.text_files import StrPath
 
 __all__ = ["refuse_shared_queries", "stack_files"]
 

@@ -7,13 +7,14 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.datasets.types import StrPath
+__all__ = ["StrPath", "check_names", "read_bytes", "write_lines"]
 
-__all__ = ["check_names", "read_bytes", "write_lines"]
+StrPath: TypeAlias = str | os.PathLike[str]
 
 UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # text of numbers is packed to a tenth or so
 

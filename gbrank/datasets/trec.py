@@ -17,8 +17,8 @@ from gbrank.common.checks import check_finite, check_vector, refuse_where
 from gbrank.common.quoting import quoted
 from gbrank.data.queries import Queries
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
-from gbrank.datasets.text_files import check_names, read_bytes, write_lines
-from gbrank.datasets.types import StrPath, Vector
+from gbrank.datasets.text_files import StrPath, check_names, read_bytes, write_lines
+from gbrank.kernels.compiled import Vector
 
 __all__ = ["read_judged_run", "read_qrels", "read_run", "run_lines", "write_qrels", "write_run"]
 

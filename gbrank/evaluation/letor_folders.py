@@ -10,7 +10,7 @@ import numpy as np
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_letor
 from gbrank.datasets.stacking import stack_files
-from gbrank.datasets.types import StrPath
+from gbrank.datasets.text_files import StrPath
 from gbrank.evaluation.folds import Dataset, Fold, Index, rotate
 
 __all__ = ["read_folds"]
