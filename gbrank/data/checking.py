@@ -121,11 +121,9 @@ def each_query(rows: Rows) -> Iterator[Rows]:
     """Yield the rows of one query after the other."""
     queries = rows.queries
     for query, (first, last) in enumerate(pairwise(queries.offsets)):
-        own = queries.order[first:last]
-        alone = Queries(
-            np.arange(last - first), np.array([0, last - first]), queries.ids[query : query + 1]
-        )
-        yield rows.take(own, alone, slice(query, query + 1))
+        one, size = slice(query, query + 1), last - first
+        alone = Queries(np.arange(size), np.array([0, size]), queries.ids[one])
+        yield rows.take(queries.order[first:last], alone, one)
 
 
 def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:

@@ -295,13 +295,9 @@ def _refuse_addresses(ids: NDArray[Any]) -> None:
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype.kind in "fc":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
     if values.dtype == object:
         return np.array([_is_missing(value) for value in values], dtype=bool)
-    return np.zeros(len(values), dtype=bool)
+    return np.isnan(values) if values.dtype.kind in "fcmM" else np.zeros(len(values), dtype=bool)
 
 
 def _is_missing(value: Any) -> bool:

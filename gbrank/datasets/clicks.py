@@ -90,10 +90,8 @@ def make_clicks(
     temperature : float, default 1.0
         How much rankings vary, in units of the scores; 0 always shows the same one, with equal
         scores in the order of the rows.
-    n_sessions : int, default 10
-        How often each query is shown.
-    n_positions : int, default 10
-        How many documents a session shows, or all of them if they are fewer.
+    n_sessions, n_positions : int, default 10
+        How often each query is shown, and how many documents at most in a session.
     eta : float, default 1.0
         How fast attention falls, at least 0: at 0 users examine everything.
     noise : float in [0, 1], default 0.1

@@ -221,12 +221,9 @@ def _dense_features(table: Table, width: int) -> Matrix:
 
 
 def _sparse_features(table: Table, width: int) -> Any:
-    # scikit-learn's trees take 32-bit offsets only.
-    small = len(table.values) <= np.iinfo(np.int32).max
-    offsets = table.offsets.astype(np.int32 if small else np.int64)
-    columns = table.columns.astype(offsets.dtype, copy=False)
     # LightGBM converts anything but a csr_matrix, with a warning.
-    return sp.csr_matrix((table.values, columns, offsets), shape=(len(table.labels), width))
+    entries = (table.values, table.columns, table.offsets)
+    return sp.csr_matrix(entries, shape=(len(table.labels), width))
 
 
 _INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")

@@ -67,12 +67,10 @@ def scan_parquet(
     >>> import pandas as pd
     >>> from gbrank import GBRanker, make_cubic, scan_parquet
     >>> X, y, qid = make_cubic(100, n_documents=10, random_state=0)
-    >>> table = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    >>> table = pd.DataFrame(X).add_prefix("x").assign(label=y, qid=qid)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for part in range(2):
-    ...         rows = slice(500 * part, 500 * (part + 1))
-    ...         frame = table[rows].assign(label=y[rows], qid=qid[rows])
-    ...         frame.to_parquet(f"{folder}/{part}.parquet")
+    ...         table[500 * part : 500 * (part + 1)].to_parquet(f"{folder}/{part}.parquet")
     ...     X, y, qid = scan_parquet(folder)
     ...     ranker = GBRanker(n_estimators=5, random_state=0).fit(X, y, qid=qid)
     >>> X.shape, ranker.feature_names_in_[:2].tolist()
