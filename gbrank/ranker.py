@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,6 +41,7 @@ Matrix = NDArray[np.float64]
 
 
 @loadable
+@dataclass(eq=False, repr=False)
 class GBRanker(BaseRanker):
     """Gradient-boosted tree ranker.
 
@@ -157,54 +158,29 @@ class GBRanker(BaseRanker):
 
     _allows_missing: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
-        *,
-        booster: str = "lightgbm",
-        n_estimators: int = 500,
-        learning_rate: float = 0.03,
-        num_leaves: int = 63,
-        max_depth: int | None = None,
-        min_child_samples: int = 20,
-        subsample: float = 1.0,
-        subsample_by: str = "document",
-        colsample: float = 0.5,
-        extra_trees: bool | None = None,
-        reg_lambda: float = 0.0,
-        sigma: Sigma | None = None,
-        curvature: str = "own",
-        init: str | Any = None,
-        eval_metric: Metric | Sequence[Metric] = "ndcg@10",
-        early_stopping_rounds: int | None = None,
-        validation_fraction: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        booster_params: dict[str, Any] | None = None,
-    ) -> None:
-        self.objective = objective
-        self.booster = booster
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.max_depth = max_depth
-        self.min_child_samples = min_child_samples
-        self.subsample = subsample
-        self.subsample_by = subsample_by
-        self.colsample = colsample
-        self.extra_trees = extra_trees
-        self.reg_lambda = reg_lambda
-        self.sigma = sigma
-        self.curvature = curvature
-        self.init = init
-        self.eval_metric = eval_metric
-        self.early_stopping_rounds = early_stopping_rounds
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.booster_params = booster_params
+    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE
+    _: KW_ONLY
+    booster: str = "lightgbm"
+    n_estimators: int = 500
+    learning_rate: float = 0.03
+    num_leaves: int = 63
+    max_depth: int | None = None
+    min_child_samples: int = 20
+    subsample: float = 1.0
+    subsample_by: str = "document"
+    colsample: float = 0.5
+    extra_trees: bool | None = None
+    reg_lambda: float = 0.0
+    sigma: Sigma | None = None
+    curvature: str = "own"
+    init: str | Any = None
+    eval_metric: Metric | Sequence[Metric] = "ndcg@10"
+    early_stopping_rounds: int | None = None
+    validation_fraction: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    booster_params: dict[str, Any] | None = None
 
     def fit(
         self,

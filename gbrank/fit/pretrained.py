@@ -1,7 +1,8 @@
 """Rankers from models that LightGBM or XGBoost trained."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # what both boosters read them
 
 
 @loadable
+@dataclass(eq=False, repr=False)
 class PretrainedRanker(BaseRanker):
     """Ranker from a booster: its scores are what LightGBM or XGBoost predicts, untransformed.
 
@@ -28,16 +30,11 @@ class PretrainedRanker(BaseRanker):
     to fit: `fit` and cloning give the same ranker.
     """
 
-    _allows_missing = True
+    _allows_missing: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        booster: Any,
-        *,
-        eval_metric: Metric | Sequence[Metric] = "ndcg@10",
-    ) -> None:
-        self.booster = booster
-        self.eval_metric = eval_metric
+    booster: Any
+    _: KW_ONLY
+    eval_metric: Metric | Sequence[Metric] = "ndcg@10"
 
     def fit(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> "PretrainedRanker":
         """Do nothing: the model is trained."""

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import (
-    check_choice,
-    check_finite,
-    check_jobs,
-    check_number,
-    check_vector,
-)
+from gbrank.common.checks import check_choice, check_finite, check_jobs, check_number, check_vector
 from gbrank.data.rows import Rows
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.estimator import WEIGHTS, check_seed
@@ -62,6 +56,7 @@ class LinearSettings:
 
 
 @loadable
+@dataclass(eq=False, repr=False)
 class LinearRanker(LinearModel):
     """Linear ranker: the score of a document is w·x, its features times weights.
 
@@ -128,17 +123,11 @@ class LinearRanker(LinearModel):
         The first weights.
     best_iteration_ : int
         After how many steps the weights are `coef_`.
-    best_score_ : float
-        The first metric on the first validation set after these steps; NaN without one.
     evals_result_ : dict
         ``evals_result_["valid_0"]["ndcg@10"]`` is a list of one value per step, and so is
         ``evals_result_["train"]["ndcg@10"]``.
-    sigmas_ : ndarray
-        The sigma of each step.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Column names, where X was a data frame.
+    best_score_, sigmas_, n_features_in_, feature_names_in_
+        As for `GBRanker`, whose rounds are steps here.
 
     References
     ----------
@@ -159,52 +148,27 @@ class LinearRanker(LinearModel):
     __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
 
     _fitted_attributes: ClassVar[tuple[str, ...]] = (
-        "coef_",
-        "init_coef_",
-        "best_iteration_",
-        "best_score_",
-        "evals_result_",
-        "sigmas_",
-    )
+        "coef_", "init_coef_", "best_iteration_", "best_score_", "evals_result_", "sigmas_",
+    )  # fmt: skip
 
-    def __init__(
-        self,
-        objective: str | Objective | Callable[..., Any] = "smooth:ndcg",
-        *,
-        solver: str = "cg",
-        reg_lambda: float = 0.001,
-        sigma: Sigma | None = None,
-        n_steps: int | None = None,
-        init: str | ArrayLike = "regression",
-        center: str | ArrayLike = "init",
-        ridge: float = 0.01,
-        balanced: bool = False,
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        learning_rate: float = 0.01,
-        eval_metric: Metric | Sequence[Metric] = "ndcg@10",
-        early_stopping_rounds: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.objective = objective
-        self.solver = solver
-        self.reg_lambda = reg_lambda
-        self.sigma = sigma
-        self.n_steps = n_steps
-        self.init = init
-        self.center = center
-        self.ridge = ridge
-        self.balanced = balanced
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.eval_metric = eval_metric
-        self.early_stopping_rounds = early_stopping_rounds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    objective: str | Objective | Callable[..., Any] = "smooth:ndcg"
+    _: KW_ONLY
+    solver: str = "cg"
+    reg_lambda: float = 0.001
+    sigma: Sigma | None = None
+    n_steps: int | None = None
+    init: str | ArrayLike = "regression"
+    center: str | ArrayLike = "init"
+    ridge: float = 0.01
+    balanced: bool = False
+    max_iter: int = 200
+    tol: float = 1e-5
+    learning_rate: float = 0.01
+    eval_metric: Metric | Sequence[Metric] = "ndcg@10"
+    early_stopping_rounds: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -226,25 +190,11 @@ class LinearRanker(LinearModel):
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
             Features, none missing. Data frames may be of pandas, polars, pyarrow, ...
-        y : array-like, shape (n_documents,)
-            Relevance labels, at least 0.
-        qid : array-like, shape (n_documents,)
-            The query of each row, in any order, of any hashable type.
-        group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries, ``[len(y)]`` for a single list.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights. Weights that differ within a query need "sgd", or the objective
             "regression": "cg" minimises one loss per query.
-        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
-            Query weights, in the order in which queries first appear or by query id.
-        eval_set : list of (X, y), optional
-            Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
-        eval_qid, eval_group : list of array-like, optional
-            Their queries.
-        callbacks : list of callable, optional
-            Functions that are called after each round with a `Round`: its number, sigma and
-            measures. One that returns True ends the fit, and the model is what it would be after
-            the last round; one that raises an error ends it without a model.
+        y, qid, group, query_weight, eval_set, eval_qid, eval_group, callbacks
+            As for `GBRanker.fit`.
 
         Returns
         -------
@@ -282,7 +232,7 @@ class LinearRanker(LinearModel):
         start = self._start(settings.objective, rows)
         move = self._move(settings, rows, self._center(start))
         unit = settings.objective.facts.sigma_unit
-        descent = Descent(move, rows, valid, start, settings.schedule, unit, settings.n_steps)
+        descent = Descent(move, rows, valid, [start], settings.schedule, unit, settings.n_steps)
         history = train(
             descent,
             lambda round: None,
@@ -316,22 +266,16 @@ class LinearRanker(LinearModel):
         closed = self.solver == "cg" and isinstance(objective, GainRegression)
         if closed:
             n_steps = 1
-        elif self.solver == "cg" and not _is_derivative(objective):
+        elif self.solver == "cg" and not objective.facts.differentiable:
             raise ValueError(
                 "objective must have a gradient that is the derivative of its loss for "
                 f"solver='cg', got {objective}. Use solver='sgd'."
             )
-        sigma = SIGMA[self.solver] if self.sigma is None else self.sigma
-        schedule = as_schedule(sigma)
+        schedule = as_schedule(SIGMA[self.solver] if self.sigma is None else self.sigma)
         check_schedule(schedule, n_steps, sigma_at)
-        return LinearSettings(
-            objective=objective,
-            cg=self.solver == "cg" and not closed,
-            n_steps=n_steps,
-            schedule=schedule,
-            seed=check_seed(self.random_state),
-            n_jobs=usable_threads(check_jobs(self.n_jobs)),
-        )
+        cg, seed = self.solver == "cg" and not closed, check_seed(self.random_state)
+        n_jobs = usable_threads(check_jobs(self.n_jobs))
+        return LinearSettings(objective, cg, n_steps, schedule, seed, n_jobs)
 
     def _start(self, objective: Objective, rows: Rows) -> Vector:
         """Return the first weights."""
@@ -371,19 +315,9 @@ class LinearRanker(LinearModel):
         if self.solver == "cg":
             return lambda coef, sigma, round: coef
         return StochasticGradient(
-            objective,
-            rows,
-            center,
-            self.reg_lambda,
-            self.learning_rate,
-            settings.seed,
+            objective, rows, center, self.reg_lambda, self.learning_rate, settings.seed,
             settings.n_steps,
-        )
-
-
-def _is_derivative(objective: Objective) -> bool:
-    """Return whether the gradient is the derivative of the loss."""
-    return objective.facts.differentiable
+        )  # fmt: skip
 
 
 def _targets(objective: Objective, rows: Rows) -> Vector:
@@ -395,11 +329,12 @@ def _targets(objective: Objective, rows: Rows) -> Vector:
 
 
 def _refuse_weights_within_queries(rows: Rows) -> None:
-    if rows.sample_weight is None or not labels_differ(rows.sample_weight, rows.queries).any():
+    if rows.sample_weight is None:
         return
-    query = int(np.argmax(labels_differ(rows.sample_weight, rows.queries)))
-    (name,) = rows.queries.ids[query : query + 1].tolist()
-    raise ValueError(
-        "sample_weight must be the same for all documents of a query with solver='cg', which "
-        f"minimises one loss per query; they differ in query {name!r}. Use solver='sgd'."
-    )
+    differ = labels_differ(rows.sample_weight, rows.queries) > 0
+    if differ.any():
+        (name,) = rows.queries.ids[differ][:1].tolist()
+        raise ValueError(
+            "sample_weight must be the same for all documents of a query with solver='cg', which "
+            f"minimises one loss per query; they differ in query {name!r}. Use solver='sgd'."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,7 @@ ROUNDING = 1e-12  # a measured loss up to this is that of a perfect ranking
 
 
 @loadable
+@dataclass(eq=False, repr=False)
 class SLAMPerceptron(LinearModel):
     """Perceptron for rankings: where a query is not ranked perfectly, a step along SLAM.
 
@@ -53,10 +55,8 @@ class SLAMPerceptron(LinearModel):
         The weights w.
     cumulative_loss_ : ndarray, shape (n_rounds,)
         The sum of the measured losses up to each query. A query that the measure skips has none.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Column names, where X was a data frame.
+    n_features_in_, feature_names_in_
+        As for `GBRanker`.
 
     References
     ----------
@@ -78,18 +78,11 @@ class SLAMPerceptron(LinearModel):
 
     _fitted_attributes: ClassVar[tuple[str, ...]] = ("coef_", "cumulative_loss_")
 
-    def __init__(
-        self,
-        measure: str | Measure = "ndcg",
-        *,
-        learning_rate: float = 1.0,
-        margin: float = 1.0,
-        max_iter: int = 1,
-    ) -> None:
-        self.measure = measure
-        self.learning_rate = learning_rate
-        self.margin = margin
-        self.max_iter = max_iter
+    measure: str | Measure = "ndcg"
+    _: KW_ONLY
+    learning_rate: float = 1.0
+    margin: float = 1.0
+    max_iter: int = 1
 
     def fit(
         self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
@@ -98,14 +91,8 @@ class SLAMPerceptron(LinearModel):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Features, none missing.
-        y : array-like, shape (n_documents,)
-            Relevance labels, at least 0.
-        qid : array-like, shape (n_documents,)
-            The query of each row, in any order, of any hashable type.
-        group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries, ``[len(y)]`` for a single list.
+        X, y, qid, group
+            As for `LinearRanker.fit`.
 
         Returns
         -------
@@ -133,14 +120,8 @@ class SLAMPerceptron(LinearModel):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Features, none missing.
-        y : array-like, shape (n_documents,)
-            Relevance labels, at least 0.
-        qid : array-like, shape (n_documents,), optional
-            The query of each row.
-        group : array-like of int, shape (n_queries,), optional
-            Sizes of consecutive queries; with neither, all rows are one query.
+        X, y, qid, group
+            As for `LinearRanker.fit`; with neither qid nor group, all rows are one query.
 
         Returns
         -------

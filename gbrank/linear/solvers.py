@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -121,36 +121,33 @@ class StochasticGradient:
         return coef
 
 
+@dataclass(eq=False)
 class Descent:
     """Weights that move on step by step, each with its sigma."""
 
-    def __init__(
-        self, move: Move, rows: Rows, valid: list[Rows], start: Vector,
-        schedule: Callable[[int, int | None], float], sigma_unit: str, n_steps: int,
-    ) -> None:  # fmt: skip
-        self._move = move
-        self._rows = rows
-        self._valid = valid
-        self._schedule = schedule
-        self._unit = sigma_unit
-        self._n_steps = n_steps
-        self.coefs = [start]
-        self.sigmas: dict[int, float] = {}
+    move: Move
+    rows: Rows
+    valid: list[Rows]
+    coefs: list[Vector]  # the first weights, then those after each step
+    schedule: Callable[[int, int | None], float]
+    sigma_unit: str
+    n_steps: int
+    sigmas: dict[int, float] = field(default_factory=dict)
 
     def step(self, derivatives: Any = None) -> None:
         """Move on from the last weights."""
         round = len(self.coefs) - 1
-        sigma = sigma_at(self._schedule, round, self._n_steps)
-        if unit_of(self._schedule) == "spread":
-            sigma *= unit_width(self.train_scores(), self._rows.queries, self._unit)
+        sigma = sigma_at(self.schedule, round, self.n_steps)
+        if unit_of(self.schedule) == "spread":
+            sigma *= unit_width(self.train_scores(), self.rows.queries, self.sigma_unit)
         self.sigmas[round] = sigma
-        self.coefs.append(self._move(self.coefs[-1], sigma, round))
+        self.coefs.append(self.move(self.coefs[-1], sigma, round))
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows."""
-        scores: Vector = self._rows.X @ self.coefs[-1]
+        scores: Vector = self.rows.X @ self.coefs[-1]
         return scores
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
-        return [part.X @ self.coefs[-1] for part in self._valid]
+        return [part.X @ self.coefs[-1] for part in self.valid]
