@@ -2,9 +2,9 @@
 
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,17 @@ from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
 from gbrank.kernels.driver import SMALLEST_CURVATURE
+from gbrank.measures.measure import BoundMeasure, query_weights
+from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE, get_objective
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.parallel.collective import all_any, all_sum
 from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Sigma, unit_of
 
-__all__ = ["GradientHook", "PerObject", "caller"]
+__all__ = ["GradientHook", "MeasureHook", "Parts", "caller"]
 
 Vector = NDArray[np.float64]
-Parts: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
 
 # XGBoost squares sums of gradients in single precision.
@@ -32,20 +33,34 @@ LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
 SMALLEST_GRADIENT = 1e-290
 
 
+class Parts(NamedTuple):
+    """What a booster's data set consists of, but for the features; `group` are sizes of queries."""
+
+    labels: Any
+    group: Any
+    sample_weight: Any = None
+    query_weight: Any = None
+
+    @property
+    def queries(self) -> Queries:
+        """Which rows belong to which query."""
+        return Queries.resolve(len(self.labels), group=self.group)
+
+
 class PerObject(Generic[T]):
     """What is made once for each data set, made anew if its content changes, dropped with it."""
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[weakref.ref[Any], Parts, T]] = {}
 
-    def get(self, owner: Any, parts: Parts, make: Callable[..., T]) -> T:
-        """Return ``make(*parts)`` for a data set that consists of these arrays."""
+    def get(self, owner: Any, parts: Parts, make: Callable[[Parts], T]) -> T:
+        """Return ``make(parts)`` for a data set that consists of these arrays."""
         place = id(owner)
         found = self._made.get(place)
         if found is not None and found[0]() is owner and _same(found[1], parts):
             return found[2]
-        value = make(*parts)
-        kept = tuple(None if part is None else np.array(part) for part in parts)
+        value = make(parts)
+        kept = Parts(*(None if part is None else np.array(part) for part in parts))
         watch = weakref.ref(owner, lambda _: self._made.pop(place, None))
         self._made[place] = (watch, kept, value)
         return value
@@ -77,27 +92,8 @@ def caller(kind: type[T]) -> T | None:
 class GradientHook:
     """Turns scores into what boosters take: the part that is the same for all of them.
 
-    Parameters
-    ----------
-    objective : str, Objective or callable
-        What to train.
-    sigma : float, schedule, callable or str, optional
-        Width of the smoothing by round; the objective's own schedule by default.
-    start : bool
-        Whether the first half of the rounds trains what the objective begins with, if anything.
-    rounds : int, optional
-        Total number of rounds, for schedules that need it.
-    curvature : {"own", "unit"}
-        What boosters take for second derivatives: the objective's own, or 1.
-    n_jobs : int, optional
-        Threads for the gradient; all by default.
-    before : Progress, optional
-        Where the schedule is to go on, after another model's rounds.
-
-    Attributes
-    ----------
-    sigmas : dict of int to float
-        The sigma that was used in each round.
+    Its parameters are those of `lightgbm_fobj`, and `before`: where the schedule is to go on, after
+    another model's rounds. Its attribute `sigmas` has the sigma that was used in each round.
     """
 
     def __init__(
@@ -138,6 +134,16 @@ class GradientHook:
             )
             for stage in self.stages
         ]
+
+    def of_data(
+        self, owner: Any, parts: Parts, scores: Any, round: int | None
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature in a round, for a data set of the booster's."""
+        return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
+
+    def _bind(self, parts: Parts) -> list[BoundObjective]:
+        weights = {"sample_weight": parts.sample_weight, "query_weight": parts.query_weight}
+        return self.bind(parts.labels, parts.queries, **weights)
 
     @property
     def begin(self) -> int:
@@ -223,11 +229,30 @@ class GradientHook:
         return gradient, curvature
 
 
-def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
-    """Divide both, in place, by the mean curvature of the documents that take part, of all workers.
+class MeasureHook:
+    """Measures as custom metrics: the part that is the same for all boosters."""
 
-    There are `count` of these here.
-    """
+    def __init__(self, measures: Iterable[Metric]) -> None:
+        self.measures = [get_measure(measure) for measure in measures]
+        self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "MeasureHook":
+        """Return itself; there is nothing to copy."""
+        return self
+
+    def of_data(self, owner: Any, parts: Parts, scores: Any) -> list[tuple[str, float]]:
+        """Return name and value of each measure, for a data set of the booster's."""
+        bound, weights = self._bound.get(owner, parts, self._bind)
+        return [(str(item.measure), item.mean(scores, weights)) for item in bound]
+
+    def _bind(self, parts: Parts) -> tuple[list[BoundMeasure], Vector | None]:
+        queries = parts.queries
+        bound = [measure.bind(parts.labels, queries) for measure in self.measures]
+        return bound, query_weights(queries, parts.sample_weight, parts.query_weight)
+
+
+def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
+    """Divide both, in place, by the mean curvature of all workers' documents, `count` here."""
     mean = order_free_mean(curvature, count)
     gradient /= mean
     curvature /= mean

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from gbrank.boosters.gradient_hook import GradientHook, PerObject, caller
-from gbrank.data.queries import Queries
-from gbrank.measures.measure import BoundMeasure, query_weights
-from gbrank.measures.measure_registry import Metric, get_measure
+from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
+from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
-from gbrank.objectives.objective import BoundObjective, Objective
+from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
 
 __all__ = ["LightGBMEvaluation", "LightGBMObjective", "lightgbm_feval", "lightgbm_fobj"]
@@ -26,11 +24,7 @@ class LightGBMObjective(GradientHook):
     """A custom objective for LightGBM; made by `lightgbm_fobj`."""
 
     def __call__(
-        self,
-        first: Any,
-        second: Any,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
+        self, first: Any, second: Any, weight: Any = None, group: Any = None
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in the round of the booster that is calling.
 
@@ -65,12 +59,7 @@ class LightGBMObjective(GradientHook):
         return self.at_round(booster.current_iteration(), first, second, weight, group)
 
     def at_round(
-        self,
-        round: int | None,
-        first: Any,
-        second: Any,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
+        self, round: int | None, first: Any, second: Any, weight: Any = None, group: Any = None
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of one's own.
 
@@ -85,62 +74,37 @@ class LightGBMObjective(GradientHook):
         -------
         gradient, curvature : ndarray, shape (n_documents,)
         """
-        scores, owner, parts = _arguments(first, second, weight, group)
-        return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
-
-    def _bind(self, labels: Any, group: Any, weight: Any) -> list[BoundObjective]:
-        return self.bind(labels, _queries(labels, group), sample_weight=weight)
+        return self.of_data(*_arguments(first, second, weight, group), round)
 
 
-class LightGBMEvaluation:
+class LightGBMEvaluation(MeasureHook):
     """Custom metrics for LightGBM; made by `lightgbm_feval`."""
 
-    def __init__(self, measures: Iterable[Metric]) -> None:
-        self.measures = [get_measure(measure) for measure in measures]
-        self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
-
     def __call__(
-        self,
-        first: Any,
-        second: Any,
-        weight: ArrayLike | None = None,
-        group: ArrayLike | None = None,
+        self, first: Any, second: Any, weight: Any = None, group: Any = None
     ) -> list[tuple[str, float, bool]]:
         """Return (name, value, True: higher is better) for each measure.
 
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
         weight, group)`` by `LGBMRanker`.
         """
-        scores, owner, parts = _arguments(first, second, weight, group)
-        bound, weights = self._bound.get(owner, parts, self._bind)
-        return [(str(item.measure), item.mean(scores, weights), True) for item in bound]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> LightGBMEvaluation:
-        """Return itself; there is nothing to copy."""
-        return self
-
-    def _bind(
-        self, labels: Any, group: Any, weight: Any
-    ) -> tuple[list[BoundMeasure], Vector | None]:
-        queries = _queries(labels, group)
-        bound = [measure.bind(labels, queries) for measure in self.measures]
-        return bound, query_weights(queries, weight, None)
+        values = self.of_data(*_arguments(first, second, weight, group))
+        return [(name, value, True) for name, value in values]
 
 
-def _arguments(
-    first: Any, second: Any, weight: Any, group: Any
-) -> tuple[Any, Any, tuple[Any, Any, Any]]:
-    """Return scores, the object that stands for the data set, and (labels, group, weight)."""
+def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
+    """Return the object that stands for the data set, what is in it, and scores."""
     if isinstance(second, lgb.Dataset):
-        return first, second, (second.get_label(), second.get_group(), second.get_weight())
+        parts = _parts(second.get_label(), second.get_group(), second.get_weight())
+        return second, parts, first
     labels = np.asarray(first)
-    return second, labels, (labels, group, weight)
+    return labels, _parts(labels, group, weight), second
 
 
-def _queries(labels: Any, group: ArrayLike | None) -> Queries:
+def _parts(labels: Any, group: Any, weight: Any) -> Parts:
     if group is None:
         raise ValueError("group must be given: lgb.Dataset(X, y, group=sizes), got none.")
-    return Queries.resolve(len(labels), group=group)
+    return Parts(labels, group, sample_weight=weight)
 
 
 def lightgbm_fobj(

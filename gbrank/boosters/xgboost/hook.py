@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import xgboost as xgb
 from numpy.typing import NDArray
 
-from gbrank.boosters.gradient_hook import GradientHook, PerObject, caller
-from gbrank.data.queries import Queries
-from gbrank.measures.measure import BoundMeasure, query_weights
-from gbrank.measures.measure_registry import Metric, get_measure
+from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
+from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
-from gbrank.objectives.objective import BoundObjective, Objective
+from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
 
 __all__ = ["XGBoostEvaluation", "XGBoostObjective", "xgboost_feval", "xgboost_obj"]
@@ -58,41 +56,23 @@ class XGBoostObjective(GradientHook):
         -------
         gradient, curvature : ndarray, shape (n_documents,)
         """
-        return self.derivatives(self._bound.get(data, _parts(data), self._bind), scores, round)
-
-    def _bind(self, labels: Any, pointers: Any, weight: Any) -> list[BoundObjective]:
-        return self.bind(labels, _queries(labels, pointers), query_weight=weight)
+        return self.of_data(data, _parts(data), scores, round)
 
 
-class XGBoostEvaluation:
+class XGBoostEvaluation(MeasureHook):
     """Custom metrics for XGBoost; made by `xgboost_feval`."""
-
-    def __init__(self, measures: Iterable[Metric]) -> None:
-        self.measures = [get_measure(measure) for measure in measures]
-        self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
 
     def __call__(self, scores: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
         """Return (name, value) for each measure."""
-        bound, weights = self._bound.get(data, _parts(data), self._bind)
-        return [(str(item.measure), item.mean(scores, weights)) for item in bound]
-
-    def _bind(
-        self, labels: Any, pointers: Any, weight: Any
-    ) -> tuple[list[BoundMeasure], Vector | None]:
-        queries = _queries(labels, pointers)
-        bound = [measure.bind(labels, queries) for measure in self.measures]
-        return bound, query_weights(queries, None, weight)
+        return self.of_data(data, _parts(data), scores)
 
 
-def _parts(data: xgb.DMatrix) -> tuple[Any, Any, Any]:
-    weight = data.get_weight()
-    return data.get_label(), data.get_uint_info("group_ptr"), weight if len(weight) else None
-
-
-def _queries(labels: Vector, pointers: NDArray[Any]) -> Queries:
+def _parts(data: xgb.DMatrix) -> Parts:
+    pointers, weight = data.get_uint_info("group_ptr"), data.get_weight()
     if len(pointers) == 0:
         raise ValueError("qid or group must be given: xgb.DMatrix(X, y, qid=qid), got neither.")
-    return Queries.resolve(len(labels), group=np.diff(pointers.astype(np.int64)))
+    sizes = np.diff(pointers.astype(np.int64))
+    return Parts(data.get_label(), sizes, query_weight=weight if len(weight) else None)
 
 
 def xgboost_obj(
@@ -112,23 +92,8 @@ def xgboost_obj(
 
     Parameters
     ----------
-    objective : str, Objective or callable
-        What to train, such as "lambda:ndcg@10" or a function of one query.
-    sigma : float, schedule, callable or str, optional
-        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
-        default. The round is that of the booster: it is right in every fold and on continuation
-        from an existing model.
-    start : bool
-        Whether the first half of the rounds trains RankNet where the objective begins with it, as
-        ApproxRank, SmoothRank, TieRank and SoftRank do; False where boosting goes on from the
-        scores of a model.
-    rounds : int, optional
-        Total number of rounds, for schedules and starts, which need it.
-    curvature : {"own", "unit"}
-        "unit" hands over ones for second derivatives: plain gradient boosting, whose learning rate
-        is in units of the gradient.
-    n_jobs : int, optional
-        Threads for the gradient; all by default.
+    objective, sigma, start, rounds, curvature, n_jobs
+        As for `lightgbm_fobj`.
 
     Returns
     -------
