@@ -172,20 +172,23 @@ def own_params(
     return own
 
 
-def refuse_cutting(kind: str, early_stopping: bool) -> None:
-    """Refuse early stopping where later rounds change earlier trees."""
-    if kind == "dart" and early_stopping:
+def refuse_settings(settings: TreeSettings, kind: str, stateful: Iterable[str]) -> None:
+    """Refuse early stopping where no model can be cut out, and checkpoints with a hidden state."""
+    if kind == "dart" and settings.early_stopping:
         raise ValueError(
             "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
             "earlier trees, so that no earlier model can be cut out."
         )
-
-
-def refuse_resuming(settings: TreeSettings, reasons: Iterable[str]) -> None:
-    """Refuse checkpoints where a booster has a state between rounds that it does not give away."""
-    found = sorted(reasons)
-    if settings.resumable and found:
+    if settings.resumable and stateful:
         raise ValueError(
-            f"checkpoint must be None with {' and '.join(found)}: the booster has a state of its "
-            "own between rounds, so that training could not go on to the same model."
+            f"checkpoint must be None with {' and '.join(sorted(stateful))}: the booster has a "
+            "state of its own between rounds, so that training could not go on to the same model."
         )
+
+
+def earlier_trees(kind: type[Model], state: State, schema: Schema) -> bytes:
+    """Return the trees that a checkpoint holds."""
+    n_features = len(kind.load(state["model"]).importances())
+    if n_features != schema.n_features:
+        raise ValueError(f"its trees have {n_features} features")
+    return state["model"]

@@ -14,7 +14,6 @@ from gbrank.boosters.lightgbm.errors import check_threads, translated
 from gbrank.boosters.lightgbm.text_checks import check_text
 from gbrank.boosters.lightgbm.trees import lightgbm_trees
 from gbrank.boosters.tree import Tree
-from gbrank.boosters.tree_checks import DamagedTree
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
 from gbrank.kernels.driver import usable_threads
@@ -37,11 +36,8 @@ class LightGBMModel:
         """Read a model from LightGBM's text format."""
         try:
             text = content.decode()
-        except UnicodeDecodeError as error:
-            raise ValueError(f"not a LightGBM model: {error}") from None
-        try:
             check_text(text)
-        except DamagedTree as error:
+        except ValueError as error:
             raise ValueError(f"not a LightGBM model: {error}") from None
         with translated("not a LightGBM model"):
             return cls(lgb.Booster(model_str=text))

@@ -14,8 +14,8 @@ from gbrank.boosters.interface import (
     Derivatives,
     Single,
     TreeSettings,
-    refuse_cutting,
-    refuse_resuming,
+    earlier_trees,
+    refuse_settings,
     safe_names,
     single_precision,
 )
@@ -64,9 +64,8 @@ class LightGBMTrainer:
                 "booster_params must not set boosting='rf': a random forest does not boost, "
                 "and takes no objective of gbrank. Use 'gbdt' or 'dart'."
             )
-        refuse_cutting(params["boosting"], settings.early_stopping)
         in_the_way = stateful(params, settings)
-        refuse_resuming(settings, in_the_way)
+        refuse_settings(settings, params["boosting"], in_the_way)
         self._seeds: dict[str, int] = {}  # of what each round draws anew
         if draws_features(params) and settings.built_in is None and not in_the_way:
             self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
@@ -75,14 +74,14 @@ class LightGBMTrainer:
         self._trees = [0]  # after each round: one that finds no split adds none
         if state is not None:
             with reading_state():
-                self._earlier = _earlier(state, schema)
+                self._earlier = earlier_trees(LightGBMModel, state, schema).decode()
                 self._trees = _tree_counts(state, self._earlier)
                 train, *valid = _with_scores([train, *valid], state)
         self._before = self._trees[-1]
         self._stumps = 0  # how many trees of this booster are not part of the model
-        self._order = None
-        if settings.built_in is not None and not train.queries.contiguous:
-            self._order = train.queries.order
+        self._places: Any = slice(None)  # of the training rows, in the order that they were given
+        if settings.built_in is not None:
+            self._places = np.argsort(train.queries.order)
             train = train.grouped()
         with translated(REFUSED):
             data = _dataset(train, schema, settings, _bins(train, schema, settings))
@@ -90,10 +89,9 @@ class LightGBMTrainer:
                 data.set_label(train.labels)
                 data.set_group(train.queries.sizes)
                 data.set_weight(train.weights)
-        others = network_params()
-        with translated(REFUSED):
-            self._booster = lgb.Booster(params | others, data)
-        _refuse_constant(data, schema.n_features)
+            self._booster = lgb.Booster(params | network_params(), data)
+        if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
+            raise ValueError("X must have a feature that varies: there is nothing to split on.")
         for i, rows in enumerate(valid):
             self._booster.add_valid(_dataset(rows, schema, settings, data), f"valid_{i}")
         if state is not None and settings.built_in is None:
@@ -110,7 +108,7 @@ class LightGBMTrainer:
 
             def fobj(scores: Vector, _: lgb.Dataset) -> tuple[Single, Single]:
                 # Not before: in its first round, LightGBM resets parameters by itself.
-                self._reseed(len(self._trees) - 1)
+                self._reseed(self.done)
                 return single_precision(derivatives(scores))
 
         with translated("LightGBM could not grow a tree", BoosterError):
@@ -120,10 +118,7 @@ class LightGBMTrainer:
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
-        scores = _capture(self._booster.eval_train)[0]
-        if self._order is not None:
-            grouped, scores = scores, np.empty(len(scores))
-            scores[self._order] = grouped
+        scores: Vector = _capture(self._booster.eval_train)[0][self._places]
         return scores
 
     def valid_scores(self) -> list[Vector]:
@@ -174,14 +169,6 @@ class LightGBMTrainer:
         self._booster.reset_parameter(drawn)
 
 
-def _earlier(state: State, schema: Schema) -> str:
-    """Return the text of the trees that a checkpoint holds."""
-    model = LightGBMModel.load(state["model"])
-    if model.native.num_feature() != schema.n_features:
-        raise ValueError(f"its trees have {model.native.num_feature()} features")
-    return state["model"].decode()
-
-
 def _with_scores(parts: list[Rows], state: State) -> list[Rows]:
     """Return training and validation rows with the scores that they had."""
     sizes = [len(rows.labels) for rows in parts]
@@ -198,11 +185,6 @@ def _tree_counts(state: State, text: str) -> list[int]:
     if counts[-1] != n_trees:
         raise ValueError(f"trees must count the {n_trees} trees")
     return [int(count) for count in counts]
-
-
-def _refuse_constant(data: lgb.Dataset, n_features: int) -> None:
-    if all(data.feature_num_bin(feature) <= 1 for feature in range(n_features)):
-        raise ValueError("X must have a feature that varies: there is nothing to split on.")
 
 
 def _capture(evaluate: Any) -> list[Vector]:
@@ -225,9 +207,8 @@ def _bins(rows: Rows, schema: Schema, settings: TreeSettings) -> lgb.Dataset | N
     most = tree_params(settings).get("bin_construct_sample_cnt", BINNED_ROWS)
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
     if isinstance(rows.X, FeatureBatches):
-        return _dataset(
-            replace(rows, X=bin_sample(rows.X, most), init_score=None), schema, settings
-        )
+        sample = replace(rows, X=bin_sample(rows.X, most), init_score=None)
+        return _dataset(sample, schema, settings)
     if n_workers() == 1 and (settings.built_in is not None or len(rows.labels) <= most):
         return None
     chosen = binned_rows(rows.X, most)

@@ -1,8 +1,9 @@
 """Training with XGBoost."""
 
 import json
-import shutil
-import tempfile
+from contextlib import ExitStack
+from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 from gbrank.boosters.bins import binned_rows
 from gbrank.boosters.interface import (
     Derivatives,
+    Single,
     TreeSettings,
+    earlier_trees,
     own_params,
-    refuse_cutting,
-    refuse_resuming,
+    refuse_settings,
     single_precision,
 )
 from gbrank.boosters.state import State, reading_state
@@ -100,52 +102,53 @@ class XGBoostTrainer:
         check_threads(settings.n_jobs)
         if settings.params.get("booster") == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
-        refuse_cutting(str(settings.params.get("booster")), settings.early_stopping)
-        refuse_resuming(settings, _stateful(settings))
+        refuse_settings(settings, str(settings.params.get("booster")), _stateful(settings))
         self._keyed = _keyed(settings)
-        self._order = None
+        self._places: Any = slice(None)  # of the training rows, in the order that they were given
         if settings.built_in is not None:
             if train.sample_weight is not None:
                 raise ValueError(
                     "sample_weight must be None with XGBoost's own ranking objectives, which take "
                     "query_weight only."
                 )
-            if not train.queries.contiguous:
-                self._order = train.queries.order
-                train = train.grouped()
+            self._places = np.argsort(train.queries.order)
+            train = train.grouped()
         # As a parameter of the booster it would be the whole process's, for good.
         self._verbosity = settings.params.get("verbosity", 0)
         with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
             own = _checked_own(settings, schema.n_features)
         in_batches = any(isinstance(rows.X, FeatureBatches) for rows in (train, *valid))
-        self._folder = tempfile.mkdtemp(prefix="gbrank-") if in_batches else ""
-        try:
-            self._take_data(train, valid, schema, settings)
+        with ExitStack() as files:
+            folder = ""
+            if in_batches:
+                folder = files.enter_context(
+                    TemporaryDirectory(prefix="gbrank-", ignore_cleanup_errors=True)
+                )
+            self._take_data(train, valid, schema, settings, folder)
             with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
                 self._booster = xgb.Booster(_params(settings), [self._train, *self._valid])
                 if state is not None:
                     with reading_state():
-                        self._booster.load_model(bytearray(_earlier(state, schema)))
+                        trees = earlier_trees(XGBoostModel, state, schema)
+                        self._booster.load_model(bytearray(trees))
                 self._booster.set_param(_params(settings) | own)
                 _warn_of_no_gpu(self._booster, settings)
-        except BaseException:
-            self._remove_folder()
-            raise
+            self._files = files.pop_all()
         self._rate = settings.learning_rate
-        self._scaled = 0
+        self._power = 0
         dart = settings.params.get("booster") == "dart"
         self._fixed_scale = dart or not own.keys().isdisjoint(OF_GRADIENTS)
 
     def _take_data(
-        self, train: Rows, valid: list[Rows], schema: Schema, settings: TreeSettings
+        self, train: Rows, valid: list[Rows], schema: Schema, settings: TreeSettings, folder: str
     ) -> None:
-        self._train = _training_matrix(train, schema, settings, self._folder)
+        self._train = _training_matrix(train, schema, settings, folder)
         if settings.built_in is not None:
             self._train.set_info(label=train.labels, group=train.queries.sizes)
             if train.query_weight is not None:
                 self._train.set_info(weight=train.query_weight)
         self._valid = [
-            _validation_matrix(rows, schema, settings.n_jobs, self._folder, f"valid_{i}")
+            _validation_matrix(rows, schema, settings.n_jobs, folder, f"valid_{i}")
             for i, rows in enumerate(valid)
         ]
 
@@ -159,21 +162,12 @@ class XGBoostTrainer:
                 # What draws features has a state of its own, which loading makes anew.
                 self._booster.load_config(self._booster.save_config())
             rounds = self._booster.num_boosted_rounds()
-            if derivatives is None:
-                self._booster.update(self._train, rounds)
-            else:
-                self._booster.update(
-                    self._train,
-                    rounds,
-                    lambda scores, _: single_precision(self._scale(derivatives(scores))),
-                )
+            fobj = None if derivatives is None else partial(self._scaled, derivatives)
+            self._booster.update(self._train, rounds, fobj)
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
-        scores = self._scores(self._train)
-        if self._order is not None:
-            grouped, scores = scores, np.empty(len(scores))
-            scores[self._order] = grouped
+        scores: Vector = self._scores(self._train)[self._places]
         return scores
 
     def valid_scores(self) -> list[Vector]:
@@ -198,38 +192,28 @@ class XGBoostTrainer:
     def close(self) -> None:
         """Let go of the data, and of their files. Who connected the workers disconnects them."""
         del self._booster, self._train, self._valid
-        self._remove_folder()
+        self._files.close()
 
-    def _remove_folder(self) -> None:
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _scale(self, derivatives: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-        """Multiply tiny gradients by a power of two, and divide the learning rate by it.
+    def _scaled(
+        self, derivatives: Derivatives, scores: Vector, _: xgb.DMatrix
+    ) -> tuple[Single, Single]:
+        """Return derivatives, tiny gradients times a power of two that divides the learning rate.
 
         XGBoost takes no split that gains less than 1e-6, and a gain has the scale of the gradient
         squared: it would grow stumps where sigma is narrow.
         """
-        gradient, curvature = derivatives
+        gradient, curvature = derivatives(scores)
         size = float(all_max(np.abs(gradient).max()))
         power = 0
         if 0 < size < SMALL and not self._fixed_scale:
             power = min(-int(np.frexp(size)[1]), LARGEST_POWER)
-        if power != self._scaled:
-            self._scaled = power
+        if power != self._power:
+            self._power = power
             self._booster.set_param({"eta": float(np.ldexp(self._rate, -power))})
-        return np.ldexp(gradient, power), curvature
+        return single_precision((np.ldexp(gradient, power), curvature))
 
     def _scores(self, data: xgb.DMatrix) -> Vector:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
-
-
-def _earlier(state: State, schema: Schema) -> bytes:
-    """Return the trees that a checkpoint holds."""
-    model = XGBoostModel.load(state["model"])
-    if model.native.num_features() != schema.n_features:
-        raise ValueError(f"its trees have {model.native.num_features()} features")
-    return state["model"]
 
 
 def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
