@@ -325,14 +325,17 @@ class GBRanker(BaseRanker):
         """
         check_is_fitted(self)
         self._check_prediction(output, num_iteration)
-        threads = usable_threads(self.n_jobs)
-        scores: Vector = each_batch(
-            lambda rows: self._model.predict(rows, self._schema, threads, num_iteration),
-            transformed(self._schema, X),
-        )
+        scores: Vector = self._each_batch(X, self._model.predict, num_iteration)
         if self.init_ is not None:
             scores = scores + self.init_.predict(X)
         return scores if output == "score" else self.calibration_.probabilities(scores)
+
+    def _each_batch(self, X: Any, function: Callable[..., Matrix], *options: Any) -> Matrix:
+        threads = usable_threads(self.n_jobs)
+        return each_batch(
+            lambda rows: function(rows, self._schema, threads, *options),
+            transformed(self._schema, X),
+        )
 
     def _check_prediction(self, output: str, num_iteration: int | None) -> None:
         check_choice(output, "output", ["score", "probability"])
@@ -386,11 +389,7 @@ class GBRanker(BaseRanker):
             raise ValueError(
                 f"init must be a GBRanker for scores to be explained, got {self.init_!r}."
             )
-        threads = usable_threads(self.n_jobs)
-        shares: Matrix = each_batch(
-            lambda rows: self._model.contributions(rows, self._schema, threads),
-            transformed(self._schema, X),
-        )
+        shares: Matrix = self._each_batch(X, self._model.contributions)
         return shares if self.init_ is None else shares + self.init_.explain(X)
 
     def _to_saved(self) -> Saved:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DamagedTree", "check_range", "check_tree", "numbers"]
+__all__ = ["DamagedTree", "check_range", "check_tree", "numbers", "whole"]
 
 LARGEST = 2.0**53  # up to which floats hold all integers
 
@@ -33,6 +33,11 @@ def numbers(values: Any, name: str, size: int, *, integers: bool = False) -> NDA
     if (found != np.floor(found)).any() or (np.abs(found) > LARGEST).any():
         raise DamagedTree(f"{name} must hold integers")
     return found.astype(np.int64)
+
+
+def whole(value: Any, name: str = "a number") -> int:
+    """Return an integer."""
+    return int(numbers([value], name, 1, integers=True)[0])
 
 
 def check_range(values: NDArray[Any], name: str, low: int, high: int) -> None:

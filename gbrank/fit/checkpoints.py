@@ -179,18 +179,11 @@ def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
             Path(folder).mkdir(parents=True, exist_ok=True)
             alone = stack.enter_context(held(Path(folder), wait=False))
             tempfile.TemporaryFile(dir=folder).close()
-        except BlockingIOError as error:
-            raise BlockingIOError(
-                error.errno,
-                "checkpoint must be a folder that no other fit uses now",
-                str(folder),
-            ) from None
         except OSError as error:
-            raise type(error)(
-                error.errno,
-                f"checkpoint must be a folder to write to: {error.strerror}",
-                str(folder),
-            ) from None
+            used = isinstance(error, BlockingIOError)
+            kind = "that no other fit uses now" if used else f"to write to: {error.strerror}"
+            message = f"checkpoint must be a folder {kind}"
+            raise type(error)(error.errno, message, str(folder)) from None
         for left in Path(folder).iterdir() if alone else []:  # by a fit that was killed
             if is_leftover(left.name, re.escape(FILE)):
                 left.unlink(missing_ok=True)

@@ -34,10 +34,11 @@ class Evaluation:
     ) -> None:
         self.name = name
         self._weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
-        self._bound: list[BoundMeasure] = [
-            _placed(measure, schema).bind(rows.labels, rows.queries, n_jobs, rows.X)
-            for measure in measures
-        ]
+        self._bound: list[BoundMeasure] = []
+        for measure in measures:
+            if isinstance(measure, CustomMeasure):
+                measure = measure.placed(schema)  # checked rows have no names of columns
+            self._bound.append(measure.bind(rows.labels, rows.queries, n_jobs, rows.X))
         self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
 
     def values(self, scores: Vector) -> dict[str, float]:
@@ -45,41 +46,23 @@ class Evaluation:
         return {str(item.measure): item.mean(scores, self._weights) for item in self._bound}
 
 
-def _placed(measure: Measure, schema: Schema) -> Measure:
-    """Return a measure that finds its columns in checked rows, which have no names."""
-    if isinstance(measure, CustomMeasure):
-        return measure.placed(schema)
-    return measure
-
-
 @dataclass
 class History:
-    """What happened in the rounds of a fit.
+    """What happened in the rounds of a fit."""
 
-    Parameters
-    ----------
-    results : dict of str to dict of str to list of float
-        By set and measure, the value after each round.
-    best_round : int
-        How many rounds to keep.
-    best_value : float
-        The deciding measure after these rounds; NaN without validation data.
-    done : int
-        How many rounds there were.
-    start_ended : int
-        After how many rounds early stopping ended the objective's start; 0 if it did not.
-    """
+    results: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # by set and measure
+    best_round: int = 0  # how many rounds to keep
+    best_value: float = math.nan  # the deciding measure after these; NaN without validation data
+    done: int = 0  # how many rounds there were
+    start_ended: int = 0  # after how many early stopping ended the objective's start; 0 if not
 
-    results: dict[str, dict[str, list[float]]] = field(default_factory=dict)
-    best_round: int = 0
-    best_value: float = math.nan
-    done: int = 0
-    start_ended: int = 0
-
-    def record(self, name: str, values: dict[str, float]) -> None:
-        """Append the values of one set after a round."""
+    def record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
+        """Append the values of one set after a round; return the first one as it is shown."""
+        values = evaluation.values(scores)
         for measure, value in values.items():
-            self.results.setdefault(name, {}).setdefault(measure, []).append(value)
+            self.results.setdefault(evaluation.name, {}).setdefault(measure, []).append(value)
+        measure, value = next(iter(values.items()))
+        return {f"{evaluation.name} {measure}": f"{value:.4f}"}
 
     def last_values(self) -> dict[str, dict[str, float]]:
         """Return the values of each set after the last round."""
@@ -124,14 +107,10 @@ def train(
             trainer.step(derivatives(round))
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
             if on_train is not None:
-                values = on_train.values(trainer.train_scores())
-                history.record("train", values)
-                shown |= _shown("train", values)
+                shown |= history.record(on_train, trainer.train_scores())
             scores = trainer.valid_scores() if on_valid else []
             for evaluation, current in zip(on_valid, scores, strict=True):
-                values = evaluation.values(current)
-                history.record(evaluation.name, values)
-                shown |= _shown(evaluation.name, values)
+                shown |= history.record(evaluation, current)
             history.done = round + 1
             if on_valid:
                 _update_best(history, on_valid[0].name, patience)
@@ -159,11 +138,6 @@ def train(
     if not on_valid:
         history.best_round = history.done
     return history
-
-
-def _shown(name: str, values: dict[str, float]) -> dict[str, str]:
-    measure, value = next(iter(values.items()))
-    return {f"{name} {measure}": f"{value:.4f}"}
 
 
 def _over(history: History, rounds: int, begin: int, patience: int | None) -> bool:

@@ -43,10 +43,8 @@ def check_data(
 ) -> tuple[Rows, list[Rows]]:  # fmt: skip
     """Check the data of a fit, of all workers: the training rows, and each validation set."""
     rows = check_training(schema, X, y, qid, group, **others)
-    for name, weights in (
-        ("sample_weight", rows.sample_weight),
-        ("query_weight", rows.query_weight),
-    ):
+    for name in ("sample_weight", "query_weight"):
+        weights = getattr(rows, name)
         if weights is not None and not all_any(weights.any()):
             raise ValueError(f"{name} must have a positive entry, got only zeros.")
     valid = check_valid(schema, eval_set, eval_qid, eval_group, eval_init_score)
@@ -107,7 +105,7 @@ class BoostingPlan:
         parts = {"train": self.rows, **{f"valid_{i}": part for i, part in enumerate(self.valid)}}
         return {
             name: {
-                "documents": int(all_sum(len(part.labels))),
+                "documents": int(all_sum(part.queries.n_documents)),
                 "queries": int(all_sum(part.queries.n_queries)),
             }
             for name, part in parts.items()
@@ -131,19 +129,11 @@ class BoostingPlan:
             history, keep = self.saved.resume(trainer, self.sigmas)
         assert self.in_round is not None
         return train(
-            trainer,
-            self.in_round,
-            self.ranker.n_estimators,
-            on_train=self.on_train,
-            on_valid=self.on_valid,
-            patience=self.ranker.early_stopping_rounds,
-            progress=bool(self.ranker.verbose),
-            sigmas=self.sigmas,
-            hook=self.hook,
-            callbacks=self.callbacks,
-            history=history,
-            keep=keep,
-        )
+            trainer, self.in_round, self.ranker.n_estimators, on_train=self.on_train,
+            on_valid=self.on_valid, patience=self.ranker.early_stopping_rounds,
+            progress=bool(self.ranker.verbose), sigmas=self.sigmas, hook=self.hook,
+            callbacks=self.callbacks, history=history, keep=keep,
+        )  # fmt: skip
 
     def judged_scores(self, trainer: Trainer, model: Model) -> Vector:
         """Return the model's scores of the rows by which it is calibrated."""
@@ -203,9 +193,9 @@ def plan_boosting(
         saved.expect(fit_hashes(ranker.get_params(deep=False), schema, rows, valid))
     tables = [X, *(table for table, _ in eval_set or [])]
     if ranker.validation_fraction is not None and not valid:
-        parts = split_rows(rows, ranker.validation_fraction, settings.seed)
-        rows, *valid = [part for part, _ in parts]
-        tables = [take_rows(X, chosen) for _, chosen in parts]
+        split = split_rows(rows, ranker.validation_fraction, settings.seed)
+        rows, *valid = [part for part, _ in split]
+        tables = [take_rows(X, chosen) for _, chosen in split]
     if ranker.early_stopping_rounds is not None and not valid:
         raise ValueError(
             "early_stopping_rounds needs validation data: pass eval_set=, or set "
@@ -213,10 +203,8 @@ def plan_boosting(
         )
     start = fit_start(ranker, settings.built_in is not None, tables, rows, valid)
     if start is not None:
-        rows, *valid = [
-            from_start(start, table, part)
-            for table, part in zip(tables, [rows, *valid], strict=True)
-        ]
+        parts = zip(tables, [rows, *valid], strict=True)
+        rows, *valid = [from_start(start, table, part) for table, part in parts]
     if saved is not None:
         scores = [part.init_score for part in (rows, *valid)]
         saved.expect({"init": argument_hash("init", scores)})
@@ -309,20 +297,12 @@ def _derivatives(
     if settings.built_in is not None:
         return (lambda round: None), None
     hook = GradientHook(
-        ranker.objective,
-        ranker.sigma,
-        start=ranker.init is None and rows.init_score is None,
-        rounds=ranker.n_estimators,
-        curvature=ranker.curvature,
-        n_jobs=settings.n_jobs,
+        ranker.objective, ranker.sigma, start=ranker.init is None and rows.init_score is None,
+        rounds=ranker.n_estimators, curvature=ranker.curvature, n_jobs=settings.n_jobs,
         before=getattr(start, "_progress", None),
-    )
-    bound = hook.bind(
-        rows.labels,
-        rows.queries,
-        sample_weight=rows.sample_weight,
-        query_weight=rows.query_weight,
-    )
+    )  # fmt: skip
+    weights = {"sample_weight": rows.sample_weight, "query_weight": rows.query_weight}
+    bound = hook.bind(rows.labels, rows.queries, **weights)
     left_out = _sampling(ranker, rows, settings.seed)
 
     def in_round(round: int) -> Derivatives:

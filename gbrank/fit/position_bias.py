@@ -7,7 +7,7 @@ explain what the positions do.
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.boosters import Model, Trainer
+from gbrank.boosters import Trainer
 from gbrank.boosters.interface import Derivatives
 from gbrank.boosters.state import State, numbers_of, reading_state
 from gbrank.parallel.sums import order_free_sums
@@ -28,37 +28,21 @@ class DebiasedTrainer:
     .. math:: b_p \leftarrow b_p - \eta\,
               \frac{\sum_{i: p(i) = p} g_i + \lambda b_p}{\sum_{i: p(i) = p} h_i + \lambda}
 
-    with the learning rate η of the trees, and λ the curvature of 20 average documents.
-
-    Parameters
-    ----------
-    trainer : Trainer
-        Of the trees.
-    positions : ndarray, shape (n_documents,)
-        The position of each training row.
-    learning_rate : float
-    state : dict of str to bytes, optional
-        What `state` returned, to go on from.
+    with the learning rate η of the trees, and λ the curvature of 20 average documents. Scores and
+    model are those of the trees, without biases.
 
     References
     ----------
     L. Yan et al. Revisiting two-tower models for unbiased learning to rank. SIGIR 2022 (the
     additive model). LightGBM's parameter lambdarank_position_bias_regularization (the steps).
-
-    Examples
-    --------
-    >>> DebiasedTrainer(None, np.array([2.0, 1.0, 2.0]), 0.1).bias(0)
-    {1: 0.0, 2: 0.0}
     """
 
     def __init__(
-        self,
-        trainer: Trainer,
-        positions: Vector,
-        learning_rate: float,
-        state: State | None = None,
+        self, trainer: Trainer, positions: Vector, learning_rate: float, state: State | None
     ) -> None:
         self._trainer = trainer
+        self.train_scores, self.valid_scores = trainer.train_scores, trainer.valid_scores
+        self.finish, self.close = trainer.finish, trainer.close
         self._learning_rate = learning_rate
         self._positions, self._index = np.unique(positions, return_inverse=True)
         self._biases = [np.zeros(len(self._positions))]  # after each round
@@ -86,14 +70,6 @@ class DebiasedTrainer:
     def _sums(self, values: Vector) -> Vector:
         return order_free_sums(values, self._index, len(self._positions))
 
-    def train_scores(self) -> Vector:
-        """Return the current scores of the training rows, without biases."""
-        return self._trainer.train_scores()
-
-    def valid_scores(self) -> list[Vector]:
-        """Return the current scores of each validation set."""
-        return self._trainer.valid_scores()
-
     @property
     def done(self) -> int:
         """How many rounds there were."""
@@ -102,14 +78,6 @@ class DebiasedTrainer:
     def state(self) -> State:
         """Return the state of the trees, and the biases after each round."""
         return {**self._trainer.state(), "biases": np.array(self._biases).tobytes()}
-
-    def finish(self, rounds: int) -> Model:
-        """Return the trees of the first rounds."""
-        return self._trainer.finish(rounds)
-
-    def close(self) -> None:
-        """Let go of the other workers of a distributed fit."""
-        self._trainer.close()
 
     def bias(self, rounds: int) -> dict[int, float]:
         """Return the bias of each position after so many rounds, above that of the first."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers
+from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers, whole
 
 __all__ = ["check_text"]
 
@@ -32,37 +32,37 @@ def check_text(text: str) -> None:
     for name in ("num_class", "num_tree_per_iteration"):
         if header.get(name) != "1":
             raise DamagedTree(f"{name} must be 1")
-    (last,) = numbers([header.get("max_feature_idx")], "max_feature_idx", 1, integers=True)
-    check_range(last, "max_feature_idx", 0, MOST_FEATURES)
+    last = whole(header.get("max_feature_idx"), "max_feature_idx")
+    check_range(np.array(last), "max_feature_idx", 0, MOST_FEATURES)
     if "tree_sizes" in header:
         sizes = numbers(header["tree_sizes"].split(), "tree_sizes", len(blocks), integers=True)
         if sizes.tolist() != [len(block.encode()) for block in blocks]:
             raise DamagedTree("tree_sizes must be those of the trees")
     for block in blocks:
-        _check_block(_fields(block), int(last) + 1)
+        _check_block(_fields(block), last + 1)
 
 
 def _fields(block: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
 
 
+def _listed(tree: dict[str, str], name: str, size: int, *, integers: bool = False) -> NDArray[Any]:
+    return numbers(tree.get(name, "").split(), name, size, integers=integers)
+
+
 def _check_block(tree: dict[str, str], n_features: int) -> None:
-    leaves, cats = (
-        int(numbers([tree.get(name)], name, 1, integers=True)[0])
-        for name in ("num_leaves", "num_cat")
-    )
+    leaves, cats = (whole(tree.get(name), name) for name in ("num_leaves", "num_cat"))
     if cats < 0:
         raise DamagedTree("num_cat must be at least 0")
     if not 1 <= leaves <= len(tree.get("leaf_value", "")):
         raise DamagedTree("num_leaves must be the number of leaves")
     found = {
-        name: numbers(tree.get(name, "").split(), name, size, integers=name in WHOLE)
+        name: _listed(tree, name, size, integers=name in WHOLE)
         for names, size in ((OF_SPLITS, leaves - 1), (OF_LEAVES, leaves))
         for name in names
         if name in NEEDED or tree.get(name)
     }
-    linear = int(numbers([tree.get("is_linear", 0)], "is_linear", 1, integers=True)[0])
-    if linear:
+    if whole(tree.get("is_linear", 0), "is_linear"):
         _check_linear(tree, found.get("num_features"), n_features)
     if leaves == 1:
         return
@@ -77,12 +77,10 @@ def _check_block(tree: dict[str, str], n_features: int) -> None:
 
 
 def _check_categories(tree: dict[str, str], cats: int) -> None:
-    bounds = numbers(tree.get("cat_boundaries", "").split(), "cat_boundaries", cats + 1,
-                     integers=True)  # fmt: skip
+    bounds = _listed(tree, "cat_boundaries", cats + 1, integers=True)
     if bounds[0] != 0 or (np.diff(bounds) < 1).any():
         raise DamagedTree("cat_boundaries must rise from 0")
-    words = numbers(tree.get("cat_threshold", "").split(), "cat_threshold", int(bounds[-1]),
-                    integers=True)  # fmt: skip
+    words = _listed(tree, "cat_threshold", int(bounds[-1]), integers=True)
     check_range(words, "cat_threshold", 0, 2**32)
 
 
@@ -90,6 +88,6 @@ def _check_linear(tree: dict[str, str], counts: NDArray[Any] | None, n_features:
     if counts is None or (counts < 0).any():
         raise DamagedTree("num_features must count the features of each leaf")
     total = int(counts.sum())
-    used = numbers(tree.get("leaf_features", "").split(), "leaf_features", total, integers=True)
+    used = _listed(tree, "leaf_features", total, integers=True)
     check_range(used, "leaf_features", 0, n_features)
-    numbers(tree.get("leaf_coeff", "").split(), "leaf_coeff", total)
+    _listed(tree, "leaf_coeff", total)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers
+from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers, whole
 
 __all__ = ["check_json"]
 
@@ -24,7 +24,7 @@ def check_json(content: bytes) -> None:
         booster = learner["gradient_booster"]
         dart = booster["name"] == "dart"
         model = (booster["gbtree"] if dart else booster)["model"]
-        trees, n_features = model["trees"], _whole(learner["learner_model_param"]["num_feature"])
+        trees, n_features = model["trees"], whole(learner["learner_model_param"]["num_feature"])
         _check_forest(model, learner["learner_model_param"], len(trees))
         if dart:
             numbers(booster["weight_drop"], "weight_drop", len(trees))
@@ -36,14 +36,10 @@ def check_json(content: bytes) -> None:
         raise DamagedTree(f"it must have all that a model has: {error!r}") from None
 
 
-def _whole(value: Any) -> int:
-    return int(numbers([value], "a number", 1, integers=True)[0])
-
-
 def _check_forest(model: dict[str, Any], param: dict[str, Any], n_trees: int) -> None:
-    if _whole(param["num_class"]) != 0 or _whole(param.get("num_target", 1)) != 1:
+    if whole(param["num_class"]) != 0 or whole(param.get("num_target", 1)) != 1:
         raise DamagedTree("there must be one score")
-    if _whole(model["gbtree_model_param"]["num_trees"]) != n_trees:
+    if whole(model["gbtree_model_param"]["num_trees"]) != n_trees:
         raise DamagedTree("num_trees must be the number of trees")
     check_range(numbers(model["tree_info"], "tree_info", n_trees, integers=True), "tree_info", 0, 1)
     if "iteration_indptr" in model:
@@ -55,13 +51,11 @@ def _check_forest(model: dict[str, Any], param: dict[str, Any], n_trees: int) ->
 
 def _check_one(tree: dict[str, Any], n_features: int) -> None:
     param = tree["tree_param"]
-    n = _whole(param["num_nodes"])
+    n = whole(param["num_nodes"])
     if n < 1 or n != len(tree["left_children"]):
         raise DamagedTree("num_nodes must be the number of nodes")
-    if _whole(param["num_feature"]) != n_features or _whole(param["size_leaf_vector"]) not in (
-        0,
-        1,
-    ):
+    kind = whole(param["num_feature"]), whole(param["size_leaf_vector"])
+    if kind not in ((n_features, 0), (n_features, 1)):
         raise DamagedTree("tree_param must be that of a tree of this model")
     for name in REAL:
         numbers(tree[name], name, n)
@@ -73,7 +67,7 @@ def _check_one(tree: dict[str, Any], n_features: int) -> None:
         check_range(found[name], name, 0, 2)
     if ((right == -1) == inner).any() or (left < -1).any() or (right < -1).any():
         raise DamagedTree("a node must have two children or none")
-    _check_ways(left, right, inner, _whole(param.get("num_deleted", 0)))
+    _check_ways(left, right, inner, whole(param.get("num_deleted", 0)))
     parents = found["parents"]
     if parents[0] != NO_PARENT or any(
         (parents[children[inner]] != np.flatnonzero(inner)).any() for children in (left, right)
@@ -84,12 +78,10 @@ def _check_one(tree: dict[str, Any], n_features: int) -> None:
 
 def _check_ways(left: Any, right: Any, inner: Any, deleted: int) -> None:
     """Check the ways from the root, with inner nodes and leaves numbered each by themselves."""
-    n = len(left)
-    check_range(np.concatenate([left, right]), "children", -1, n)
+    check_range(np.concatenate([left, right]), "children", -1, len(left))
     place = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
-    if not inner[0]:
-        return
-    check_tree(place[left[inner]], place[right[inner]], int((~inner).sum()) - deleted)
+    if inner[0]:
+        check_tree(place[left[inner]], place[right[inner]], int((~inner).sum()) - deleted)
 
 
 def _check_categories(tree: dict[str, Any], n_nodes: int) -> None:

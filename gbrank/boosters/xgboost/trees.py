@@ -13,38 +13,29 @@ __all__ = ["xgboost_trees"]
 
 def xgboost_trees(booster: xgb.Booster) -> list[Tree]:
     """Return the trees of a booster whose base score is 0, as it is in gbrank."""
-    gradient_booster = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]
-    if gradient_booster["name"] == "dart":
-        weights = gradient_booster["weight_drop"]
-        trees = gradient_booster["gbtree"]["model"]["trees"]
-    else:
-        trees = gradient_booster["model"]["trees"]
-        weights = [1.0] * len(trees)
+    found = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]
+    trees = found.get("gbtree", found)["model"]["trees"]  # those of "dart" have weights
+    weights = found.get("weight_drop", [1.0] * len(trees))
     return [
-        _tree(tree, _categories(tree), 0, weight)
-        for tree, weight in zip(trees, weights, strict=True)
+        _tree(tree, weight, _categories(tree)) for tree, weight in zip(trees, weights, strict=True)
     ]
 
 
 def _categories(tree: dict[str, Any]) -> dict[int, tuple[int, ...]]:
     """Return the categories that go right, by node."""
-    table = zip(
-        tree["categories_nodes"],
-        tree["categories_segments"],
-        tree["categories_sizes"],
-        strict=True,
-    )
+    columns = (tree[f"categories_{name}"] for name in ("nodes", "segments", "sizes"))
+    table = zip(*columns, strict=True)
     return {node: tuple(tree["categories"][start : start + size]) for node, start, size in table}
 
 
 def _tree(
-    tree: dict[str, Any], categories: dict[int, tuple[int, ...]], node: int, weight: float
+    tree: dict[str, Any], weight: float, categories: dict[int, tuple[int, ...]], node: int = 0
 ) -> Tree:
     condition = np.float32(tree["split_conditions"][node])
     children = [tree[f"{side}_children"][node] for side in ("left", "right")]
     if children == [-1, -1]:
         return Leaf(weight * float(condition))
-    left, right = (_tree(tree, categories, child, weight) for child in children)
+    left, right = (_tree(tree, weight, categories, child) for child in children)
     feature, missing_left = int(tree["split_indices"][node]), bool(tree["default_left"][node])
     if node in categories:
         return Membership(feature, not missing_left, right, left, categories[node])
