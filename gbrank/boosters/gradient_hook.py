@@ -13,6 +13,7 @@ from gbrank.boosters.stages import Progress, stages_of
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
+from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measure
@@ -24,7 +25,6 @@ from gbrank.schedules import Sigma, unit_of
 
 __all__ = ["GradientHook", "MeasureHook", "Parts", "caller"]
 
-Vector = NDArray[np.float64]
 T = TypeVar("T")
 
 # XGBoost squares sums of gradients in single precision.

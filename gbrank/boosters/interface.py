@@ -12,10 +12,10 @@ from gbrank.boosters.tree import Tree
 from gbrank.common.checks import unknown_name
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
+from gbrank.kernels.compiled import Vector
 
 __all__ = ["Derivatives", "Model", "Steps", "Trainer", "TreeSettings"]
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Single = NDArray[np.float32]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
@@ -23,36 +23,22 @@ Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """Parameters of the trees, in gbrank's names.
-
-    Parameters
-    ----------
-    learning_rate, num_leaves, max_depth, min_child_samples, subsample, colsample, extra_trees, \
-reg_lambda, seed, n_jobs, params
-        As for `GBRanker`; `subsample` is of documents, and `params` are the booster's own.
-    built_in : str, optional
-        The booster's own objective to train, instead of given derivatives. Only then does the
-        booster itself sample documents.
-    early_stopping : bool
-        Whether the model may be cut at an earlier round.
-    resumable : bool
-        Whether training may be interrupted, and go on from a state.
-    """
+    """Parameters of the trees, in gbrank's names."""
 
     learning_rate: float
     num_leaves: int
     max_depth: int | None
     min_child_samples: int
-    subsample: float
+    subsample: float  # of documents; the booster itself samples them for its own objective only
     colsample: float
     extra_trees: bool
     reg_lambda: float
     seed: int
     n_jobs: int
-    params: dict[str, Any] = field(default_factory=dict)
-    built_in: str | None = None
-    early_stopping: bool = False
-    resumable: bool = False
+    params: dict[str, Any] = field(default_factory=dict)  # the booster's own
+    built_in: str | None = None  # the booster's own objective, in place of given derivatives
+    early_stopping: bool = False  # whether the model may be cut at an earlier round
+    resumable: bool = False  # whether training may be interrupted, and go on from a state
 
 
 class Model(Protocol):
@@ -64,38 +50,30 @@ class Model(Protocol):
     @classmethod
     def load(cls, content: bytes) -> "Model":
         """Read a model from the booster's own format."""
-        ...
 
     @classmethod
     def recognise(cls, model: Any) -> "Model | None":
         """Return what this booster, or its fitted estimator, is a model of; None for others."""
-        ...
 
     def dump(self) -> bytes:
         """Return the model in the booster's own format."""
-        ...
 
     def predict(
         self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
     ) -> Vector:
         """Return the score of each row, by the first trees or by all."""
-        ...
 
     def predict_native(self, X: Any) -> Vector:
         """Return the untransformed score of each row of a table that the booster reads itself."""
-        ...
 
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
-        ...
 
     def importances(self, kind: str = "gain") -> Vector:
         """Return the total "gain" of each feature, or in how many splits it is ("split")."""
-        ...
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
-        ...
 
 
 class Steps(Protocol):
@@ -103,15 +81,12 @@ class Steps(Protocol):
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree on the derivatives at the current scores, or the built-in's."""
-        ...
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
-        ...
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
-        ...
 
 
 class Trainer(Steps, Protocol):
@@ -120,19 +95,15 @@ class Trainer(Steps, Protocol):
     @property
     def done(self) -> int:
         """How many rounds there were."""
-        ...
 
     def state(self) -> State:
         """Return what a trainer of the same rows needs to go on from here, to the bit."""
-        ...
 
     def finish(self, rounds: int) -> Model:
         """Return the model of the first rounds."""
-        ...
 
     def close(self) -> None:
         """Let go of the other workers of a distributed fit."""
-        ...
 
 
 TrainerFactory: TypeAlias = Callable[

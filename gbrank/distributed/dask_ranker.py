@@ -73,24 +73,10 @@ class DaskGBRanker(GBRanker):
         ----------
         X : Dask array or data frame, shape (n_documents, n_features)
             Features; NaN is missing. Blocks of arrays may be sparse matrices.
-        y : Dask array or series, shape (n_documents,)
-            Relevance labels, at least 0.
-        qid : Dask array or series, shape (n_documents,)
-            The query of each row, of any hashable type.
-        sample_weight : Dask array or series, shape (n_documents,), optional
-            Document weights.
         query_weight : Dask array or series, shape (n_documents,), optional
             The weight of each row's query.
-        eval_set : list of (X, y), optional
-            Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
-        eval_qid : list of Dask array or series, optional
-            Their queries.
-        eval_init_score : list of Dask array or series, optional
-            Their initial scores.
-        init_score : Dask array or series, shape (n_documents,), optional
-            Scores to boost from. They are not part of the model (what `init` gives is).
-        categorical_feature : sequence of int or str, optional
-            Columns of categories, besides a data frame's categorical columns.
+        y, qid, sample_weight, init_score, eval_set, eval_qid, eval_init_score, categorical_feature
+            As for `GBRanker.fit`.
 
         Returns
         -------
@@ -206,12 +192,7 @@ class DaskGBRanker(GBRanker):
         return float(run_on_workers(client, partial(_score, model), distribute(client, {"": rows})))
 
     def to_local(self) -> GBRanker:
-        """Return the same ranker as a GBRanker, which needs no Dask.
-
-        Returns
-        -------
-        GBRanker
-        """
+        """Return the same ranker as a GBRanker, which needs no Dask."""
         local = GBRanker(**self.get_params(deep=False))
         if isinstance(self.init, DaskGBRanker):
             local.init = self.init.to_local()
@@ -219,13 +200,7 @@ class DaskGBRanker(GBRanker):
         return local
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a folder, as a GBRanker.
-
-        Parameters
-        ----------
-        path : path
-            As for `GBRanker.save`; `GBRanker.load` and `load_ranker` read it.
-        """
+        """Write the model to a folder, as a GBRanker: its `load` and `load_ranker` read it."""
         self.to_local().save(path)
 
 
@@ -270,13 +245,7 @@ def _fit(ranker: GBRanker, categorical_feature: Any, *parts: Part) -> GBRanker:
 
 def _score(ranker: GBRanker, part: Part) -> float:
     """Score this worker's rows, with those of the others."""
-    return ranker.score(
-        part.X,
-        part.y,
-        part.qid,
-        sample_weight=part.sample_weight,
-        query_weight=part.weight_of_queries(),
-    )
+    return ranker.score(**part.arguments())
 
 
 def _predict_frame(block: Any, predict: Callable[[Any], Any]) -> Any:

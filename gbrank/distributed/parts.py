@@ -34,7 +34,14 @@ class Part:
     sample_weight: Any = None
     query_weight: Any = None
 
-    def weight_of_queries(self) -> NDArray[Any] | None:
+    def arguments(self) -> dict[str, Any]:
+        """Return what both `fit` and `score` take."""
+        return {
+            "X": self.X, "y": self.y, "qid": self.qid, "sample_weight": self.sample_weight,
+            "query_weight": self._weight_of_queries(),
+        }  # fmt: skip
+
+    def _weight_of_queries(self) -> NDArray[Any] | None:
         """Return the weight of each query, in the order in which they first appear."""
         if self.query_weight is None:
             return None
@@ -76,22 +83,14 @@ def take_part(
 
 
 def fit_part(
-    ranker: GBRanker,
-    categorical_feature: Any,
-    n_jobs: int,
-    training: Part,
-    *validation: Part,
+    ranker: GBRanker, categorical_feature: Any, n_jobs: int, training: Part, *validation: Part,
     **others: Any,
-) -> GBRanker:
+) -> GBRanker:  # fmt: skip
     """Fit on one worker's rows, with those of the others; `n_jobs` where the ranker has none."""
     if ranker.n_jobs is None:
         ranker.n_jobs = n_jobs
     return ranker.fit(
-        training.X,
-        training.y,
-        qid=training.qid,
-        sample_weight=training.sample_weight,
-        query_weight=training.weight_of_queries(),
+        **training.arguments(),
         init_score=training.init_score,
         categorical_feature=categorical_feature,
         eval_set=[(part.X, part.y) for part in validation] or None,

@@ -1,6 +1,6 @@
 """Rows of Dask collections, dealt out to workers so that no query is split."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -108,24 +108,18 @@ def _keys_of(part: Part) -> Keys:
 def _take(part: Part, chosen: NDArray[np.bool_]) -> Part:
     """Return some queries of a part."""
     _, rows = Queries.from_qid(part.qid).subset(chosen)
-    return Part(
-        *(
-            None if values is None else _safe_indexing(values, rows)
-            for values in (getattr(part, field.name) for field in fields(Part))
-        )
-    )
+    return _columnwise(lambda values: _safe_indexing(values[0], rows), part)
 
 
 def _join(parts: Sequence[Part]) -> Part:
     """Return the rows of several parts."""
-    if len(parts) == 1:
-        return parts[0]
-    return Part(
-        *(
-            None if values[0] is None else _concatenate(values)
-            for values in ([getattr(part, field.name) for part in parts] for field in fields(Part))
-        )
-    )
+    return parts[0] if len(parts) == 1 else _columnwise(_concatenate, *parts)
+
+
+def _columnwise(function: Callable[[list[Any]], Any], *parts: Part) -> Part:
+    """Return a part, each of whose columns a function makes of those of others."""
+    columns = ([getattr(part, field.name) for part in parts] for field in fields(Part))
+    return Part(*(None if values[0] is None else function(values) for values in columns))
 
 
 def _concatenate(blocks: list[Any]) -> Any:

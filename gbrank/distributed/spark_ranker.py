@@ -9,26 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark.ml import Estimator, Model
+from pyspark.ml import Estimator, Model, util
 from pyspark.ml.functions import vector_to_array
 from pyspark.ml.linalg import VectorUDT
-from pyspark.ml.param import Param, Params
-from pyspark.ml.param.shared import (
-    HasLabelCol,
-    HasPredictionCol,
-    HasValidationIndicatorCol,
-    HasWeightCol,
-)
-from pyspark.ml.util import (
-    DefaultParamsReadable,
-    DefaultParamsReader,
-    DefaultParamsWritable,
-    DefaultParamsWriter,
-    MLReadable,
-    MLReader,
-    MLWritable,
-    MLWriter,
-)
+from pyspark.ml.param import Param, Params, shared
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
@@ -50,7 +34,7 @@ COLUMNS = {
 }
 
 
-class _HasFeaturesCol(HasPredictionCol):
+class _HasFeaturesCol(shared.HasPredictionCol):
     """The columns that a model needs."""
 
     featuresCol: Param[Any] = Param(
@@ -83,11 +67,11 @@ class _HasFeaturesCol(HasPredictionCol):
 class SparkGBRanker(
     Estimator,
     _HasFeaturesCol,
-    HasLabelCol,
-    HasWeightCol,
-    HasValidationIndicatorCol,
-    DefaultParamsWritable,
-    DefaultParamsReadable,
+    shared.HasLabelCol,
+    shared.HasWeightCol,
+    shared.HasValidationIndicatorCol,
+    util.DefaultParamsWritable,
+    util.DefaultParamsReadable,
 ):
     """Gradient-boosted tree ranker, trained in the tasks of a Spark cluster.
 
@@ -157,18 +141,7 @@ class SparkGBRanker(
         self.setParams(**params)
 
     def setParams(self, **params: Any) -> "SparkGBRanker":
-        """Set parameters by name.
-
-        Parameters
-        ----------
-        **params
-            As for the class.
-
-        Returns
-        -------
-        SparkGBRanker
-            Itself.
-        """
+        """Set parameters by name, as for the class; return the estimator itself."""
         for name, value in params.items():
             if not self.hasParam(name):
                 known = ", ".join(param.name for param in self.params)
@@ -178,12 +151,7 @@ class SparkGBRanker(
         return self
 
     def write(self) -> Any:
-        """Return what writes the parameters to a folder.
-
-        Returns
-        -------
-        pyspark.ml.util.MLWriter
-        """
+        """Return what writes the parameters to a folder, a `pyspark.ml.util.MLWriter`."""
         for param, value in self.extractParamMap().items():
             try:
                 json.dumps(value)
@@ -250,7 +218,9 @@ for _name in RANKER_PARAMS:
     setattr(SparkGBRanker, _name, Param(Params._dummy(), _name, f"as for GBRanker: {_name}"))
 
 
-class SparkGBRankerModel(Model, _HasFeaturesCol, MLWritable, MLReadable["SparkGBRankerModel"]):
+class SparkGBRankerModel(
+    Model, _HasFeaturesCol, util.MLWritable, util.MLReadable["SparkGBRankerModel"]
+):
     """What `SparkGBRanker.fit` returns: `transform` adds a column of scores.
 
     Parameters
@@ -273,27 +243,17 @@ class SparkGBRankerModel(Model, _HasFeaturesCol, MLWritable, MLReadable["SparkGB
 
         return dataset.withColumn(self.getPredictionCol(), score(self._features(dataset)))
 
-    def write(self) -> MLWriter:
-        """Return what writes the model to a folder.
-
-        Returns
-        -------
-        pyspark.ml.util.MLWriter
-        """
+    def write(self) -> util.MLWriter:
+        """Return what writes the model to a folder."""
         return _ModelWriter(self)
 
     @classmethod
-    def read(cls) -> MLReader["SparkGBRankerModel"]:
-        """Return what reads a model from a folder.
-
-        Returns
-        -------
-        pyspark.ml.util.MLReader
-        """
+    def read(cls) -> util.MLReader["SparkGBRankerModel"]:
+        """Return what reads a model from a folder."""
         return _ModelReader()
 
 
-class _ModelWriter(MLWriter):
+class _ModelWriter(util.MLWriter):
     """Writes the parameters as Spark does, and the files of `GBRanker.save` as one table."""
 
     def __init__(self, model: SparkGBRankerModel) -> None:
@@ -301,7 +261,7 @@ class _ModelWriter(MLWriter):
         self.model = model
 
     def saveImpl(self, path: str) -> None:
-        DefaultParamsWriter.saveMetadata(self.model, path, self.sc)
+        util.DefaultParamsWriter.saveMetadata(self.model, path, self.sc)
         with tempfile.TemporaryDirectory() as folder:
             self.model.ranker.save(folder)
             files = [(file.name, file.read_bytes()) for file in Path(folder).iterdir()]
@@ -309,17 +269,17 @@ class _ModelWriter(MLWriter):
         table.write.parquet(f"{path}/ranker")
 
 
-class _ModelReader(MLReader["SparkGBRankerModel"]):
+class _ModelReader(util.MLReader["SparkGBRankerModel"]):
     """Reads what `_ModelWriter` wrote."""
 
     def load(self, path: str) -> SparkGBRankerModel:
-        metadata = DefaultParamsReader.loadMetadata(path, self.sc)
+        metadata = util.DefaultParamsReader.loadMetadata(path, self.sc)
         with tempfile.TemporaryDirectory() as folder:
             for file in self.sparkSession.read.parquet(f"{path}/ranker").collect():
                 (Path(folder) / Path(file.name).name).write_bytes(file.content)
             model = SparkGBRankerModel(GBRanker.load(folder))
         model._resetUid(metadata["uid"])
-        DefaultParamsReader.getAndSetParams(model, metadata)
+        util.DefaultParamsReader.getAndSetParams(model, metadata)
         return model
 
 
@@ -333,14 +293,9 @@ def _kind(dataset: DataFrame, param: str, column: Any) -> Any:
 
 
 def _fit_table(
-    ranker: GBRanker,
-    threads: int,
-    given: dict[str, Any],
-    checkpoint: str | None,
-    every: int,
-    table: pa.Table | None,
-    rank: int,
-) -> GBRanker:
+    ranker: GBRanker, threads: int, given: dict[str, Any], checkpoint: str | None, every: int,
+    table: pa.Table | None, rank: int,
+) -> GBRanker:  # fmt: skip
     """Fit on one task's rows."""
     own = None if checkpoint is None else Path(checkpoint) / f"task-{rank}"
     parts = _parts(table, given)

@@ -8,11 +8,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from gbrank.common.checks import check_number
+from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import all_max, all_sum
 
 __all__ = ["Calibration", "fit_calibration"]
-
-Vector = NDArray[np.float64]
 
 PRECISE = 1e-8  # derivatives of the mean cross entropy at its minimum
 
@@ -23,28 +22,11 @@ class Calibration:
 
     The target that p estimates is t = y / largest label: for binary labels the probability that
     a document is relevant, for grades the expected grade as a share of the largest.
-
-    Parameters
-    ----------
-    slope : float
-        a, at least 0, so that probabilities keep the order of scores.
-    intercept : float
-        b.
-    largest_label : float
-        The label whose target is 1.
-
-    Examples
-    --------
-    >>> calibration = Calibration(slope=2.0, intercept=-1.0, largest_label=4.0)
-    >>> calibration.probabilities(np.array([0.0, 0.5])).round(4).tolist()
-    [0.2689, 0.5]
-    >>> calibration.targets(np.array([1.0, 4.0])).tolist()
-    [0.25, 1.0]
     """
 
-    slope: float
-    intercept: float
-    largest_label: float
+    slope: float  # a, at least 0, so that probabilities keep the order of scores
+    intercept: float  # b
+    largest_label: float  # the label whose target is 1
 
     def __post_init__(self) -> None:
         check_number(self.slope, "slope", 0)

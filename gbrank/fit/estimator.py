@@ -20,12 +20,12 @@ from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loading import load_as
 from gbrank.fit.storage import Saved, write_saved
+from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 
 __all__ = ["WEIGHTS", "BaseRanker", "as_json", "check_seed"]
 
-Vector = NDArray[np.float64]
 T = TypeVar("T", bound="BaseRanker")
 
 WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested of metadata routing
@@ -109,18 +109,12 @@ class BaseRanker(ABC, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        y : array-like, shape (n_documents,)
-            Relevance labels.
-        qid : array-like, shape (n_documents,)
-            The query of each row.
-        group : array-like of int, shape (n_queries,)
-            Instead of qid: sizes of consecutive queries.
+        X, y, qid, group
+            As for `fit`.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights; a query weighs their mean.
         query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
-            Query weights, in the order in which queries first appear or by query id; splits of
-            cross-validation need the latter.
+            As for `fit`; splits of cross-validation need a mapping.
 
         Returns
         -------
@@ -132,14 +126,9 @@ class BaseRanker(ABC, BaseEstimator):
         if qid is not None and self._trained_on is not None:
             warn_of_torn_queries(self._trained_on, Queries.from_qid(qid), "score")
         return self._measures()[0](
-            y,
-            scores,
-            qid=qid,
-            group=group,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            X=X,
-        )
+            y, scores, qid=qid, group=group, sample_weight=sample_weight,
+            query_weight=query_weight, X=X,
+        )  # fmt: skip
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: a JSON file, and the booster's own files if there are any.
@@ -214,11 +203,7 @@ class BaseRanker(ABC, BaseEstimator):
 
     def _more_tags(self) -> dict[str, Any]:
         """Say it to scikit-learn before 1.6."""
-        return {
-            "requires_y": True,
-            "allow_nan": self._allows_missing,
-            "_skip_test": True,
-        }
+        return {"requires_y": True, "allow_nan": self._allows_missing, "_skip_test": True}
 
     def _publish_fit(self, schema: Schema, history: Any, sigmas: dict[int, float]) -> None:
         """Publish what a fit of several rounds has come to."""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, Steps
@@ -14,12 +13,11 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.callbacks import Callback, Round, call_all
+from gbrank.kernels.compiled import Vector
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
 __all__ = ["Evaluation", "FitInterrupted", "History", "train"]
-
-Vector = NDArray[np.float64]
 
 
 class FitInterrupted(UserWarning):

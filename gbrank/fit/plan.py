@@ -26,12 +26,12 @@ from gbrank.fit.estimator import check_seed
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
+from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum
 
 __all__ = ["BoostingPlan", "check_data", "evaluations", "plan_boosting", "tree_settings"]
 
-Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 LARGEST_LABEL = float(np.finfo(np.float32).max)
 InRound: TypeAlias = Callable[[int], Derivatives | None]

@@ -5,16 +5,14 @@ explain what the positions do.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import Derivatives
 from gbrank.boosters.state import State, numbers_of, reading_state
+from gbrank.kernels.compiled import Vector
 from gbrank.parallel.sums import order_free_sums
 
 __all__ = ["DebiasedTrainer"]
-
-Vector = NDArray[np.float64]
 
 PRIOR = 20.0  # average documents that speak for no bias at each position
 

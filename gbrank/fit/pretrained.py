@@ -4,19 +4,17 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model, recognise
 from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker, as_json
 from gbrank.fit.loading import loadable
 from gbrank.fit.storage import Saved, describe_booster
+from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure_registry import Metric
 
 __all__ = ["PretrainedRanker", "as_pretrained"]
-
-Vector = NDArray[np.float64]
 
 NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # what both boosters read themselves
 

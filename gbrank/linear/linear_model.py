@@ -5,17 +5,16 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.estimator import BaseRanker, as_json
 from gbrank.fit.storage import Saved
+from gbrank.kernels.compiled import Vector
 
 __all__ = ["LinearModel", "learn_numbers", "whole_rows"]
 
-Vector = NDArray[np.float64]
 T = TypeVar("T", bound="LinearModel")
 
 LARGEST_FEATURE = 1e100  # sums of squares are finite

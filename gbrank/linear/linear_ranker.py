@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_number, check_vector
 from gbrank.data.rows import Rows
@@ -16,6 +16,7 @@ from gbrank.fit.estimator import WEIGHTS, check_seed
 from gbrank.fit.loading import loadable
 from gbrank.fit.loop import train
 from gbrank.fit.plan import check_data, evaluations
+from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
 from gbrank.linear.solvers import (
@@ -36,8 +37,6 @@ from gbrank.objectives.regression import GainRegression
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at
 
 __all__ = ["LinearRanker"]
-
-Vector = NDArray[np.float64]
 
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
 STEPS = {"cg": 13, "sgd": 200}
@@ -189,7 +188,7 @@ class LinearRanker(LinearModel):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            Features, none missing. Data frames may be of pandas, polars, pyarrow, ...
+            Features, none missing.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights. Weights that differ within a query need "sgd", or the objective
             "regression": "cg" minimises one loss per query.

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_number
 from gbrank.data.checking import check_rows, check_training, each_query
@@ -19,8 +19,6 @@ from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM
 
 __all__ = ["SLAMPerceptron"]
-
-Vector = NDArray[np.float64]
 
 ROUNDING = 1e-12  # a measured loss up to this is that of a perfect ranking
 
@@ -92,7 +90,7 @@ class SLAMPerceptron(LinearModel):
         Parameters
         ----------
         X, y, qid, group
-            As for `LinearRanker.fit`.
+            As for `GBRanker.fit`, but that no feature may be missing.
 
         Returns
         -------
@@ -121,7 +119,7 @@ class SLAMPerceptron(LinearModel):
         Parameters
         ----------
         X, y, qid, group
-            As for `LinearRanker.fit`; with neither qid nor group, all rows are one query.
+            As for `fit`; with neither qid nor group, all rows are one query.
 
         Returns
         -------

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
@@ -16,6 +15,7 @@ from gbrank.data.checking import each_query
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.spread import unit_width
+from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure import query_weights
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import sigma_at, unit_of
@@ -29,7 +29,6 @@ __all__ = [
     "regression_on_gains",
 ]
 
-Vector = NDArray[np.float64]
 Move: TypeAlias = Callable[[Vector, float, int], Vector]
 
 

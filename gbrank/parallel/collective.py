@@ -46,15 +46,12 @@ class Workers(Protocol):
 
     def all_sum(self, values: Any) -> Any:
         """Return the sum of each number over all workers."""
-        ...
 
     def all_max(self, values: Any) -> Any:
         """Return the largest of each number over all workers."""
-        ...
 
     def all_gather(self, value: Any) -> list[Any]:
         """Return the values of all workers, by rank."""
-        ...
 
 
 _current: ContextVar[Workers | None] = ContextVar("workers", default=None)

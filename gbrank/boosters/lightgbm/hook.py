@@ -7,17 +7,15 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from numpy.typing import NDArray
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
+from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
 
 __all__ = ["LightGBMEvaluation", "LightGBMObjective", "lightgbm_feval", "lightgbm_fobj"]
-
-Vector = NDArray[np.float64]
 
 
 class LightGBMObjective(GradientHook):
@@ -29,24 +27,7 @@ class LightGBMObjective(GradientHook):
         """Return gradient and curvature in the round of the booster that is calling.
 
         Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
-        weight, group)`` by `LGBMRanker`.
-
-        Parameters
-        ----------
-        first, second : array-like and Dataset, or array-like and array-like
-        weight : array-like, shape (n_documents,), optional
-            Document weights.
-        group : array-like, shape (n_queries,), optional
-            Sizes of consecutive queries.
-
-        Returns
-        -------
-        gradient, curvature : ndarray, shape (n_documents,)
-
-        Raises
-        ------
-        ValueError
-            If the booster is to sample queries, which LightGBM cannot do here.
+        weight, group)`` by `LGBMRanker`; `group` are sizes of consecutive queries.
         """
         booster = caller(lgb.Booster)
         if booster is None:
@@ -63,16 +44,7 @@ class LightGBMObjective(GradientHook):
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of one's own.
 
-        Parameters
-        ----------
-        round : int or None
-            The round, from 0; None if it is not known, which only a constant sigma allows.
-        first, second, weight, group
-            As for calling the hook.
-
-        Returns
-        -------
-        gradient, curvature : ndarray, shape (n_documents,)
+        It is from 0, or None if it is not known, which only a constant sigma allows.
         """
         return self.of_data(*_arguments(first, second, weight, group), round)
 
@@ -83,11 +55,7 @@ class LightGBMEvaluation(MeasureHook):
     def __call__(
         self, first: Any, second: Any, weight: Any = None, group: Any = None
     ) -> list[tuple[str, float, bool]]:
-        """Return (name, value, True: higher is better) for each measure.
-
-        Called as ``(scores, dataset)`` by `lgb.train` and `lgb.cv`, and as ``(labels, scores,
-        weight, group)`` by `LGBMRanker`.
-        """
+        """Return (name, value, True: higher is better) for each measure; called as the hook is."""
         values = self.of_data(*_arguments(first, second, weight, group))
         return [(name, value, True) for name, value in values]
 

@@ -7,7 +7,6 @@ import lightgbm as lgb
 import numpy as np
 import scipy.sparse as sp
 from lightgbm.basic import LightGBMError
-from numpy.typing import NDArray
 
 from gbrank.boosters.interface import Matrix
 from gbrank.boosters.lightgbm.errors import check_threads, translated
@@ -16,11 +15,10 @@ from gbrank.boosters.lightgbm.trees import lightgbm_trees
 from gbrank.boosters.tree import Tree
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
+from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 
 __all__ = ["LightGBMModel", "joined_trees"]
-
-Vector = NDArray[np.float64]
 
 
 class LightGBMModel:

@@ -7,7 +7,6 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from gbrank.boosters.bins import BINNED_ROWS, bin_sample, binned_rows
 from gbrank.boosters.interface import (
@@ -35,11 +34,10 @@ from gbrank.data.batches import FeatureBatches
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Schema
+from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_gather, n_workers
 
 __all__ = ["LightGBMTrainer"]
-
-Vector = NDArray[np.float64]
 
 REFUSED = "LightGBM refuses the parameters or data"
 SEEDS = ("feature_fraction_seed", "extra_seed")  # of what it draws

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from gbrank.boosters.bins import bin_sample
 from gbrank.common.interrupts import interrupt_waits
 from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped
+from gbrank.kernels.compiled import Vector
 
 __all__ = ["binned_batches", "raw_batches"]
-
-Vector = NDArray[np.float64]
 
 
 class Pages(xgb.DataIter):

@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from numpy.typing import NDArray
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
+from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
 
 __all__ = ["XGBoostEvaluation", "XGBoostObjective", "xgboost_feval", "xgboost_obj"]
-
-Vector = NDArray[np.float64]
 
 
 class XGBoostObjective(GradientHook):
@@ -26,16 +24,7 @@ class XGBoostObjective(GradientHook):
     def __call__(self, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
         """Return gradient and curvature in the round of the booster that is calling.
 
-        Parameters
-        ----------
-        scores : ndarray, shape (n_documents,)
-            Raw scores.
-        data : DMatrix
-            Training data with labels and qid or group. XGBoost allows one weight per query.
-
-        Returns
-        -------
-        gradient, curvature : ndarray, shape (n_documents,)
+        The data have labels and qid or group. XGBoost allows one weight per query.
         """
         booster = caller(xgb.Booster)
         return self.at_round(
@@ -45,16 +34,7 @@ class XGBoostObjective(GradientHook):
     def at_round(self, round: int | None, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of one's own.
 
-        Parameters
-        ----------
-        round : int or None
-            The round, from 0; None if it is not known, which only a constant sigma allows.
-        scores, data
-            As for calling the hook.
-
-        Returns
-        -------
-        gradient, curvature : ndarray, shape (n_documents,)
+        It is from 0, or None if it is not known, which only a constant sigma allows.
         """
         return self.of_data(data, _parts(data), scores, round)
 

@@ -5,17 +5,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import xgboost as xgb
-from numpy.typing import NDArray
 
 from gbrank.boosters.interface import Matrix, safe_names
 from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
+from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError
 
 __all__ = ["as_dense", "as_matrix", "initial_scores", "matrix_options"]
-
-Vector = NDArray[np.float64]
 
 # How far initial scores may be rounded, in their standard deviations.
 COARSEST = 1e-3

@@ -13,7 +13,7 @@ from xgboost.tracker import RabitTracker
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.parallel.collective import WorkersLostError, joined
 
-__all__ = ["MeetingPoint", "RabitWorkers", "meeting"]
+__all__ = ["MeetingPoint", "meeting"]
 
 LOST = "the other workers of the fit are lost"
 
@@ -32,28 +32,25 @@ def meeting(arguments: dict[str, Any], rank: int, host: str) -> Iterator[None]:
     with (
         xgb.config_context(verbosity=0),
         CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08}"),
-        joined(RabitWorkers(host)),
+        joined(_RabitWorkers(host)),
     ):
         yield
 
 
-class RabitWorkers:
-    """The workers of a fit, as one of them sees them: how many, and its own machine's address."""
+class _RabitWorkers:
+    """The `Workers` of a fit."""
 
     def __init__(self, host: str) -> None:
         self.size: int = collective.get_world_size()
         self.host = host
 
     def all_sum(self, values: Any) -> Any:
-        """Return the sum of each number over all workers."""
         return _reduced(values, Op.SUM)
 
     def all_max(self, values: Any) -> Any:
-        """Return the largest of each number over all workers."""
         return _reduced(values, Op.MAX)
 
     def all_gather(self, value: Any) -> list[Any]:
-        """Return the values of all workers, by rank."""
         with translated(LOST, WorkersLostError):
             return [collective.broadcast((value,), rank)[0] for rank in range(self.size)]
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from numpy.typing import NDArray
 
 from gbrank.boosters.interface import Matrix
 from gbrank.boosters.tree import Tree
@@ -14,11 +13,10 @@ from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.boosters.xgboost.trees import xgboost_trees
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
+from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 
 __all__ = ["XGBoostModel"]
-
-Vector = NDArray[np.float64]
 
 
 class XGBoostModel:

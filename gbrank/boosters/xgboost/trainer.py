@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from numpy.typing import NDArray
 
 from gbrank.boosters.bins import binned_rows
 from gbrank.boosters.interface import (
@@ -30,11 +29,10 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
+from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_max
 
 __all__ = ["XGBoostTrainer"]
-
-Vector = NDArray[np.float64]
 
 REFUSED = "XGBoost refuses the parameters or data"
 TAKEN = {
