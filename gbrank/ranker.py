@@ -421,9 +421,8 @@ class GBRanker(BaseRanker):
                 "calibration": asdict(self.calibration_),
             },
         }
-        return Saved(
-            description | booster.description, booster.files | (start.files if start else {})
-        )
+        files = booster.files | (start.files if start else {})
+        return Saved(description | booster.description, files)
 
     @classmethod
     def _from_saved(cls, saved: Saved) -> GBRanker:

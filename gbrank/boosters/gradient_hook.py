@@ -97,16 +97,10 @@ class GradientHook:
     """
 
     def __init__(
-        self,
-        objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
-        sigma: Sigma | None = None,
-        *,
-        start: bool = True,
-        rounds: int | None = None,
-        curvature: str = "own",
-        n_jobs: int | None = None,
-        before: Progress | None = None,
-    ) -> None:
+        self, objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
+        sigma: Sigma | None = None, *, start: bool = True, rounds: int | None = None,
+        curvature: str = "own", n_jobs: int | None = None, before: Progress | None = None,
+    ) -> None:  # fmt: skip
         self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
         self.objective = get_objective(objective)
         self.stages = stages_of(self.objective, sigma, rounds, start, before)
@@ -128,10 +122,9 @@ class GradientHook:
 
     def bind(self, labels: Any, queries: Queries, **weights: Any) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels and weights."""
+        shared = {"n_jobs": self.n_jobs, **weights}
         return [
-            stage.objective.bind(
-                labels, queries, n_jobs=self.n_jobs, rounds=stage.rounds, **weights
-            )
+            stage.objective.bind(labels, queries, rounds=stage.rounds, **shared)
             for stage in self.stages
         ]
 
@@ -159,12 +152,9 @@ class GradientHook:
         return round + rounds
 
     def derivatives(
-        self,
-        bound: list[BoundObjective],
-        scores: Vector,
-        round: int | None,
+        self, bound: list[BoundObjective], scores: Vector, round: int | None,
         left_out: NDArray[np.bool_] | None = None,
-    ) -> tuple[Vector, Vector]:
+    ) -> tuple[Vector, Vector]:  # fmt: skip
         """Return gradient and curvature for a round, in the booster's scale.
 
         With the objective's own curvature, both are divided by its mean over all workers, so that

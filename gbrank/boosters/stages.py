@@ -53,12 +53,9 @@ class Stage:
 
 
 def stages_of(
-    objective: Objective,
-    sigma: Sigma | None,
-    rounds: int | None,
-    start: bool,
+    objective: Objective, sigma: Sigma | None, rounds: int | None, start: bool,
     before: Progress | None = None,
-) -> list[Stage]:
+) -> list[Stage]:  # fmt: skip
     """Return the stages of a fit: two if the objective begins with another, and is to.
 
     After a fit `before` with the same schedule, this goes on where that left off.

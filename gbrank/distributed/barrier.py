@@ -55,7 +55,8 @@ def _answer(
     rank = context.partitionId()
     batches = list(batches)
     table = pa.Table.from_batches(batches) if batches else None
-    hosts = [_ip_address(info.address) for info in context.getTaskInfos()]
+    addresses = [info.address.partition(":")[0] for info in context.getTaskInfos()]
+    hosts = list(map(socket.gethostbyname, addresses))
     point = MeetingPoint(len(hosts), hosts[0]) if rank == 0 else None
     arguments = json.loads(context.allGather(json.dumps(point.worker_args() if point else None))[0])
     answer: Any
@@ -69,7 +70,3 @@ def _answer(
     except TimeoutError:  # a task is lost, or waits inside its booster: Spark ends all
         raise answer from None
     yield pa.RecordBatch.from_pydict({"answer": [cloudpickle.dumps(answer)]})
-
-
-def _ip_address(address: str) -> str:
-    return socket.gethostbyname(address.partition(":")[0])

@@ -26,20 +26,16 @@ def is_dask(collection: Any) -> bool:
 
 
 def distribute(
-    client: Any,
-    sets: Mapping[str, Mapping[str, Any]],
-    validation_fraction: float | None = None,
+    client: Any, sets: Mapping[str, Mapping[str, Any]], validation_fraction: float | None = None,
     seed: int = 0,
-) -> dict[str, tuple[Any, ...]]:
+) -> dict[str, tuple[Any, ...]]:  # fmt: skip
     """Bring rows to all workers of a cluster, so that no query is split."""
     addresses = sorted(client.nthreads())
     if not addresses:
         raise RuntimeError("the Dask cluster must have a worker, got none.")
     parts = {where: _load(client, where, **given) for where, given in sets.items()}
-    keys = {
-        where: client.gather(client.map(_keys_of, some, pure=False))
-        for where, some in parts.items()
-    }
+    futures = {where: client.map(_keys_of, some, pure=False) for where, some in parts.items()}
+    keys = client.gather(futures)
     owners = {where: deal(some, len(addresses), where) for where, some in keys.items()}
     if validation_fraction is not None and len(sets) == 1:
         [(where, own)] = keys.items()
@@ -69,13 +65,9 @@ def _load(client: Any, where: str, **collections: Any) -> list[Any]:
             f"them: {counts}."
         )
     part = delayed(_part, pure=False)
-    parts: list[Any] = client.compute(
-        [
-            part(where, i, **dict(zip(blocks, own, strict=True)))
-            for i, own in enumerate(zip(*blocks.values(), strict=True))
-        ]
-    )
-    return parts
+    partitions = enumerate(zip(*blocks.values(), strict=True))
+    parts = [part(where, i, **dict(zip(blocks, own, strict=True))) for i, own in partitions]
+    return list(client.compute(parts))
 
 
 def _blocks(name: str, collection: Any) -> list[Any]:

@@ -239,7 +239,8 @@ class SparkGBRankerModel(
 
         @F.pandas_udf("double")
         def score(features: pd.Series) -> pd.Series:
-            return pd.Series(_predict(model, features))
+            given = features.to_list()
+            return pd.Series(model.predict(np.stack(given)) if given else np.empty(0))
 
         return dataset.withColumn(self.getPredictionCol(), score(self._features(dataset)))
 
@@ -343,7 +344,3 @@ def _matrix(arrays: Any) -> Any:
             f"{widths.min()} and {widths.max()}."
         )
     return arrays.flatten().to_numpy(zero_copy_only=False).reshape(len(arrays), -1)
-
-
-def _predict(ranker: GBRanker, features: Any) -> Any:
-    return ranker.predict(np.stack(features.to_list())) if len(features) else np.empty(0)

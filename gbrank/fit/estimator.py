@@ -177,10 +177,8 @@ class BaseRanker(ABC, BaseEstimator):
 
         Raises
         ------
-        FileNotFoundError
-            If there is no model.
-        ValueError
-            If a file is cut short or damaged, or the model is of another class.
+        FileNotFoundError, ValueError
+            As `load_ranker`; also if the model is of another class.
         """
         return load_as(cls, path)
 

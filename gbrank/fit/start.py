@@ -48,15 +48,11 @@ def fit_start(
 
 def _regression(ranker: Any) -> Any:
     """Return a ranker of the same trees that learns gains."""
+    rounds = max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators))
     return clone(ranker).set_params(
-        objective="regression",
-        init=None,
-        sigma=None,
-        n_estimators=max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators)),
-        validation_fraction=None,
-        early_stopping_rounds=None,
-        verbose=0,
-    )
+        objective="regression", init=None, sigma=None, n_estimators=rounds,
+        validation_fraction=None, early_stopping_rounds=None, verbose=0,
+    )  # fmt: skip
 
 
 def is_fitted(estimator: Any) -> bool:
@@ -84,18 +80,13 @@ def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows
             )
         more["position"] = rows.positions
     if valid:
-        more["eval_set"] = [
-            (table, part.labels) for table, part in zip(tables[1:], valid, strict=True)
-        ]
+        labels = (part.labels for part in valid)
+        more["eval_set"] = list(zip(tables[1:], labels, strict=True))
         more["eval_qid"] = [part.queries.index for part in valid]
     return estimator.fit(
-        tables[0],
-        rows.labels,
-        qid=rows.queries.ids[rows.queries.index],
-        sample_weight=rows.sample_weight,
-        query_weight=rows.query_weight,
-        **more,
-    )
+        tables[0], rows.labels, qid=rows.queries.ids[rows.queries.index],
+        sample_weight=rows.sample_weight, query_weight=rows.query_weight, **more,
+    )  # fmt: skip
 
 
 def from_start(start: Any, table: Any, rows: Rows) -> Rows:

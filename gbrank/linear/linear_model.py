@@ -45,15 +45,13 @@ class LinearModel(BaseRanker):
 
     def _to_saved(self) -> Saved:
         """Return what is written to a folder."""
-        return Saved(
-            {
-                "estimator": type(self).__name__,
-                "params": as_json(self.get_params(deep=False)),
-                "schema": asdict(self._schema),
-                "fitted": {name: as_json(getattr(self, name)) for name in self._fitted_attributes},
-            },
-            {},
-        )
+        description = {
+            "estimator": type(self).__name__,
+            "params": as_json(self.get_params(deep=False)),
+            "schema": asdict(self._schema),
+            "fitted": {name: as_json(getattr(self, name)) for name in self._fitted_attributes},
+        }
+        return Saved(description, {})
 
     @classmethod
     def _from_saved(cls: type[T], saved: Saved) -> T:

@@ -20,11 +20,11 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
 from gbrank.linear.solvers import (
-    ConjugateGradient,
     Descent,
     LinearLoss,
     Move,
     StochasticGradient,
+    conjugate_gradient,
     regression_on_gains,
 )
 from gbrank.measures.gains import gain_values
@@ -233,16 +233,9 @@ class LinearRanker(LinearModel):
         unit = settings.objective.facts.sigma_unit
         descent = Descent(move, rows, valid, [start], settings.schedule, unit, settings.n_steps)
         history = train(
-            descent,
-            lambda round: None,
-            settings.n_steps,
-            on_train=on_train,
-            on_valid=on_valid,
-            patience=patience,
-            progress=bool(self.verbose),
-            sigmas=descent.sigmas,
-            callbacks=called,
-        )
+            descent, lambda round: None, settings.n_steps, on_train=on_train, on_valid=on_valid,
+            patience=patience, progress=bool(self.verbose), sigmas=descent.sigmas, callbacks=called,
+        )  # fmt: skip
         self.init_coef_ = start
         self.coef_ = descent.coefs[history.best_round]
         self._publish_fit(schema, history, descent.sigmas)
@@ -310,7 +303,7 @@ class LinearRanker(LinearModel):
         objective = settings.objective
         if settings.cg:
             loss = LinearLoss(objective, rows, center, self.reg_lambda, settings.n_jobs)
-            return ConjugateGradient(loss, self.max_iter, self.tol)
+            return conjugate_gradient(loss, self.max_iter, self.tol)
         if self.solver == "cg":
             return lambda coef, sigma, round: coef
         return StochasticGradient(

@@ -21,11 +21,11 @@ from gbrank.objectives.objective import Objective
 from gbrank.schedules import sigma_at, unit_of
 
 __all__ = [
-    "ConjugateGradient",
     "Descent",
     "LinearLoss",
     "Move",
     "StochasticGradient",
+    "conjugate_gradient",
     "regression_on_gains",
 ]
 
@@ -73,20 +73,10 @@ class LinearLoss:
         return loss + self._lambda * (away @ away), slope + 2 * self._lambda * away
 
 
-@dataclass(frozen=True, eq=False)
-class ConjugateGradient:
-    """Minimises a loss at one sigma (Polak-Ribière)."""
-
-    loss: LinearLoss
-    max_iter: int
-    tol: float
-
-    def __call__(self, coef: Vector, sigma: float, round: int) -> Vector:
-        """Return the weights at the minimum that is reached from some weights."""
-        options = {"maxiter": self.max_iter, "gtol": self.tol}
-        found = minimize(self.loss, coef, (sigma, round), "CG", jac=True, options=options)
-        best: Vector = found.x
-        return best
+def conjugate_gradient(loss: LinearLoss, max_iter: int, tol: float) -> Move:
+    """Return what goes to the minimum of a loss at one sigma (Polak-Ribière)."""
+    options = {"jac": True, "options": {"maxiter": max_iter, "gtol": tol}}
+    return lambda coef, sigma, round: minimize(loss, coef, (sigma, round), "CG", **options).x
 
 
 class StochasticGradient:
@@ -97,11 +87,7 @@ class StochasticGradient:
         learning_rate: float, seed: int, rounds: int,
     ) -> None:  # fmt: skip
         self._parts = [
-            (
-                part.X,
-                objective.bind(part.labels, part.queries, n_jobs=1, rounds=rounds),
-                1.0 if part.weights is None else part.weights,
-            )
+            (part, objective.bind(part.labels, part.queries, n_jobs=1, rounds=rounds))
             for part in each_query(rows)
         ]
         self._keys = query_keys(rows.queries.ids)
@@ -113,9 +99,11 @@ class StochasticGradient:
     def __call__(self, coef: Vector, sigma: float, round: int) -> Vector:
         """Return the weights after all queries."""
         for query in np.argsort(query_noise(self._keys, self._seed, round)):
-            X, bound, weights = self._parts[query]
-            gradient, _ = bound.gradients(X @ coef, sigma, round)
-            slope = X.T @ (weights * gradient) + 2 * self._lambda * (coef - self._center)
+            part, bound = self._parts[query]
+            gradient, _ = bound.gradients(part.X @ coef, sigma, round)
+            if part.weights is not None:
+                gradient *= part.weights
+            slope = part.X.T @ gradient + 2 * self._lambda * (coef - self._center)
             coef = coef - self._learning_rate * slope
         return coef
 

@@ -39,14 +39,9 @@ TAKEN = {
 }
 # What keeps a state between rounds, or grows splits where there is nothing to gain.
 STATEFUL = (
-    "cegb_penalty_feature_coupled",
-    "cegb_penalty_feature_lazy",
-    "cegb_penalty_split",
-    "cegb_tradeoff",
-    "data_sample_strategy",
-    "forcedsplits_filename",
-    "use_quantized_grad",
-)
+    "cegb_penalty_feature_coupled", "cegb_penalty_feature_lazy", "cegb_penalty_split",
+    "cegb_tradeoff", "data_sample_strategy", "forcedsplits_filename", "use_quantized_grad",
+)  # fmt: skip
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
 OTHER_NAMES = {
     "bagging_fraction": "bagging sub_row subsample",
@@ -170,11 +165,8 @@ def network_params() -> dict[str, Any]:
 
 def draws_features(params: dict[str, Any]) -> bool:
     """Say whether LightGBM draws features at random, or splits."""
-    return (
-        params["feature_fraction"] < 1
-        or params["extra_trees"]
-        or "feature_fraction_bynode" in params
-    )
+    drawn = params["feature_fraction"] < 1 or params["extra_trees"]
+    return drawn or "feature_fraction_bynode" in params
 
 
 def stateful(params: dict[str, Any], settings: TreeSettings) -> list[str]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers, whole
 
-__all__ = ["check_text"]
+__all__ = ["check_text", "split_model"]
 
 # Numbers of a tree: one for each split, and one for each leaf.
 OF_SPLITS = (
@@ -23,11 +23,18 @@ DECISIONS = 16  # 1: of a category, 2: missing values go left, 4 and 8: which th
 END = "\nend of trees\n"
 
 
+def split_model(text: str) -> tuple[str, list[str], str]:
+    """Split a model's text into what stands before the trees, the trees, and what follows."""
+    end = text.index(END) + 1
+    head, *trees = re.split(r"(?=^Tree=\d+$)", text[:end], flags=re.MULTILINE)
+    return head, trees, text[end:]
+
+
 def check_text(text: str) -> None:
     """Refuse a model that LightGBM could not read, or would follow out of its memory."""
     if "\0" in text or END not in text:
         raise DamagedTree("it must have an end of trees")
-    head, *blocks = re.split(r"(?=^Tree=\d+$)", text[: text.index(END) + 1], flags=re.MULTILINE)
+    head, blocks, _ = split_model(text)
     header = _fields(head)
     for name in ("num_class", "num_tree_per_iteration"):
         if header.get(name) != "1":

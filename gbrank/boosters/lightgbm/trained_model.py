@@ -10,7 +10,7 @@ from lightgbm.basic import LightGBMError
 
 from gbrank.boosters.interface import Matrix
 from gbrank.boosters.lightgbm.errors import check_threads, translated
-from gbrank.boosters.lightgbm.text_checks import check_text
+from gbrank.boosters.lightgbm.text_checks import check_text, split_model
 from gbrank.boosters.lightgbm.trees import lightgbm_trees
 from gbrank.boosters.tree import Tree
 from gbrank.common.interrupts import interrupts_held
@@ -94,14 +94,7 @@ class LightGBMModel:
 
 def joined_trees(first: str, second: str, leave_out: int) -> str:
     """Return the text of a model with the trees of two, but for the first ones of the second."""
-    head, trees, _ = _parts(first)
-    _, more, tail = _parts(second)
+    head, trees, _ = split_model(first)
+    _, more, tail = split_model(second)
     # Without the sizes of trees, LightGBM reads one after the other.
     return re.sub(r"\ntree_sizes=.*", "", head) + "".join([*trees, *more[leave_out:], tail])
-
-
-def _parts(text: str) -> tuple[str, list[str], str]:
-    """Split a model's text into what stands before the trees, the trees, and what follows."""
-    end = text.index("\nend of trees\n")
-    head, *trees = re.split(r"(?=\nTree=\d+\n)", text[:end])
-    return head, trees, text[end:]

@@ -1,6 +1,5 @@
 """Training with LightGBM."""
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +25,7 @@ from gbrank.boosters.lightgbm.parameters import (
     stateful,
     tree_params,
 )
+from gbrank.boosters.lightgbm.text_checks import split_model
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
 from gbrank.boosters.state import State, numbers_of, reading_state
 from gbrank.common.checks import check_number
@@ -48,13 +48,9 @@ class LightGBMTrainer:
 
     @interrupts_held()
     def __init__(
-        self,
-        train: Rows,
-        valid: list[Rows],
-        schema: Schema,
-        settings: TreeSettings,
+        self, train: Rows, valid: list[Rows], schema: Schema, settings: TreeSettings,
         state: State | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         check_threads(settings.n_jobs)
         params = tree_params(settings)
         if params["boosting"] == "rf":
@@ -177,7 +173,7 @@ def _with_scores(parts: list[Rows], state: State) -> list[Rows]:
 def _tree_counts(state: State, text: str) -> list[int]:
     """Return how many trees there were after each round that a checkpoint knows of."""
     counts = numbers_of(state, "trees", np.int64)
-    n_trees = len(re.findall(r"^Tree=\d+$", text, flags=re.MULTILINE))
+    n_trees = len(split_model(text)[1])
     if counts[:1].tolist() != [0] or not np.isin(np.diff(counts), [0, 1]).all():
         raise ValueError("trees must rise from 0, by at most one a round")
     if counts[-1] != n_trees:

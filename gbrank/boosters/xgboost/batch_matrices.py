@@ -1,4 +1,4 @@
-"""Batches as XGBoost takes them: kept in files, page by page."""
+"""Data in bins, and batches as XGBoost takes them: kept in files, page by page."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
-from numpy.typing import NDArray
 
 from gbrank.boosters.bins import bin_sample
+from gbrank.boosters.xgboost.matrices import as_dense
 from gbrank.common.interrupts import interrupt_waits
 from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped
+from gbrank.data.schema import Features
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["binned_batches", "raw_batches"]
+__all__ = ["binned", "raw_batches"]
 
 
 class Pages(xgb.DataIter):
@@ -40,28 +41,22 @@ class Pages(xgb.DataIter):
         return True
 
 
-class Largest:
-    """The largest number of each column, while a pass goes on."""
+def binned(X: Features, margin: Vector | None, options: dict[str, Any], folder: str) -> xgb.DMatrix:
+    """Return training data in the bins of a sample, those of batches kept in a folder."""
+    largest = np.full((1, X.shape[1]), np.nan)
 
-    def __init__(self, n_columns: int) -> None:
-        self.values: NDArray[np.float64] = np.full((1, n_columns), np.nan)
-
-    def see(self, block: Any) -> Any:
-        """Look at a block and return it."""
-        rows = block.toarray() if hasattr(block, "toarray") else block
-        self.values = np.fmax(self.values, np.fmax.reduce(rows, axis=0, keepdims=True))
+    def seen(block: Any) -> Any:
+        np.fmax(largest, np.fmax.reduce(as_dense(block), axis=0, keepdims=True), out=largest)
         return block
 
-
-def binned_batches(
-    X: FeatureBatches, margin: Vector | None, options: dict[str, Any], folder: str
-) -> xgb.DMatrix:
-    """Return training data whose bins, kept in a folder, are those of the same data in memory."""
-    largest = Largest(X.shape[1])
-    sample = bin_sample(mapped(X, largest.see))
+    in_batches = isinstance(X, FeatureBatches)
+    sample = bin_sample(mapped(X, seen) if in_batches else seen(X))
     if len(sample) < X.shape[0]:
-        sample = np.concatenate([sample, largest.values])
+        # Where a number is beyond the last bin, a new row goes another way than it did in training.
+        sample = np.concatenate([sample, largest], dtype=sample.dtype)
     bins = xgb.QuantileDMatrix(sample, **options)
+    if not in_batches:
+        return xgb.QuantileDMatrix(X, base_margin=margin, ref=bins, **options)
     pages = Pages(X, folder, "train", options)
     own = {name: options[name] for name in ("max_bin", "nthread", "enable_categorical")}
     data = xgb.ExtMemQuantileDMatrix(pages, ref=bins, **own)

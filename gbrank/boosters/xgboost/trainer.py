@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
-from gbrank.boosters.bins import binned_rows
 from gbrank.boosters.interface import (
     Derivatives,
     Single,
@@ -20,7 +19,7 @@ from gbrank.boosters.interface import (
     single_precision,
 )
 from gbrank.boosters.state import State, reading_state
-from gbrank.boosters.xgboost.batch_matrices import binned_batches, raw_batches
+from gbrank.boosters.xgboost.batch_matrices import binned, raw_batches
 from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix, initial_scores, matrix_options
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
@@ -90,13 +89,9 @@ class XGBoostTrainer:
 
     @interrupts_held()
     def __init__(
-        self,
-        train: Rows,
-        valid: list[Rows],
-        schema: Schema,
-        settings: TreeSettings,
+        self, train: Rows, valid: list[Rows], schema: Schema, settings: TreeSettings,
         state: State | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         check_threads(settings.n_jobs)
         if settings.params.get("booster") == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
@@ -119,9 +114,8 @@ class XGBoostTrainer:
         with ExitStack() as files:
             folder = ""
             if in_batches:
-                folder = files.enter_context(
-                    TemporaryDirectory(prefix="gbrank-", ignore_cleanup_errors=True)
-                )
+                temporary = TemporaryDirectory(prefix="gbrank-", ignore_cleanup_errors=True)
+                folder = files.enter_context(temporary)
             self._take_data(train, valid, schema, settings, folder)
             with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
                 self._booster = xgb.Booster(_params(settings), [self._train, *self._valid])
@@ -296,28 +290,19 @@ def _training_matrix(
 ) -> xgb.DMatrix:
     """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
     own = settings.params
-    binned = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
+    hist = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
     options = matrix_options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
     margin = initial_scores(rows)
-    if isinstance(rows.X, FeatureBatches):
-        if not binned:
-            raise ValueError(
-                "booster_params must leave XGBoost's tree_method as it is, 'hist', where X is "
-                f"read in batches, got {own}."
-            )
-        with translated("X must be what XGBoost can hold", BoosterError):
-            return binned_batches(rows.X, margin, options, folder)
-    if settings.built_in is not None or not binned:
+    in_batches = isinstance(rows.X, FeatureBatches)
+    if in_batches and not hist:
+        raise ValueError(
+            "booster_params must leave XGBoost's tree_method as it is, 'hist', where X is "
+            f"read in batches, got {own}."
+        )
+    if not in_batches and (settings.built_in is not None or not hist):
         return as_matrix(rows.X, schema, settings.n_jobs, rows)
-    X = as_dense(rows.X)
-    chosen = binned_rows(X)
-    sample = X[chosen]
-    if len(chosen) < len(X):
-        # Where a number is beyond the last bin, a new row goes another way than it did in training.
-        sample = np.concatenate([sample, np.fmax.reduce(X, axis=0, keepdims=True)])
     with translated("X must be what XGBoost can hold", BoosterError):
-        bins = xgb.QuantileDMatrix(sample, **options)
-        return xgb.QuantileDMatrix(X, base_margin=margin, ref=bins, **options)
+        return binned(as_dense(rows.X), margin, options, folder)
 
 
 def _validation_matrix(
