@@ -138,10 +138,8 @@ class GBRanker(BaseRanker):
         training data, to which the trees have adapted, and the probabilities are overconfident.
     feature_importances_ : ndarray, shape (n_features,)
         Each feature's share of the total gain, of the trees alone.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Column names, where X was a data frame.
+    n_features_in_, feature_names_in_
+        Number of features, and column names where X was a data frame.
 
     Examples
     --------
@@ -220,10 +218,8 @@ class GBRanker(BaseRanker):
             Query weights, in the order in which queries first appear or by query id.
         eval_set : list of (X, y), optional
             Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
-        eval_qid, eval_group : list of array-like, optional
-            Their queries.
-        eval_init_score : list of array-like, optional
-            Their initial scores; needed where there are `init_score`.
+        eval_qid, eval_group, eval_init_score : list of array-like, optional
+            Their queries, and their initial scores, which are needed where there are `init_score`.
         init_score : array-like, shape (n_documents,), optional
             Scores to boost from. They are not part of the model (what `init` gives is): add them
             to its predictions.
@@ -236,19 +232,17 @@ class GBRanker(BaseRanker):
             Columns of categories, besides a data frame's categorical columns.
         checkpoint : path, optional
             A folder in which the fit writes, every `checkpoint_rounds`, what it needs to go on:
-            if it is killed, the same call goes on from there, to the same model bit for bit, also
-            where documents, queries or features are sampled. The checkpoint of another fit is
-            refused, and so are the few parameters under which a booster keeps a state of its own,
-            such as ``boosting="dart"``, or sampling by a booster's own objective. It stays when
-            the fit is done: delete it once the model is saved.
+            if it is killed, the same call goes on from there, to the same model bit for bit. The
+            checkpoint of another fit is refused, and so are the few parameters under which a
+            booster keeps a state of its own, such as ``boosting="dart"``, or sampling by a
+            booster's own objective. Delete it once the model is saved.
         checkpoint_rounds : int
             Rounds between two checkpoints. Each one writes all trees and, with LightGBM, 8 bytes
             for each document of training and validation; the data are hashed once. What `init`
             stands for is fitted again.
         callbacks : list of callable, optional
-            Functions that are called after each round with a `Round`: its number, sigma and
-            measures. One that returns True ends the fit, and the model is what it would be after
-            the last round; one that raises an error ends it without a model.
+            Functions that are called after each round with a `Round`. One that returns True ends
+            the fit as if the round were the last; one that raises an error leaves no model.
 
         Returns
         -------

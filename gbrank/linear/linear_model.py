@@ -93,17 +93,13 @@ def whole_rows(rows: Rows, where: str = "") -> Rows:
 
 def _whole(matrix: Features, where: str) -> Features:
     values = matrix.data if sp.issparse(matrix) else matrix
-    missing = np.isnan(values)
-    if missing.any():
-        if sp.issparse(matrix):
-            place = int(np.argmax(missing))
-            row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
-            column = int(matrix.indices[place])
-        else:
-            row, column = (int(index) for index in np.argwhere(missing)[0])
+    if np.isnan(values).any():
+        entries = sp.coo_matrix(matrix)
+        first = int(np.argmax(np.isnan(entries.data)))
         raise ValueError(
-            f"{where}X must not hold NaN for a linear ranker, got it in row {row}, column "
-            f"{column}. Fill it in, for example by sklearn.impute.SimpleImputer."
+            f"{where}X must not hold NaN for a linear ranker, got it in row {entries.row[first]}, "
+            f"column {entries.col[first]}. Fill it in, for example by "
+            "sklearn.impute.SimpleImputer."
         )
     largest = float(np.abs(values).max(initial=0))
     if largest > LARGEST_FEATURE:
