@@ -3,11 +3,12 @@
 import inspect
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.mathematics import as_tex
+from gbrank.common.tabulate import markdown_table
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
@@ -45,12 +46,12 @@ ANSWERS = {
 
 
 def objectives_page() -> str:
-    """Return the catalogue of objectives as Markdown."""
+    """Return the catalogue of objectives."""
     return _page("objectives", OBJECTIVES_INTRODUCTION, map(_objective, list_objectives()))
 
 
 def measures_page() -> str:
-    """Return the catalogue of measures as Markdown."""
+    """Return the catalogue of measures."""
     return _page("measures", MEASURES_INTRODUCTION, map(_measure, list_measures()))
 
 
@@ -62,21 +63,16 @@ def _page(kind: str, introduction: str, entries: Iterable[Iterator[str]]) -> str
 def _objective(item: ObjectiveFacts) -> Iterator[str]:
     facts = item.facts
     yield from _head(item, facts.formula)
-    answers = [
-        f"- {text}: {'yes' if getattr(facts, name) else 'no'}." for name, text in ANSWERS.items()
-    ]
-    begins = facts.start != "none"
+    lines = [*_common(facts.source, facts.labels, item.cls), f"- Cost of a query: {facts.cost}."]
+    if facts.fast != "none":
+        lines.append(f"- Cost of a long one: {facts.fast}.")
     unit = "plays no part" if facts.sigma_unit == "none" else f"is in units of {facts.sigma_unit}"
-    yield "\n".join(
-        [
-            *_common(facts.source, facts.labels, item.cls),
-            f"- Cost of a query: {facts.cost}.",
-            *([f"- Cost of a long one: {facts.fast}."] if facts.fast != "none" else []),
-            f"- σ {unit}; where none is given it is {facts.sigma}.",
-            *([f"- Begins with {facts.start}, for half of the rounds."] if begins else []),
-            *answers,
-        ]
-    )
+    lines.append(f"- σ {unit}; where none is given it is {facts.sigma}.")
+    if facts.start != "none":
+        lines.append(f"- Begins with {facts.start}, for half of the rounds.")
+    for name, text in ANSWERS.items():
+        lines.append(f"- {text}: {'yes' if getattr(facts, name) else 'no'}.")
+    yield "\n".join(lines)
     if facts.takes_measure:
         taken = [measure.name for measure in list_measures() if _takes(item, measure)]
         yield f"Measures: {_codes(taken)}."
@@ -105,14 +101,10 @@ def _head(item: ObjectiveFacts | MeasureFacts, formula: str) -> Iterator[str]:
     yield f"## `{item.usage.replace(' or ', '` or `')}`"
     if item.aliases:
         yield f"Also {_codes(item.aliases)}."
-    yield _description(item.cls)
+    # The documentation in front of its first section.
+    yield re.split(r"\n\n\S[^\n]*\n---", inspect.cleandoc(item.cls.__doc__ or ""))[0]
     if formula:
         yield f"$$\n{as_tex(formula)}\n$$"
-
-
-def _description(cls: type) -> str:
-    """Return the documentation in front of its first section."""
-    return re.split(r"\n\n\S[^\n]*\n---", inspect.cleandoc(cls.__doc__ or ""))[0]
 
 
 def _common(source: str, labels: str, cls: type) -> list[str]:
@@ -124,21 +116,13 @@ def _parameters(cls: type[Any]) -> Iterator[str]:
     documented = documented_parameters(cls)
     rows = []
     for item in fields(cls):
-        if item.name != "name" and item.compare and _has_default(item):
-            kind, description = documented.get(item.name, ("", ""))
-            cells = [f"`{item.name}`", kind, f"`{_default(item)}`", description.replace("|", "\\|")]
-            rows.append(f"| {' | '.join(cells)} |")
+        default = item.default if item.default_factory is MISSING else item.default_factory()
+        if item.name != "name" and item.compare and default is not MISSING:
+            kind, text = documented.get(item.name, ("", ""))
+            shown = repr(default) if isinstance(default, str) else str(default)
+            rows.append([f"`{item.name}`", kind, f"`{shown}`", text])
     if rows:
-        yield "\n".join(["| parameter | type | default | what it is |", "|---|---|---|---|", *rows])
-
-
-def _has_default(item: Field[Any]) -> bool:
-    return item.default is not MISSING or item.default_factory is not MISSING
-
-
-def _default(item: Field[Any]) -> str:
-    made = item.default if item.default_factory is MISSING else item.default_factory()
-    return repr(made) if made is None or isinstance(made, str | float | int) else f"{made}"
+        yield markdown_table(["parameter", "type", "default", "what it is"], rows, words=4)
 
 
 def _codes(names: Iterable[str]) -> str:

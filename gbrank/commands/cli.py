@@ -37,10 +37,9 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # what shells report after SIGINT and SIGPI
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the ``gbrank`` command and return its exit code.
 
-    Answers go to standard output, progress and messages to standard error. The code is 0 if all
-    went well, 1 if data, a model or the content of an argument is at fault (one line on standard
-    error says why), 130 after Ctrl-C, 141 if nobody reads standard output any more. Where the usage
-    is wrong, argparse ends the process with 2.
+    Answers go to standard output, all else to standard error. The code is 0 if all went well, 1 if
+    data, a model or the content of an argument is at fault (one line says why), 130 after Ctrl-C,
+    141 if nobody reads standard output any more. Of wrong usage, argparse exits with 2.
     """
     flags: dict[str, str] = {}
     try:
@@ -58,15 +57,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except OSError as error:
         _flush_or_discard()
-        _say(f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}")
-        return 1
+        reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
     except MemoryError as error:
-        _say(f"error: not enough memory: {error}")
-        return 1
+        reason = f"not enough memory: {error}"
     except (ImportError, ValueError, TypeError) as error:
-        _say(f"error: {_with_flags(error, flags)}")
-        return 1
-    return 0
+        reason = _with_flags(error, flags)
+    else:
+        return 0
+    _say(f"error: {reason}")
+    return 1
 
 
 def _with_flags(message: object, flags: dict[str, str]) -> str:
@@ -102,12 +101,8 @@ def _say(message: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     layout: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
-    parser = argparse.ArgumentParser(
-        prog="gbrank",
-        description="Gradient-boosted tree rankers trained on the measure that they are judged by.",
-        epilog=EXAMPLES,
-        **layout,
-    )
+    text = "Gradient-boosted tree rankers trained on the measure that they are judged by."
+    parser = argparse.ArgumentParser("gbrank", description=text, epilog=EXAMPLES, **layout)
     parser.add_argument("--version", action="version", version=f"gbrank {__version__}")
     commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
@@ -128,12 +123,6 @@ class _CommandParser(argparse.ArgumentParser):
         flags = {item.dest: item.option_strings[0] for item in self._actions if item.option_strings}
         self.set_defaults(run=command.run, flags=flags)
         args = sys.argv[1:] if args is None else args
-        return super().parse_known_args([_dashed(text) for text in args], namespace)
-
-
-def _dashed(text: str) -> str:
-    """Return an option with dashes for underscores: --early_stopping_rounds=5 is known too."""
-    if not text.startswith("--"):
-        return text
-    flag, equals, value = text.partition("=")
-    return flag.replace("_", "-") + equals + value
+        # --early_stopping_rounds=5 is known too
+        args = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), text) for text in args]
+        return super().parse_known_args(args, namespace)

@@ -19,7 +19,7 @@ from gbrank.commands.data_files import (
 )
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import check_folder
+from gbrank.commands.shared import add, check_folder
 from gbrank.common.files import replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import BestRate, Dataset, compare_rankers, ranker_from_name, read_folds
@@ -59,7 +59,7 @@ MEASURES = ("ndcg@10",)
 CUBIC_QUERIES = 200
 
 BUDGET = {
-    name: parameter
+    name: parameter.default
     for name, parameter in inspect.signature(ranker_from_name).parameters.items()
     if name not in ("name", "eval_metric")
 }
@@ -67,48 +67,30 @@ BUDGET = {
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank compare`."""
-
-    def several(flag: str, metavar: str, text: str) -> None:
-        parser.add_argument(flag, nargs="+", action="extend", metavar=metavar, help=text)
-
-    several(
-        "--data",
-        "PATH",
-        "folders with folds, or files, of which folds are made (default: "
-        f"{CUBIC_QUERIES} artificial queries)",
-    )
-    several("--rankers", "NAME", f"what to compare (default: {' '.join(RANKERS)})")
-    several("--measures", "MEASURE", f"what to measure (default: {' '.join(MEASURES)})")
-    parser.add_argument(
-        "--seeds", type=int, default=5, metavar="N", help="repetitions of each fit (default: 5)"
-    )
-    parser.add_argument(
-        "--baseline", metavar="NAME", help="what to compare with (default: the first ranker)"
-    )
-    parser.add_argument("--results", metavar="FOLDER", help="keep what is done in this folder")
-    parser.add_argument("--json", metavar="FILE", help="write the numbers to this file")
-    parser.add_argument("--picture", metavar="FILE", help="draw the numbers to this file")
-    parser.add_argument(
-        "--seconds-picture", metavar="FILE", help="draw the measures against CPU seconds"
-    )
-    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all)")
+    text = "folders with folds, or files, of which folds are made"
+    add(parser, "--data PATH ...", f"{text} (default: {CUBIC_QUERIES} artificial queries)")
+    add(parser, "--rankers NAME ...", f"what to compare (default: {' '.join(RANKERS)})")
+    add(parser, "--measures MEASURE ...", f"what to measure (default: {' '.join(MEASURES)})")
+    add(parser, "--seeds N", "repetitions of each fit (default: 5)", default=5)
+    add(parser, "--baseline NAME", "what to compare with (default: the first ranker)")
+    add(parser, "--results FOLDER", "keep what is done in this folder")
+    add(parser, "--json FILE", "write the numbers to this file")
+    add(parser, "--picture FILE", "draw the numbers to this file")
+    add(parser, "--seconds-picture FILE", "draw the measures against CPU seconds")
+    add(parser, "--jobs N", "processes (default: all)")
     add_table_options(parser)
     add_categorical(parser)
     add_unjudged(parser)
     add_plugin(parser)
     group = parser.add_argument_group("budget of every ranker")
-    for name, (_, text) in documented_parameters(ranker_from_name).items():
-        if name in BUDGET:
-            default = BUDGET[name].default
-            several_rates = name == "learning_rate"
-            group.add_argument(
-                f"--{name.replace('_', '-')}",
-                type=type(default),
-                nargs="+" if several_rates else None,
-                default=[default] if several_rates else default,
-                metavar="N" if isinstance(default, int) else "X",
-                help=f"{text}{' May be several.' * several_rates} (default: {default})",
-            )
+    documented = documented_parameters(ranker_from_name)
+    for name, default in BUDGET.items():
+        text, kind = documented[name][1], {"type": type(default), "default": default}
+        if name == "learning_rate":
+            text, kind = f"{text} May be several.", kind | {"nargs": "+", "default": [default]}
+        metavar = "N" if isinstance(default, int) else "X"
+        usage = f"--{name.replace('_', '-')} {metavar}"
+        add(group, usage, f"{text} (default: {default})", **kind)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -117,16 +99,15 @@ def run(arguments: argparse.Namespace) -> None:
     _check_files(arguments)
     names = arguments.rankers or list(RANKERS)
     measures = arguments.measures or list(MEASURES)
-    budget = {name: getattr(arguments, name) for name in BUDGET} | {"eval_metric": measures[0]}
-    rates = budget["learning_rate"]
-    budget["learning_rate"] = rates[0]
+    budget = {name: getattr(arguments, name) for name in BUDGET}
+    rates = arguments.learning_rate
+    budget |= {"eval_metric": measures[0], "learning_rate": rates[0]}
     rankers: dict[str, Any] = {}
     for name in names:
         if name in rankers:
             raise ValueError(f"--rankers must not hold {name!r} twice.")
-        rankers[name] = ranker_from_name(name, **budget)
-        if len(rates) > 1:
-            rankers[name] = BestRate(rankers[name], rates)
+        ranker = ranker_from_name(name, **budget)
+        rankers[name] = ranker if len(rates) == 1 else BestRate(ranker, rates)
     datasets = [_read(arguments, path) for path in arguments.data or ()]
     if not datasets:
         datasets = [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))]
@@ -147,10 +128,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json is not None:
         text = json.dumps(comparison.to_json(), indent=1, allow_nan=False)
         replace_file(Path(arguments.json), text.encode())
-    if arguments.picture is not None:
-        comparison_grid(comparison).savefig(arguments.picture, dpi=150)
-    if arguments.seconds_picture is not None:
-        quality_by_seconds(comparison).savefig(arguments.seconds_picture, dpi=150)
+    pictures = (arguments.picture, comparison_grid), (arguments.seconds_picture, quality_by_seconds)
+    for path, draw in pictures:
+        if path is not None:
+            draw(comparison).savefig(path, dpi=150)
 
 
 def _read(arguments: argparse.Namespace, path: str) -> Dataset:
@@ -165,8 +146,8 @@ def _check_files(arguments: argparse.Namespace) -> None:
     kinds = FigureCanvasBase.get_supported_filetypes()
     for name in ("json", "picture", "seconds_picture"):
         path, option = getattr(arguments, name), f"--{name.replace('_', '-')}"
-        if path is None:
-            continue
-        check_folder(path, option)
-        if name != "json" and Path(path).suffix[1:].lower() not in kinds:
-            raise ValueError(f"{option} must end in one of {', '.join(sorted(kinds))}, got {path}.")
+        if path is not None:
+            check_folder(path, option)
+            if name != "json" and Path(path).suffix[1:].lower() not in kinds:
+                endings = ", ".join(sorted(kinds))
+                raise ValueError(f"{option} must end in one of {endings}, got {path}.")

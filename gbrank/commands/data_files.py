@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, read_table, stack_tables
 from gbrank.common.quoting import quoted
 from gbrank.data.frames import judged, split_and_mask
@@ -53,11 +54,6 @@ class Documents(NamedTuple):
     comments: Sequence[str]  # in LETOR files
 
 
-def is_folder(path: str) -> bool:
-    """Say whether a path is of a folder, of Parquet files."""
-    return Path(path).is_dir()
-
-
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the files, and how to read them."""
     parser.add_argument(
@@ -67,23 +63,16 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         help="LETOR (SVMlight) data, or tables whose names end in .parquet, .csv or .tsv; text may "
         "be gzipped; or one folder of Parquet files, read in batches, which memory need not hold",
     )
-    parser.add_argument(
-        "--sparse", action="store_true", help="keep the features of LETOR files sparse in memory"
-    )
+    add(parser, "--sparse", "keep the features of LETOR files sparse in memory")
     add_table_options(parser)
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
     """Add what says which column of a table is what."""
-    parser.add_argument("--label", metavar="COLUMN", help="labels in tables (default: label)")
-    parser.add_argument("--qid", metavar="COLUMN", help="queries in tables (default: qid)")
-    parser.add_argument(
-        "--drop",
-        nargs="+",
-        action="extend",
-        metavar="COLUMN",
-        help="columns of tables that are no features, such as names of documents",
-    )
+    add(parser, "--label COLUMN", "labels in tables (default: label)")
+    add(parser, "--qid COLUMN", "queries in tables (default: qid)")
+    text = "columns of tables that are no features, such as names of documents"
+    add(parser, "--drop COLUMN ...", text)
 
 
 def add_unjudged(parser: argparse.ArgumentParser) -> None:
@@ -99,14 +88,8 @@ def add_unjudged(parser: argparse.ArgumentParser) -> None:
 
 def add_categorical(parser: argparse.ArgumentParser) -> None:
     """Add what says which features are categories."""
-    parser.add_argument(
-        "--categorical",
-        dest="categorical_feature",
-        nargs="+",
-        action="extend",
-        metavar="COLUMN",
-        help="features in tables that are categories: text, or codes from 0",
-    )
+    text = "features in tables that are categories: text, or codes from 0"
+    add(parser, "--categorical COLUMN ...", text, dest="categorical_feature")
 
 
 def read_labelled(
@@ -117,23 +100,34 @@ def read_labelled(
     schema: Schema | None = None,
 ) -> Labelled:
     """Return features, labels and queries of all files; those of a schema, if there is one."""
-    if _are_tables(arguments, paths):
-        if is_folder(paths[0]):
-            return _labelled_folder(arguments, paths[0], schema)
-        return _labelled_table(arguments, paths, schema)
-    width = n_features if schema is None else schema.n_features
-    parts = [_labelled_letor(arguments, path, width) for path in paths]
-    return Labelled(*stack_files(paths, parts))
+    if not _are_tables(arguments, paths, schema):
+        width = n_features if schema is None else schema.n_features
+        parts = [_labelled_letor(arguments, path, width) for path in paths]
+        return Labelled(*stack_files(paths, parts))
+    label, qid = arguments.label or "label", arguments.qid or "qid"
+    in_batches = Path(paths[0]).is_dir()
+    if in_batches:
+        data: Any = ParquetFolder(paths[0])
+    else:
+        data = _table(arguments, paths, schema, lambda column: column == qid)
+    columns = list(data.types) if in_batches else data.column_names
+    _refuse_lacking(paths[0], columns, schema)
+    drop = arguments.drop or []
+    if schema is not None:
+        drop = [name for name in columns if name not in {label, qid, *(schema.names or ())}]
+    if not in_batches:
+        return Labelled(*split_and_mask(data, label, qid, drop, arguments.unjudged))
+    progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
+    return Labelled(*scan_and_mask(data, label, qid, drop, arguments.unjudged, progress))
 
 
 def read_documents(
     arguments: argparse.Namespace, paths: Sequence[str], schema: Schema
 ) -> Iterator[Documents]:
     """Yield the documents in all files, those of a folder in batches, with a schema's features."""
-    if _are_tables(arguments, paths):
+    if _are_tables(arguments, paths, schema):
         features, name = schema.names or [], arguments.qid or "qid"
-        if is_folder(paths[0]):
-            _refuse_table(paths[0], schema)
+        if Path(paths[0]).is_dir():
             tables = ParquetFolder(paths[0]).batches()
         else:
             tables = iter([_table(arguments, paths, schema, lambda column: column not in features)])
@@ -162,12 +156,17 @@ def with_categories(X: Any, names: Sequence[str] | None) -> Any:
 def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:
     """Return a number for each document, from a text with one a line or from a table's scores."""
     length = len(documents.kept)
-    if path != "-" and is_table(path):
-        numbers = _score_column(path)
+    if is_table(path):
+        table, first = read_table(path), 2
+        if SCORE not in table.column_names:
+            raise ValueError(
+                f"{path}: expected a column {SCORE!r}, got the columns {table.column_names}"
+            )
+        values = table[SCORE].to_pylist()
     else:
         content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-        lines = content.splitlines()
-        numbers = [_number(path, line, text.strip()) for line, text in enumerate(lines, 1)]
+        values, first = [line.strip() for line in content.splitlines()], 1
+    numbers = [_number(path, line, value) for line, value in enumerate(values, first)]
     if len(numbers) != length:
         raise ValueError(f"{path}: expected {length} {what}, one a document, got {len(numbers)}")
     return np.array(numbers)[documents.kept]
@@ -176,9 +175,10 @@ def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float6
 def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
     sparse = getattr(arguments, "sparse", False)
     X, y, qid = read_letor(path, sparse=sparse, n_features=n_features)
-    wrong = (y < 0) if arguments.unjudged == "refuse" else (y < 0) & (y != -1)
+    refuse = arguments.unjudged == "refuse"
+    wrong = (y < 0) & (refuse | (y != -1))
     if wrong.any():
-        hint = "" if arguments.unjudged != "refuse" else " (--unjudged says what to do with -1)"
+        hint = " (--unjudged says what to do with -1)" if refuse else ""
         line, column, label = _label_of(path, int(np.argmax(wrong)))
         raise ValueError(
             f"{path}, line {line}, column {column}: expected a label of at least 0, got "
@@ -198,10 +198,10 @@ def _label_of(path: str, row: int) -> tuple[int, int, str]:
     return next(found for number, found in enumerate(documents) if number == row)
 
 
-def _are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
-    tables = [path for path in paths if is_table(path) or is_folder(path)]
+def _are_tables(arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None) -> bool:
+    folders = [path for path in paths if Path(path).is_dir()]
+    tables = [path for path in paths if is_table(path) or path in folders]
     others = [path for path in paths if path not in tables]
-    folders = [path for path in paths if is_folder(path)]
     if folders and len(paths) > 1:
         raise ValueError(f"files must be files, or one folder, got {paths}.")
     if tables and others:
@@ -211,26 +211,12 @@ def _are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
             raise ValueError(f"{name} must be given with tables only, got {others[0]}.")
     if tables and getattr(arguments, "sparse", False):
         raise ValueError(f"sparse must be given with LETOR files only, got {tables[0]}.")
-    return bool(tables)
-
-
-def _labelled_folder(arguments: argparse.Namespace, path: str, schema: Schema | None) -> Labelled:
-    label, qid = arguments.label or "label", arguments.qid or "qid"
-    _refuse_table(path, schema)
-    files = ParquetFolder(path)
-    _refuse_lacking(path, files.types, schema)
-    drop = arguments.drop or []
-    if schema is not None:
-        drop = [name for name in files.types if name not in {label, qid, *(schema.names or ())}]
-    progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
-    return Labelled(*scan_and_mask(files, label, qid, drop, arguments.unjudged, progress))
-
-
-def _refuse_table(path: str, schema: Schema | None) -> None:
-    if schema is not None and schema.names is None:
+    if tables and schema is not None and schema.names is None:
         raise ValueError(
-            f"{path}: expected LETOR format, since the model's features have no names, got a table"
+            f"{tables[0]}: expected LETOR format, since the model's features have no names, got a "
+            "table"
         )
+    return bool(tables)
 
 
 def _refuse_lacking(path: str, names: Iterable[str], schema: Schema | None) -> None:
@@ -239,42 +225,19 @@ def _refuse_lacking(path: str, names: Iterable[str], schema: Schema | None) -> N
         raise ValueError(f"{path} must have all features of the model; it lacks {lacks}.")
 
 
-def _labelled_table(
-    arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None
-) -> Labelled:
-    label, qid = arguments.label or "label", arguments.qid or "qid"
-    table = _table(arguments, paths, schema, lambda column: column == qid)
-    drop = arguments.drop or []
-    if schema is not None:
-        needed = {label, qid, *(schema.names or ())}
-        drop = [name for name in table.column_names if name not in needed]
-    return Labelled(*split_and_mask(table, label, qid, drop, arguments.unjudged))
-
-
 def _table(
     arguments: argparse.Namespace,
     paths: Sequence[str],
     schema: Schema | None,
     is_text: Callable[[str], bool],
 ) -> Any:
-    _refuse_table(paths[0], schema)
     texts = schema.texts if schema else []
     tables = [read_table(path, lambda name: name in texts or is_text(name)) for path in paths]
     table = stack_tables(paths, tables)
-    _refuse_lacking(paths[0], table.column_names, schema)
     qid = arguments.qid or "qid"
     if qid in table.column_names and len(paths) > 1:
         refuse_shared_queries(paths, [part[qid].drop_null().to_numpy() for part in tables])
     return table
-
-
-def _score_column(path: str) -> list[float]:
-    table = read_table(path)
-    if SCORE not in table.column_names:
-        raise ValueError(
-            f"{path}: expected a column {SCORE!r}, got the columns {table.column_names}"
-        )
-    return [_number(path, row, value) for row, value in enumerate(table[SCORE].to_pylist(), 2)]
 
 
 def _number(path: str, line: int, value: Any) -> float:

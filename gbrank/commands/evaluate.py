@@ -8,7 +8,7 @@ import numpy as np
 
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled, read_numbers
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import print_json
+from gbrank.commands.shared import add, print_json
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
 from gbrank.fit.loading import load_ranker
@@ -36,24 +36,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     add_unjudged(parser)
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--model", metavar="FOLDER", help="judge the scores of this model")
-    source.add_argument(
-        "--scores",
-        metavar="PATH",
-        help="judge these scores, one a line, or the column score of a table; - is standard input",
-    )
-    source.add_argument(
-        "--run", dest="trec_run", metavar="PATH", help="judge this TREC run, by a qrels FILE"
-    )
-    parser.add_argument(
-        "--metric",
-        nargs="+",
-        action="extend",
-        metavar="MEASURE",
-        help=f"what to measure (default: {' '.join(DEFAULT)})",
-    )
-    parser.add_argument("--per-query", action="store_true", help="give the value of each query too")
-    parser.add_argument("--json", action="store_true", help="print JSON, with all digits")
+    add(source, "--model FOLDER", "judge the scores of this model")
+    text = "judge these scores, one a line, or the column score of a table; - is standard input"
+    add(source, "--scores PATH", text)
+    add(source, "--run PATH", "judge this TREC run, by a qrels FILE", dest="trec_run")
+    add(parser, "--metric MEASURE ...", f"what to measure (default: {' '.join(DEFAULT)})")
+    add(parser, "--per-query", "give the value of each query too")
+    add(parser, "--json", "print JSON, with all digits")
     add_plugin(parser)
 
 

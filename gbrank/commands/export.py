@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from gbrank.commands.shared import add_model
+from gbrank.commands.shared import add, add_model
 from gbrank.export import FORMATS, export_model
 from gbrank.ranker import GBRanker
 
@@ -26,18 +26,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank export`."""
     add_model(parser)
     parser.add_argument("--format", required=True, choices=FORMATS, help="see above")
-    parser.add_argument("--output", required=True, metavar="PATH", help="the file to write")
-    parser.add_argument(
-        "--features",
-        metavar="FILE",
-        help="what the engine calls the features: a name on each line, in the order of the columns "
-        "(default: the columns' names, or f0, f1, ...)",
+    add(parser, "--output PATH", "the file to write", required=True)
+    text = (
+        "what the engine calls the features: a name on each line, in the order of the columns "
+        "(default: the columns' names, or f0, f1, ...)"
     )
-    parser.add_argument(
-        "--missing-as-zero",
-        action="store_true",
-        help="send missing values where zeros go; for models trained without missing values",
-    )
+    add(parser, "--features FILE", text)
+    text = "send missing values where zeros go; for models trained without missing values"
+    add(parser, "--missing-as-zero", text)
 
 
 def run(arguments: argparse.Namespace) -> None:

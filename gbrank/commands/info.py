@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from gbrank.commands.shared import add_model, print_json, validation_curve
+from gbrank.commands.shared import add, add_model, print_json, validation_curve
 from gbrank.common.tabulate import markdown_table
 from gbrank.export.forest import names_of
 from gbrank.fit.storage import read_saved
@@ -30,8 +30,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank info`."""
     add_model(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON, with all features")
-    form.add_argument("--markdown", action="store_true", help="print a model card")
+    add(form, "--json", "print JSON, with all features")
+    add(form, "--markdown", "print a model card")
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -1,15 +1,19 @@
 """`gbrank list`."""
 
 import argparse
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
 from gbrank.commands.catalogue import measures_page, objectives_page
 from gbrank.commands.plugins import add_plugin, import_plugins
+from gbrank.commands.shared import add
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
 __all__ = ["add_options", "run"]
+
+Item: TypeAlias = ObjectiveFacts | MeasureFacts
 
 USAGE = "gbrank list [objectives | measures] [options]"
 DETAILS = "Prints every registered objective and measure, one a line; with -v, what is known of it."
@@ -24,9 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "kind", nargs="?", choices=["objectives", "measures"], help="what to list (default: both)"
     )
-    parser.add_argument(
-        "--markdown", action="store_true", help="print the catalogue: also parameters and formulas"
-    )
+    add(parser, "--markdown", "print the catalogue: also parameters and formulas")
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="print formulas, sources and properties too"
     )
@@ -41,42 +43,33 @@ def run(arguments: argparse.Namespace) -> None:
         pages = [objectives_page] * objectives + [measures_page] * measures
         print("\n".join(page() for page in pages), end="")
         return
-    show = _print_entries if arguments.verbose else _print_lines
     if objectives:
-        show("objectives", [(item, _of_objective(item)) for item in list_objectives()])
+        _print("objectives", list_objectives(), arguments.verbose)
     if measures:
-        show("measures", [(item, _of_measure(item)) for item in list_measures()])
+        _print("measures", list_measures(), arguments.verbose)
 
 
-def _of_objective(objective: ObjectiveFacts) -> dict[str, Any]:
-    facts = asdict(objective.facts)
-    del facts["takes_measure"]  # as the entry's first line says
-    return facts
+def _print(title: str, items: Sequence[Item], verbose: bool) -> None:
+    width = max(len(item.usage) for item in items)
+    lines = [] if verbose else [title]
+    for item in items:
+        lines += _entry(item) if verbose else [f"  {item.usage:<{width}}  {item.summary}"]
+    print("\n".join(lines))
 
 
-def _of_measure(measure: MeasureFacts) -> dict[str, Any]:
-    cls = measure.cls
-    facts = {"formula": cls.formula, "source": cls.source, "labels": cls.labels}
-    return {**facts, "trains LambdaRank": measure.swaps}
+def _entry(item: Item) -> Iterator[str]:
+    yield f"{item.usage} (also {', '.join(item.aliases)})" if item.aliases else item.usage
+    facts = {name.replace("_", " "): value for name, value in _facts(item).items()}
+    texts = [f"{name}: {text}" for name, text in facts.items() if isinstance(text, str) and text]
+    flags = {name: value for name, value in facts.items() if isinstance(value, bool)}
+    answers = ", ".join(f"{name}: {'yes' if value else 'no'}" for name, value in flags.items())
+    yield from (f"    {line}" for line in (item.summary, *texts, answers))
 
 
-def _print_lines(title: str, entries: list[tuple[Any, dict[str, Any]]]) -> None:
-    width = max(len(item.usage) for item, _ in entries)
-    print(title)
-    for item, _ in entries:
-        print(f"  {item.usage:<{width}}  {item.summary}")
-
-
-def _print_entries(title: str, entries: list[tuple[Any, dict[str, Any]]]) -> None:
-    for item, facts in entries:
-        _print_entry(item, facts)
-
-
-def _print_entry(item: ObjectiveFacts | MeasureFacts, facts: dict[str, Any]) -> None:
-    facts = {key.replace("_", " "): value for key, value in facts.items()}
-    flags = {key: value for key, value in facts.items() if isinstance(value, bool)}
-    texts = [f"{key}: {value}" for key, value in facts.items() if key not in flags and value]
-    answers = [f"{key}: {'yes' if value else 'no'}" for key, value in flags.items()]
-    print(f"{item.usage} (also {', '.join(item.aliases)})" if item.aliases else item.usage)
-    for line in (item.summary, *texts, ", ".join(answers)):
-        print(f"    {line}")
+def _facts(item: Item) -> dict[str, Any]:
+    if isinstance(item, ObjectiveFacts):
+        facts = asdict(item.facts)
+        del facts["takes_measure"]  # as the entry's first line says
+        return facts
+    facts = {name: getattr(item.cls, name) for name in ("formula", "source", "labels")}
+    return {**facts, "trains LambdaRank": item.swaps}

@@ -7,18 +7,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from gbrank.commands.shared import add
+
 __all__ = ["add_plugin", "import_plugins"]
 
 
 def add_plugin(parser: argparse.ArgumentParser) -> None:
     """Add the option of `import_plugins`."""
-    parser.add_argument(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="MODULE",
-        help="import this module or .py file, which registers objectives or measures",
-    )
+    text = "import this module or .py file, which registers objectives or measures"
+    add(parser, "--plugin MODULE", text, action="append", default=[])
 
 
 def import_plugins(names: Sequence[str]) -> None:

@@ -2,19 +2,20 @@
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from functools import partial
-from itertools import chain, repeat
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.data_files import SCORE, Documents, add_files, read_documents
-from gbrank.commands.shared import add_model, open_output
+from gbrank.commands.shared import add, add_model
 from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
-from gbrank.common.extras import needed
 from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import check_names
 from gbrank.datasets.trec import run_lines
@@ -48,21 +49,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank predict`."""
     add_files(parser)
     add_model(parser)
-    parser.add_argument(
-        "--output", default="-", metavar="PATH", help="where to write (default: -, standard output)"
-    )
+    add(parser, "--output PATH", "where to write (default: -, standard output)", default="-")
     parser.add_argument(
         "--format", choices=["scores", "trec"], default="scores", help="(default: scores)"
     )
-    parser.add_argument(
-        "--probability", action="store_true", help="write probabilities instead of scores"
-    )
-    parser.add_argument(
-        "--run-name", type=_word, default="gbrank", metavar="NAME", help="(default: gbrank)"
-    )
-    parser.add_argument(
-        "--docid", metavar="COLUMN", help="names of documents in tables, for --format trec"
-    )
+    add(parser, "--probability", "write probabilities instead of scores")
+    add(parser, "--run-name NAME", "(default: gbrank)", type=_word, default="gbrank")
+    add(parser, "--docid COLUMN", "names of documents in tables, for --format trec")
 
 
 def _word(text: str) -> str:
@@ -94,7 +87,8 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         lines = (repr(score) for batch in batches for score in predict(batch.X).tolist())
     first = next(lines)  # a file that cannot be read leaves the output alone
-    with open_output(arguments.output) as file:
+    path = arguments.output
+    with nullcontext(sys.stdout) if path == "-" else open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in chain([first], lines))
 
 
@@ -110,50 +104,31 @@ def _scored_tables(
 def _run_lines(
     arguments: argparse.Namespace, batches: Iterable[Documents], predict: Predict
 ) -> Iterator[str]:
-    scores, named = [], []
+    file, docid, column = arguments.files[0], arguments.docid, arguments.qid or "qid"
+    scores, qids = [], []
+    known: list[Any] = []
     for batch in batches:
         scores.append(predict(batch.X))
-        named.append(batch._replace(X=None))
-    documents = _joined(named)
-    names = _document_names(arguments, documents)
-    assert documents.qid is not None
-    return iter(run_lines(np.concatenate(scores), documents.qid, names, arguments.run_name))
+        if batch.qid is None:
+            raise ValueError(f"qid must name a column of {file}, got {column!r}.")
+        if docid is not None and docid not in batch.others:
+            raise unknown_name("column (docid)", docid, batch.others)
+        qids.append(batch.qid)
+        known += batch.comments if docid is None else batch.others[docid].to_pylist()
+    qid = np.concatenate(qids)
+    names = _names(known, qid) if docid is None else check_names(known, "docid", len(qid))
+    return iter(run_lines(np.concatenate(scores), qid, names, arguments.run_name))
 
 
-def _joined(batches: list[Documents]) -> Documents:
-    """Return what is known of the documents of all batches, but for their features."""
-    first, *rest = batches
-    if not rest:
-        return first
-    qid = None if first.qid is None else np.concatenate([batch.qid for batch in batches])
-    chunks = {
-        name: [chunk for batch in batches for chunk in batch.others[name].chunks]
-        for name in first.others
-    }
-    chunked = needed("pyarrow", "tables").chunked_array
-    return Documents(None, qid, {name: chunked(own) for name, own in chunks.items()}, ())
-
-
-def _document_names(arguments: argparse.Namespace, documents: Documents) -> list[str]:
-    """Return the name of each document."""
-    qid = documents.qid
-    if qid is None:
-        raise ValueError(
-            f"qid must name a column of {arguments.files[0]}, got {arguments.qid or 'qid'!r}."
-        )
-    if arguments.docid is not None:
-        if arguments.docid not in documents.others:
-            raise unknown_name("column (docid)", arguments.docid, documents.others)
-        return check_names(documents.others[arguments.docid].to_pylist(), "docid", len(qid))
+def _names(comments: list[str], qid: NDArray[Any]) -> list[str]:
+    """Return what comments, if there are any, call documents, else query and position in it."""
     queries = Queries.from_qid(qid)
     places = np.empty(len(qid), dtype=np.int64)
     places[queries.order] = np.arange(1, len(qid) + 1)
     places -= queries.offsets[queries.index]
-    comments = documents.comments or repeat("", len(qid))
-    return [
-        _named(comment) or f"{query}-{place}"
-        for comment, query, place in zip(comments, qid.tolist(), places.tolist(), strict=True)
-    ]
+    own = map(_named, comments or [""] * len(qid))
+    numbered = zip(own, qid.tolist(), places.tolist(), strict=True)
+    return [name or f"{query}-{place}" for name, query, place in numbered]
 
 
 def _named(comment: str) -> str | None:

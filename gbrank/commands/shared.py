@@ -1,22 +1,25 @@
-"""What several commands share: models, outputs and results."""
+"""What several commands share: options, models and results."""
 
 import argparse
 import json
 import math
-import sys
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from gbrank.ranker import GBRanker
 
-__all__ = [
-    "add_model",
-    "check_folder",
-    "open_output",
-    "print_json",
-    "validation_curve",
-]
+__all__ = ["add", "add_model", "check_folder", "print_json", "validation_curve"]
+
+
+def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: Any) -> None:
+    """Add "--flag" for a switch, "--flag N" for an integer, "--flag NAME ..." for a list."""
+    flag, *value = usage.split()
+    kind: dict[str, Any] = {"metavar": value[0]} if value else {"action": "store_true"}
+    if value == ["N"]:
+        kind["type"] = int
+    elif value[1:]:
+        kind |= {"nargs": "+", "action": "extend"}
+    parser.add_argument(flag, help=text, **kind | options)
 
 
 def check_folder(path: str, option: str) -> None:
@@ -27,12 +30,7 @@ def check_folder(path: str, option: str) -> None:
 
 def add_model(parser: argparse.ArgumentParser, text: str = "folder of a model") -> None:
     """Add the folder of a model."""
-    parser.add_argument("--model", required=True, metavar="FOLDER", help=text)
-
-
-def open_output(path: str) -> AbstractContextManager[TextIO]:
-    """Open a text file to write; "-" is standard output."""
-    return nullcontext(sys.stdout) if path == "-" else open(path, "w", encoding="utf-8")
+    add(parser, "--model FOLDER", text, required=True)
 
 
 def validation_curve(ranker: GBRanker) -> tuple[str, list[float]]:

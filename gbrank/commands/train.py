@@ -17,7 +17,7 @@ from gbrank.commands.data_files import (
 )
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add_model, validation_curve
+from gbrank.commands.shared import add, add_model, validation_curve
 from gbrank.data.in_batches import learn_schema
 from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
@@ -56,32 +56,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_categorical(parser)
     add_unjudged(parser)
     add_model(parser, "where the model goes")
-    parser.add_argument("--valid", nargs="+", metavar="FILE", help="validation data")
-    parser.add_argument(
-        "--n-features",
-        type=int,
-        metavar="N",
-        help="number of features in LETOR files (default: the largest index in the training data)",
-    )
-    parser.add_argument(
-        "--positions",
-        metavar="PATH",
-        help="where each document was shown, from 1, one a line, if labels are clicks; - is "
-        "standard input",
-    )
-    parser.add_argument(
-        "--checkpoint",
-        metavar="FOLDER",
-        help="write here what the same command, if it is killed, goes on from (see GBRanker.fit)",
-    )
-    parser.add_argument(
-        "--checkpoint-rounds",
-        type=int,
-        default=50,
-        metavar="N",
-        help="rounds between two checkpoints (default: 50)",
-    )
-    parser.add_argument("--quiet", action="store_true", help="show no progress bar")
+    add(parser, "--valid FILE ...", "validation data", action="store")
+    text = "number of features in LETOR files (default: the largest index in the training data)"
+    add(parser, "--n-features N", text)
+    text = "where each document was shown, from 1, one a line, if labels are clicks; - is standard "
+    add(parser, "--positions PATH", text + "input")
+    text = "write here what the same command, if it is killed, goes on from (see GBRanker.fit)"
+    add(parser, "--checkpoint FOLDER", text)
+    text = "rounds between two checkpoints (default: 50)"
+    add(parser, "--checkpoint-rounds N", text, default=50)
+    add(parser, "--quiet", "show no progress bar")
     add_plugin(parser)
     group = parser.add_argument_group("parameters of GBRanker")
     documentation = documented_parameters(GBRanker)
