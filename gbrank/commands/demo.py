@@ -3,12 +3,12 @@
 import argparse
 import sys
 import time
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from gbrank.commands.shared import check_folder
+from gbrank.commands.shared import add, check_folder
 from gbrank.common.checks import check_number
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import Documents
@@ -38,48 +38,31 @@ COLUMNS = {
 }
 
 # LightGBM's and XGBoost's own rankers without a parameter, in gbrank's words.
-RANKERS: dict[str, dict[str, Any]] = {
-    "GBRanker": {},
-    "LGBMRanker": {
-        "objective": "lightgbm:lambdarank",
-        "n_estimators": 100,
-        "learning_rate": 0.1,
-        "num_leaves": 31,
-        "colsample": 1.0,
-        "extra_trees": False,
-    },
-    "XGBRanker": {
-        "objective": "xgboost:rank:ndcg",
-        "booster": "xgboost",
-        "n_estimators": 100,
-        "learning_rate": 0.3,
-        "num_leaves": 64,
-        "max_depth": 6,
-        "min_child_samples": 1,
-        "colsample": 1.0,
-        "reg_lambda": 1.0,
-        "booster_params": {"grow_policy": "depthwise"},
-    },
+OWN: dict[str, Any] = {"n_estimators": 100, "colsample": 1.0, "extra_trees": False}
+LIGHTGBM = OWN | {"objective": "lightgbm:lambdarank", "learning_rate": 0.1, "num_leaves": 31}
+XGBOOST = OWN | {
+    "objective": "xgboost:rank:ndcg",
+    "booster": "xgboost",
+    "learning_rate": 0.3,
+    "num_leaves": 64,
+    "max_depth": 6,
+    "min_child_samples": 1,
+    "reg_lambda": 1.0,
+    "booster_params": {"grow_policy": "depthwise"},
 }
+RANKERS: dict[str, dict[str, Any]] = {"GBRanker": {}, "LGBMRanker": LIGHTGBM, "XGBRanker": XGBOOST}
 
-
-class _Fit(NamedTuple):
-    name: str
-    ranker: GBRanker
-    seconds: float
+Fits: TypeAlias = dict[str, tuple[GBRanker, float]]  # with their seconds
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank demo`."""
-
-    def add(flag: str, default: int | str, text: str, **options: Any) -> None:
-        text = f"{text} (default: {default})"
-        parser.add_argument(flag, type=type(default), default=default, help=text, **options)
-
-    add("--output", "gbrank-demo.png", "where the picture goes", metavar="PATH")
-    add("--queries", 450, "how many queries to make, at least 3", metavar="N")
-    add("--seed", 0, "seed of data and training", metavar="N")
-    add("--n-jobs", 1, "threads", metavar="N")
+    text = "where the picture goes (default: gbrank-demo.png)"
+    add(parser, "--output PATH", text, default="gbrank-demo.png")
+    text = "how many queries to make, at least 3 (default: 450)"
+    add(parser, "--queries N", text, default=450)
+    add(parser, "--seed N", "seed of data and training (default: 0)", default=0)
+    add(parser, "--n-jobs N", "threads (default: 1)", default=1)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -98,21 +81,15 @@ def run(arguments: argparse.Namespace) -> None:
         "Rankers as they come, without a parameter but the seed and the number of threads.",
         flush=True,
     )
-    common: dict[str, Any] = {
-        "eval_metric": METRIC,
-        "random_state": arguments.seed,
-        "n_jobs": arguments.n_jobs,
-    }
+    common = {"eval_metric": METRIC, "random_state": arguments.seed, "n_jobs": arguments.n_jobs}
     held_out: dict[str, Any] = {"eval_set": [(test.X, test.y)], "eval_qid": [test.qid]}
-    _say("Compiling ...")
-    GBRanker(**common | {"n_estimators": 1}).fit(train.X, train.y, qid=train.qid, **held_out)
-    fits = []
-    for name, params in RANKERS.items():
-        _say(f"Training {name} ...")
+    fits: Fits = {}
+    for name, params in {"": {"n_estimators": 1}, **RANKERS}.items():  # the first one compiles
+        print(f"Training {name} ..." if name else "Compiling ...", file=sys.stderr, flush=True)
         start = time.process_time()
         ranker = GBRanker(**common | params).fit(train.X, train.y, qid=train.qid, **held_out)
-        seconds = time.process_time() - start
-        fits.append(_Fit(name, ranker, seconds))
+        fits[name] = ranker, time.process_time() - start
+    del fits[""]
     print(
         f"\nMeans over the test queries; for AP and RR, labels from {RELEVANT} on are "
         f"relevant:\n\n{_table(fits, test)}\n"
@@ -121,13 +98,9 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"NDCG@10 against seconds: {arguments.output}")
 
 
-def _say(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
-
-
-def _table(fits: list[_Fit], test: Documents) -> str:
+def _table(fits: Fits, test: Documents) -> str:
     rows = [["as it comes", *COLUMNS, "rounds", "CPU time"]]
-    for name, ranker, seconds in fits:
+    for name, (ranker, seconds) in fits.items():
         scores = ranker.predict(test.X)
         values = [get_measure(text)(test.y, scores, qid=test.qid) for text in COLUMNS.values()]
         cells = [f"{value:.4f}" for value in values]
@@ -138,11 +111,11 @@ def _table(fits: list[_Fit], test: Documents) -> str:
     )
 
 
-def _draw(fits: list[_Fit]) -> Figure:
+def _draw(fits: Fits) -> Figure:
     """Draw the measure after each round against its share of the seconds."""
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.add_subplot()
-    for (name, ranker, seconds), colour in zip(fits, PALETTE, strict=False):
+    for (name, (ranker, seconds)), colour in zip(fits.items(), PALETTE, strict=False):
         curve = ranker.evals_result_["valid_0"][METRIC]
         axes.plot(np.arange(1, len(curve) + 1) / len(curve) * seconds, curve, color=colour)
         axes.plot(seconds, curve[-1], "o", color=colour, label=f"{name}: {curve[-1]:.3f}")

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any
 
 from gbrank.commands.shared import add, add_model, print_json, validation_curve
 from gbrank.common.tabulate import markdown_table
@@ -23,7 +23,6 @@ EXAMPLES = """\
   gbrank info --model my-ranker --markdown > MODEL_CARD.md"""
 
 LARGEST = 10
-Table: TypeAlias = dict[str, Any]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -42,9 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     shares = zip(names_of(ranker, None), ranker.feature_importances_.tolist(), strict=True)
     importances = sorted(shares, key=lambda item: item[1], reverse=True)
     facts = {
-        "gbrank": description["gbrank"],
-        "format": description["format"],
-        "booster": description["booster"],
+        **{name: description[name] for name in ("gbrank", "format", "booster")},
         "rounds": ranker.best_iteration_,
         "features": ranker.n_features_in_,
         "data": ranker.training_data_,
@@ -55,9 +52,12 @@ def run(arguments: argparse.Namespace) -> None:
         return
     facts["validation"] = f"{measure} {ranker.best_score_:.4f}" if curve else "none"
     data = facts.pop("data")
-    tables = {
+    tables: dict[str, dict[str, Any]] = {
         "model": facts,
-        "data": {name: _sizes(**sizes) for name, sizes in data.items()},
+        "data": {
+            name: f"{sizes['documents']:,} documents in {sizes['queries']:,} queries"
+            for name, sizes in data.items()
+        },
         "parameters": description["params"],
         f"share of the gain, {min(LARGEST, len(importances))} of {len(importances)} features": {
             name: f"{share:.4f}" for name, share in importances[:LARGEST]
@@ -66,11 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     print("\n".join(_card(tables, ranker) if arguments.markdown else _plain(tables)))
 
 
-def _sizes(documents: int, queries: int) -> str:
-    return f"{documents:,} documents in {queries:,} queries"
-
-
-def _plain(tables: dict[str, Table]) -> Iterable[str]:
+def _plain(tables: dict[str, dict[str, Any]]) -> Iterable[str]:
     """Yield the lines of a terminal."""
     for title, rows in tables.items():
         yield title
@@ -78,10 +74,9 @@ def _plain(tables: dict[str, Table]) -> Iterable[str]:
         yield from (f"  {name:<{width}}  {value}" for name, value in rows.items())
 
 
-def _card(tables: dict[str, Table], ranker: GBRanker) -> Iterable[str]:
+def _card(tables: dict[str, dict[str, Any]], ranker: GBRanker) -> Iterable[str]:
     """Yield the lines of a model card, the same for the same model."""
-    yield f"# {ranker.objective}"
-    yield ""
+    yield f"# {ranker.objective}\n"
     yield "A gradient-boosted tree ranker: a higher score ranks earlier within its query."
     for title, rows in tables.items():
         yield f"\n## {title[0].upper()}{title[1:]}\n"

@@ -113,24 +113,15 @@ def run(arguments: argparse.Namespace) -> None:
     parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
     ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
     data = read_labelled(arguments, arguments.files, n_features=arguments.n_features)
-    positions = None
+    names = ("categorical_feature", "checkpoint", "checkpoint_rounds")
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     if arguments.positions is not None:
-        positions = read_numbers(arguments.positions, "positions", data)
-    valid = []
+        options["position"] = read_numbers(arguments.positions, "positions", data)
     if arguments.valid:
         schema = learn_schema(data.X, arguments.categorical_feature)
-        valid = [read_labelled(arguments, arguments.valid, schema=schema)]
-    ranker.fit(
-        data.X,
-        data.y,
-        qid=data.qid,
-        eval_set=[(part.X, part.y) for part in valid] or None,
-        eval_qid=[part.qid for part in valid] or None,
-        position=positions,
-        categorical_feature=arguments.categorical_feature,
-        checkpoint=arguments.checkpoint,
-        checkpoint_rounds=arguments.checkpoint_rounds,
-    )
+        valid = read_labelled(arguments, arguments.valid, schema=schema)
+        options |= {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
+    ranker.fit(data.X, data.y, qid=data.qid, **options)
     ranker.save(arguments.model)
     _report(ranker, arguments.model)
 

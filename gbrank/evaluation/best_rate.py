@@ -18,8 +18,7 @@ __all__ = ["BestRate"]
 class BestRate(BaseEstimator):
     """Trains a ranker at each of several learning rates, and is the one that validates best.
 
-    What a ranker needs is judged fairly only at a rate that suits it: of two rankers with one
-    rate, the one with longer steps wins where rounds are few.
+    Of two rankers at the same rate, the one with longer steps wins where rounds are few.
 
     Parameters
     ----------
@@ -29,12 +28,8 @@ class BestRate(BaseEstimator):
 
     Attributes
     ----------
-    ranker_ : estimator
-        The fitted ranker.
-    learning_rate_ : float
-        Its learning rate.
-    cpu_seconds_ : float
-        CPU seconds of its fit.
+    ranker_, learning_rate_, cpu_seconds_
+        The fitted ranker, its learning rate and the CPU seconds of its fit.
     best_iteration_, best_score_, calibration_
         The ranker's.
 
@@ -110,5 +105,4 @@ class BestRate(BaseEstimator):
         ndarray, shape (n_documents,)
         """
         check_is_fitted(self)
-        scores: NDArray[Any] = self.ranker_.predict(X)
-        return scores
+        return self.ranker_.predict(X)

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import check_finite, check_number, check_vector
-from gbrank.fit.calibration import Calibration
 
-__all__ = ["calibration_bins", "calibration_error", "expected_calibration_error"]
+__all__ = ["calibration_bins", "expected_calibration_error"]
 
 Vector = NDArray[np.float64]
 
@@ -61,23 +60,12 @@ def calibration_bins(t: ArrayLike, p: ArrayLike, bins: int) -> tuple[Vector, Vec
     check_number(bins, "bins", 1, integer=True)
     probabilities = _check_shares(p, "p")
     targets = _check_shares(t, "t", len(probabilities))
-    edges = np.linspace(0, 1, bins + 1)[1:-1]
-    bin_of = np.searchsorted(edges, probabilities)
+    bin_of = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], probabilities)
     size = np.bincount(bin_of)
     filled = size > 0
     totals = (np.bincount(bin_of, values)[filled] for values in (targets, probabilities))
     mean_target, mean_probability = (total / size[filled] for total in totals)
     return size[filled] / len(probabilities), mean_target, mean_probability
-
-
-def calibration_error(
-    calibration: Calibration | None, labels: Vector, scores: Vector, largest_label: float
-) -> float | None:
-    """Return the error of scores, if they have a calibration; labels are shares of the largest."""
-    if calibration is None:
-        return None
-    probabilities = calibration.probabilities(scores) * calibration.largest_label / largest_label
-    return expected_calibration_error(labels / largest_label, probabilities)
 
 
 def _check_shares(values: ArrayLike, name: str, length: int | None = None) -> Vector:

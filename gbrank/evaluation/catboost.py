@@ -29,11 +29,10 @@ __all__ = ["CatBoostPeer"]
 class CatBoostPeer(BaseEstimator):
     """A CatBoost ranker that stops early as `GBRanker` does.
 
-    CatBoost stops by its own NDCG on the validation data. Then the scores after each round are
-    judged by gbrank's measure and patience, and later trees are cut off. Parameters and
-    attributes are those of `GBRanker`, but that `loss_function` is CatBoost's name of what to train
-    ("YetiRank:mode=NDCG"), that the symmetric trees get the depth nearest to the logarithm of
-    `num_leaves`, that `colsample` is by split, and that `model_` is CatBoost's own.
+    CatBoost stops by its own NDCG on the validation data; then trees are cut off by gbrank's
+    measure and patience. Parameters and attributes are those of `GBRanker`, but that
+    `loss_function` is CatBoost's ("YetiRank:mode=NDCG"), that the symmetric trees get the depth
+    nearest to the logarithm of `num_leaves`, and that `colsample` is by split.
     """
 
     loss_function: str = "YetiRank"
@@ -87,7 +86,7 @@ class CatBoostPeer(BaseEstimator):
             raise ValueError(f"CatBoost refuses the parameters or data: {error}") from None
         history = train(
             cast(Trainer, _Replay(model, valid, threads)),
-            lambda round: None,
+            lambda _: None,
             model.tree_count_,
             on_train=None,
             on_valid=on_valid,
@@ -96,8 +95,7 @@ class CatBoostPeer(BaseEstimator):
             sigmas={},
         )
         model.shrink(history.best_round)
-        self.model_ = model
-        self._schema = schema
+        self.model_, self._schema = model, schema
         self.best_iteration_ = history.best_round
         self.best_score_ = history.best_value
         self.evals_result_ = EvalsResult(history.results)
@@ -110,13 +108,7 @@ class CatBoostPeer(BaseEstimator):
         return np.asarray(self.model_.predict(self._schema.transform(X), thread_count=threads))
 
     def _params(self, threads: int) -> dict[str, Any]:
-        sampling: dict[str, Any] = {"bootstrap_type": "No"}
-        if self.subsample < 1:
-            sampling = {"bootstrap_type": "Bernoulli", "subsample": self.subsample}
-        stopping: dict[str, Any] = {"metric_period": self.n_estimators}
-        if self.early_stopping_rounds is not None:
-            stopping = {"od_type": "Iter", "od_wait": self.early_stopping_rounds}
-        return {
+        params: dict[str, Any] = {
             "loss_function": self.loss_function,
             "iterations": self.n_estimators,
             "learning_rate": self.learning_rate,
@@ -128,9 +120,13 @@ class CatBoostPeer(BaseEstimator):
             "logging_level": "Silent",
             "eval_metric": "NDCG:top=10;type=Exp",
             "use_best_model": False,
-            **stopping,
-            **sampling,
+            "bootstrap_type": "No",
         }
+        if self.subsample < 1:
+            params |= {"bootstrap_type": "Bernoulli", "subsample": self.subsample}
+        if self.early_stopping_rounds is None:
+            return params | {"metric_period": self.n_estimators}
+        return params | {"od_type": "Iter", "od_wait": self.early_stopping_rounds}
 
 
 class _Replay:

@@ -26,9 +26,8 @@ class Comparison:
     ----------
     outcomes : sequence of Outcome
         What came out of each fit.
-    measures : sequence of str
-    baseline : str
-        The ranker that the others are compared with.
+    measures, baseline
+        Their names, and that of the ranker that the others are compared with.
 
     Examples
     --------
@@ -53,9 +52,8 @@ class Comparison:
 
     @cached_property
     def _summaries(self) -> dict[str, list[Row]]:
-        return {
-            part: summarise(self.outcomes, self.measures, self.baseline, part) for part in PARTS
-        }
+        made = self.outcomes, self.measures, self.baseline
+        return {part: summarise(*made, part) for part in PARTS}
 
     def summary(self, part: str = "test") -> list[Row]:
         """Return a row per data set, measure and ranker, and those of all data sets together.
@@ -67,8 +65,7 @@ class Comparison:
         Parameters
         ----------
         part : {"test", "valid"}
-            Which queries: those that a fold tests, to report; or those that it validates, to
-            choose by.
+            Queries that a fold tests, to report, or that it validates, to choose by.
 
         Returns
         -------
@@ -91,7 +88,7 @@ class Comparison:
         return "\n\n".join(map(as_text, self.blocks(part)))
 
     def to_markdown(self, part: str = "test") -> str:
-        """Return the summary as Markdown, a table for each data set and measure.
+        """Return the summary as Markdown.
 
         Parameters
         ----------
@@ -121,8 +118,7 @@ class Comparison:
         ImportError
             If pandas is not installed.
         """
-        frame: pd.DataFrame = needed("pandas").DataFrame(map(asdict, self.summary(part)))
-        return frame
+        return needed("pandas").DataFrame(map(asdict, self.summary(part)))
 
     def _repr_html_(self) -> str:
         """Return the tables as notebooks show them."""
@@ -138,14 +134,11 @@ class Comparison:
             every `Row`, with None for NaN.
         """
         seeds = list(dict.fromkeys(outcome.trial.seed for outcome in self.outcomes))
-        described = {"baseline": self.baseline, "measures": list(self.measures), "seeds": seeds}
-        return described | {
-            part: [
-                {name: None if value != value else value for name, value in asdict(row).items()}
-                for row in self.summary(part)
-            ]
-            for part in reversed(PARTS)
-        }
+        content = {"baseline": self.baseline, "measures": list(self.measures), "seeds": seeds}
+        for part in reversed(PARTS):
+            rows = map(asdict, self.summary(part))
+            content[part] = [{k: None if v != v else v for k, v in row.items()} for row in rows]
+        return content
 
     def blocks(self, part: str = "test") -> list[list[Row]]:
         """Return the rows of each data set and measure.

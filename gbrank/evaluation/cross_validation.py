@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.common.progress import Bar
 from gbrank.evaluation.comparison import Comparison
-from gbrank.evaluation.folds import Dataset, Documents, Folds
+from gbrank.evaluation.folds import Dataset, Folds
 from gbrank.evaluation.named_rankers import ranker_from_name
-from gbrank.evaluation.stored_outcomes import OutcomeFolder, read_outcome, write_outcome
+from gbrank.evaluation.stored_outcomes import outcome_paths, read_outcome, write_outcome
 from gbrank.evaluation.summary import POOLED
 from gbrank.evaluation.trial import PARTS, Outcome, Task, Trial, configured, run, run_in_worker
 from gbrank.kernels.driver import usable_threads
@@ -134,11 +135,9 @@ def compare_rankers(
     estimators = _check_rankers(rankers, resolved[0])
     _check_datasets(datasets, resolved)
     numbers = _check_seeds(seeds)
-    baseline = check_choice(
-        next(iter(estimators)) if baseline is None else baseline, "baseline", estimators
-    )
+    first = next(iter(estimators))
+    baseline = check_choice(first if baseline is None else baseline, "baseline", estimators)
     processes = usable_threads(check_jobs(n_jobs))
-    folder = None if results is None else OutcomeFolder(Path(results))
     tasks = [
         Task(Trial(data.name, name, seed, fold), configured(ranker, seed), data, resolved)
         for data in datasets
@@ -146,18 +145,16 @@ def compare_rankers(
         for fold in range(1, len(data.splits) + 1)
         for name, ranker in estimators.items()
     ]
-    outcomes = _run_all(tasks, folder, processes, progress)
+    paths = repeat(None) if results is None else outcome_paths(Path(results), tasks)
+    outcomes = _run_all(dict(zip(tasks, paths, strict=False)), processes, progress)
     return Comparison(outcomes, list(map(str, resolved)), baseline)
 
 
-def _run_all(
-    tasks: list[Task], folder: OutcomeFolder | None, processes: int, progress: bool
-) -> list[Outcome]:
+def _run_all(tasks: Mapping[Task, Path | None], processes: int, progress: bool) -> list[Outcome]:
     """Return the outcome of each trial: from its file, or by running it."""
     outcomes: dict[Trial, Outcome] = {}
     missing: list[tuple[Task, Path | None]] = []
-    for task in tasks:
-        path = None if folder is None else folder.path(task)
+    for task, path in tasks.items():
         if path is not None and path.exists():
             outcomes[task.trial] = read_outcome(path, task)
         else:
@@ -220,18 +217,14 @@ def _check_datasets(datasets: Any, measures: list[Measure]) -> None:
         if data.name == POOLED:
             raise ValueError(f"datasets must not be called {POOLED!r}: results use that name.")
         for number in range(1, len(data.splits) + 1):
-            for part, documents in zip(PARTS, data.fold(number)[1:], strict=True):
-                for measure in measures:
-                    _check_defined(measure, documents, f"{data.name}, {part} of fold {number}")
+            for part, (X, y, qid) in zip(PARTS, data.fold(number)[1:], strict=True):
+                try:
+                    for measure in measures:
+                        measure(y, np.zeros(len(y)), qid=qid, X=X)
+                except ValueError as error:
+                    where = f"{data.name}, {part} of fold {number}"
+                    raise ValueError(f"{where}: {error}") from None
     _refuse_twice("datasets", [data.name for data in datasets])
-
-
-def _check_defined(measure: Measure, documents: Documents, where: str) -> None:
-    X, y, qid = documents
-    try:
-        measure(y, np.zeros(len(y)), qid=qid, X=X)
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
 
 
 def _check_seeds(seeds: Any) -> list[int]:

@@ -46,23 +46,17 @@ class Dataset:
     ----------
     name : str
         What the data set is called in results.
-    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        Features.
-    y : array-like, shape (n_documents,)
-        Relevance labels, at least 0.
-    qid : array-like, shape (n_documents,)
-        The query of each row.
+    X, y, qid
+        Features, labels and queries, as for `GBRanker.fit`.
     folds : int or sequence of (train, valid, test)
         How many folds `split_folds` is to make, or row numbers of one's own.
 
     Attributes
     ----------
     labels : ndarray, shape (n_documents,)
-        The labels, checked.
     queries : Queries
-        Which rows belong to which query.
     splits : list of Fold
-        The folds, checked or made.
+        The folds, as row numbers.
 
     Raises
     ------
@@ -100,8 +94,7 @@ class Dataset:
             splits = [_check_fold(fold, queries, i) for i, fold in enumerate(self.folds)]
         else:
             splits = split_folds(self.qid, self.folds)
-        for name, value in {"X": X, "labels": labels, "queries": queries, "splits": splits}.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(X=X, labels=labels, queries=queries, splits=splits)
 
     def fold(self, number: int) -> tuple[Documents, Documents, Documents]:
         """Return the documents of a fold to train on, to validate on and to test on.
@@ -125,10 +118,7 @@ class Dataset:
         >>> from gbrank import Dataset, GBRanker, make_cubic
         >>> data = Dataset("cubic", *make_cubic(30, n_documents=10, random_state=0))
         >>> train, valid, test = data.fold(1)
-        >>> ranker = GBRanker(n_estimators=10, n_jobs=1)
-        >>> ranker = ranker.fit(
-        ...     train.X, train.y, qid=train.qid, eval_set=[(valid.X, valid.y)], eval_qid=[valid.qid]
-        ... )
+        >>> ranker = GBRanker(n_estimators=10, n_jobs=1).fit(train.X, train.y, qid=train.qid)
         >>> 0 < ranker.score(test.X, test.y, test.qid) < 1
         True
         """
@@ -222,10 +212,6 @@ def split_folds(qid: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -> l
 
 def rotate(part: Index) -> list[Fold]:
     """Make as many folds as there are parts, as LETOR does; `part` is that of each row, from 0."""
-    n_parts = int(part.max()) + 1
-    folds = []
-    for fold in range(n_parts):
-        turned = (part - fold) % n_parts
-        train, valid, test = (turned < n_parts - 2, turned == n_parts - 2, turned == n_parts - 1)
-        folds.append(Fold(*map(np.flatnonzero, (train, valid, test))))
-    return folds
+    n = int(part.max()) + 1
+    turned = [(part - fold) % n for fold in range(n)]
+    return [Fold(*map(np.flatnonzero, (t < n - 2, t == n - 2, t == n - 1))) for t in turned]

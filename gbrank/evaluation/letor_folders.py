@@ -72,19 +72,15 @@ def _numbered(folder: Path, pattern: str) -> list[Path]:
     """Return the files whose names are numbered 1, 2, ..., in this order."""
     found: dict[int, Path] = {}
     for file in sorted(folder.iterdir()):
-        match = re.fullmatch(pattern, file.name)
-        if match:
-            number = int(match[1])
-            if number in found:
-                raise ValueError(
-                    f"{folder} must not hold both {found[number].name} and {file.name}."
-                )
-            found[number] = file
-    for number in range(1, len(found) + 1):
-        if number not in found:
-            names = ", ".join(found[key].name for key in sorted(found))
-            raise ValueError(f"{folder} must be numbered from 1 without gaps, got {names}.")
-    return [found[number] for number in sorted(found)]
+        if match := re.fullmatch(pattern, file.name):
+            first = found.setdefault(int(match[1]), file)
+            if first != file:
+                raise ValueError(f"{folder} must not hold both {first.name} and {file.name}.")
+    numbers = sorted(found)
+    if numbers != list(range(1, len(found) + 1)):
+        names = ", ".join(found[number].name for number in numbers)
+        raise ValueError(f"{folder} must be numbered from 1 without gaps, got {names}.")
+    return [found[number] for number in numbers]
 
 
 def _read_parts(folder: Path, files: list[Path]) -> Dataset:
@@ -104,7 +100,7 @@ def _read_fold_folders(folder: Path, folders: list[Path]) -> Dataset:
     folds = [
         Fold(*(kept.add(*read_letor(file, n_features=width)) for file in own)) for own in files
     ]
-    X, y, qid = kept.stacked()
+    X, y, qid = map(np.concatenate, zip(*kept.queries, strict=True))
     return Dataset(folder.resolve().name, X, y, qid, folds)
 
 
@@ -112,8 +108,8 @@ class _DistinctQueries:
     """The documents of several files; a query that stands in several is kept once."""
 
     def __init__(self) -> None:
+        self.queries: list[tuple[Any, Any, Any]] = []  # X, y and qid of each
         self._places: dict[tuple[str, bytes], Index] = {}
-        self._kept: list[tuple[Any, Any, Any]] = []
         self._count = 0
 
     def add(self, X: Any, y: Any, qid: Any) -> Index:
@@ -126,14 +122,10 @@ class _DistinctQueries:
             key = (str(query), content)
             if key not in self._places:
                 self._places[key] = np.arange(self._count, self._count + len(rows))
-                self._kept.append((X[rows], y[rows], qid[rows]))
+                self.queries.append((X[rows], y[rows], qid[rows]))
                 self._count += len(rows)
             place[rows] = self._places[key]
         return place
-
-    def stacked(self) -> list[Any]:
-        """Return X, y and qid."""
-        return [np.concatenate(parts) for parts in zip(*self._kept, strict=True)]
 
 
 def _part(folder: Path, name: str) -> Path:

@@ -31,12 +31,11 @@ def ranker_from_name(
     Parameters
     ----------
     name : str
-        An objective of gbrank's, such as "lambda:ndcg@10" or "lambda:ndcg+pointwise"; LightGBM's
-        or XGBoost's own, such as "lightgbm:lambdarank", "lightgbm:rank_xendcg", "xgboost:rank:ndcg"
-        or "xgboost:rank:map", on their own trees, with parameters of the booster's after one more
-        colon, as in "lightgbm:lambdarank:lambdarank_truncation_level=10000"; or one of CatBoost's,
-        such as "catboost:YetiRank", "catboost:YetiRank:mode=NDCG" or
-        "catboost:StochasticRank:metric=NDCG".
+        An objective of gbrank's, such as "lambda:ndcg+pointwise"; LightGBM's or XGBoost's own, such
+        as "lightgbm:rank_xendcg" or "xgboost:rank:map", on their own trees, with parameters of the
+        booster's after one more colon, as in
+        "lightgbm:lambdarank:lambdarank_truncation_level=10000"; or one of CatBoost's, such as
+        "catboost:YetiRank" or "catboost:StochasticRank:metric=NDCG".
     eval_metric : str, Measure or callable
         What decides early stopping.
     n_estimators : int

@@ -14,8 +14,6 @@ from gbrank.measures.measure_registry import Metric, get_measure
 
 __all__ = ["Scorer", "make_scorer"]
 
-REQUESTED = ("qid", "sample_weight", "query_weight")
-
 
 @dataclass(frozen=True)
 class Scorer:
@@ -35,19 +33,13 @@ class Scorer:
         """Return the mean over queries of the measure of an estimator's predictions."""
         if qid is None:
             raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
-        return self.measure(
-            y,
-            estimator.predict(X),
-            qid=qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            X=X,
-        )
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        return self.measure(y, estimator.predict(X), qid=qid, **weights, X=X)
 
     def get_metadata_routing(self) -> MetadataRequest:
         """Return what the scorer requests of metadata routing: queries and weights."""
         request = MetadataRequest(owner=self)
-        for name in REQUESTED:
+        for name in ("qid", "sample_weight", "query_weight"):
             request.score.add_request(param=name, alias=True)
         return request
 
@@ -80,16 +72,9 @@ def make_scorer(measure: Metric) -> Scorer:
     >>> from sklearn.model_selection import GroupKFold, cross_val_score
     >>> from gbrank import make_cubic, make_scorer
     >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
+    >>> options = {"scoring": make_scorer("ndcg@10"), "params": {"qid": qid, "groups": qid}}
     >>> with config_context(enable_metadata_routing=True):
-    ...     values = cross_val_score(
-    ...         Ridge(),
-    ...         X,
-    ...         y,
-    ...         scoring=make_scorer("ndcg@10"),
-    ...         cv=GroupKFold(4),
-    ...         params={"qid": qid, "groups": qid},
-    ...     )
-    >>> values.shape
+    ...     cross_val_score(Ridge(), X, y, cv=GroupKFold(4), **options).shape
     (4,)
     """
     return Scorer(get_measure(measure))

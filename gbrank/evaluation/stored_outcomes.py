@@ -7,6 +7,7 @@ import io
 import pickle
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import astuple, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,27 +21,17 @@ from gbrank.common.files import replace_file
 from gbrank.evaluation.folds import Dataset
 from gbrank.evaluation.trial import PARTS, Outcome, Scores, Task, Trial
 
-__all__ = ["OutcomeFolder", "columns", "read_outcome", "rows", "write_outcome"]
+__all__ = ["columns", "outcome_paths", "read_outcome", "rows", "write_outcome"]
 
 
-class OutcomeFolder:
-    """A folder with one CSV file per trial, whose name holds a hash of all that it depends on.
-
-    Results of other data, parameters or versions so have other names, and stay.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
-        self._data: dict[str, str] = {}
-
-    def path(self, task: Task) -> Path:
-        """Return where a trial's outcome is, or will be."""
-        name = task.data.name
-        if name not in self._data:
-            self._data[name] = _hash_of_data(task.data)
+def outcome_paths(folder: Path, tasks: Sequence[Task]) -> Iterator[Path]:
+    """Yield the CSV file of each trial; its name holds a hash of all that it depends on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    datasets = {task.data.name: task.data for task in tasks}
+    hashes = {name: _hash_of_data(data) for name, data in datasets.items()}
+    for task in tasks:
         words = re.sub(r"[^\w.@+-]+", "-", "_".join(map(str, astuple(task.trial))))
-        return self._folder / f"{words[:100]}_{_hash_of_task(task, self._data[name])}.csv"
+        yield folder / f"{words[:100]}_{_hash_of_task(task, hashes[task.data.name])}.csv"
 
 
 def _hash_of_task(task: Task, data: str) -> str:
@@ -66,15 +57,11 @@ def code_version() -> list[str]:
     for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         if file.parent.name != "commands":
             source.update(file.read_bytes())
-    packages = ("lightgbm", "xgboost", "catboost", "numpy")
-    return [source.hexdigest(), *map(_version, packages)]
-
-
-def _version(package: str) -> str:
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:
-        return f"no {package}"
+    versions = []
+    for package in ("lightgbm", "xgboost", "catboost", "numpy"):
+        with suppress(PackageNotFoundError):
+            versions.append(f"{package} {version(package)}")
+    return [source.hexdigest(), *versions]
 
 
 def columns(measures: Sequence[str]) -> list[str]:
@@ -121,7 +108,8 @@ def _scores(table: list[dict[str, str]], task: Task, part: str) -> Scores:
     expected = task.queries(part)
     if queries != expected:
         raise ValueError(f"{len(queries)} {part} queries, expected {len(expected)} in their order")
-    names = map(str, task.measures)
-    values = {name: np.array([float(row[name]) for row in table]) for name in names}
+    values = {
+        name: np.array([float(row[name]) for row in table]) for name in map(str, task.measures)
+    }
     error = table[0]["calibration_error"]
     return Scores(queries, values, float(error) if error else None)

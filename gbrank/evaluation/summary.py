@@ -6,13 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.evaluation.statistics import (
-    holm,
-    interval,
-    randomisation_test,
-    stratified_mean,
-    t_test,
-)
+from gbrank.evaluation.statistics import holm, interval, randomisation_test, stratified_mean, t_test
 from gbrank.evaluation.trial import Outcome
 
 __all__ = ["POOLED", "Row", "summarise"]
@@ -102,14 +96,11 @@ def _rows(
     n_queries, n_all = (sum(cube.shape[2] for cube in some) for some in (cubes, complete))
     scores = [cube.mean(axis=1) for cube in cubes]
     means = stratified_mean(scores)
-    low, high = interval(scores)
     by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
-    deviations = (
-        by_seed.std(axis=1, ddof=1) if by_seed.shape[1] > 1 else np.full_like(means, np.nan)
-    )
+    several = by_seed.shape[1] > 1
+    deviations = by_seed.std(axis=1, ddof=1) if several else np.full_like(means, np.nan)
     reference = rankers.index(baseline)
     differences = [values - values[reference] for values in scores]
-    difference_low, difference_high = interval(differences)
     others = np.arange(len(rankers)) != reference
     tested = [values[others] for values in differences]
     p_randomisation, p_t = np.full((2, len(rankers)), np.nan)
@@ -118,24 +109,16 @@ def _rows(
     fits = [
         [o for group in strata for o in group if o.trial.ranker == ranker] for ranker in rankers
     ]
+    columns = (
+        *(means, *interval(scores), deviations),
+        *(stratified_mean(differences), *interval(differences), p_randomisation, p_t),
+        [_mean(getattr(o, part).calibration_error for o in own) for own in fits],
+        [_mean(o.rounds for o in own) for own in fits],
+        [_mean(o.cpu_seconds for o in own) for own in fits],
+    )
     return [
         Row(data, measure, ranker, n_queries, n_all - n_queries, *map(float, numbers))
-        for ranker, *numbers in zip(
-            rankers,
-            means,
-            low,
-            high,
-            deviations,
-            stratified_mean(differences),
-            difference_low,
-            difference_high,
-            p_randomisation,
-            p_t,
-            [_mean(getattr(o, part).calibration_error for o in own) for own in fits],
-            [_mean(o.rounds for o in own) for own in fits],
-            [_mean(o.cpu_seconds for o in own) for own in fits],
-            strict=True,
-        )
+        for ranker, *numbers in zip(rankers, *columns, strict=True)
     ]
 
 

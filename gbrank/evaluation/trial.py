@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from gbrank.data.queries import Queries
-from gbrank.evaluation.calibration_error import calibration_error
+from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.folds import Dataset, Documents, Fold
 from gbrank.fit.loop import FitInterrupted
 from gbrank.measures.measure import Measure
@@ -79,13 +79,9 @@ class Task:
 def configured(ranker: Any, seed: int) -> Any:
     """Return an unfitted copy of a ranker with this seed, that uses one thread."""
     copy = clone(ranker)
-    for name in copy.get_params(deep=True):
-        own = name.rpartition("__")[2]
-        if own == "random_state":
-            copy.set_params(**{name: seed})
-        elif own == "n_jobs":
-            copy.set_params(**{name: 1})
-    return copy
+    values = {"random_state": seed, "n_jobs": 1}
+    own = {name: name.rpartition("__")[2] for name in copy.get_params(deep=True)}
+    return copy.set_params(**{name: values[end] for name, end in own.items() if end in values})
 
 
 def run(task: Task) -> Outcome:
@@ -95,25 +91,15 @@ def run(task: Task) -> Outcome:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FitInterrupted)
-            ranker = task.ranker.fit(
-                train.X,
-                train.y,
-                qid=train.qid,
-                eval_set=[(valid.X, valid.y)],
-                eval_qid=[valid.qid],
-            )
+            held_out = {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
+            ranker = task.ranker.fit(train.X, train.y, qid=train.qid, **held_out)
     except FitInterrupted:  # by Ctrl-C; the ranker has kept the rounds that were done
         raise KeyboardInterrupt from None
     except (ValueError, TypeError) as error:
         raise ValueError(f"{task.trial}: {error}") from error
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
-    return Outcome(
-        task.trial,
-        _judge(task, "valid", ranker, valid),
-        _judge(task, "test", ranker, test),
-        getattr(ranker, "best_iteration_", None),
-        seconds,
-    )
+    on_valid, on_test = _judge(task, "valid", ranker, valid), _judge(task, "test", ranker, test)
+    return Outcome(task.trial, on_valid, on_test, getattr(ranker, "best_iteration_", None), seconds)
 
 
 def run_in_worker(task: Task) -> Outcome:
@@ -133,6 +119,8 @@ def _judge(task: Task, part: str, ranker: Any, documents: Documents) -> Scores:
         for measure in task.measures
     }
     largest = float(np.max(task.data.y)) or 1.0
-    calibration = getattr(ranker, "calibration_", None)
-    error = calibration_error(calibration, documents.y, scores, largest)
+    calibration, error = getattr(ranker, "calibration_", None), None
+    if calibration is not None:
+        shares = calibration.probabilities(scores) * calibration.largest_label / largest
+        error = expected_calibration_error(documents.y / largest, shares)
     return Scores(task.queries(part), values, error)
