@@ -71,8 +71,7 @@ def comparison(
     chosen = [row for row in rows if (row.data, row.measure) == (data, measure)]
     _panel(ax, chosen, comparison.baseline)
     _name_rows(ax, chosen)
-    ax.set_title(data)
-    ax.set_xlabel(f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
+    ax.set(title=data, xlabel=f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
     return ax
 
 
@@ -81,9 +80,8 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> "Figure":
 
     Parameters
     ----------
-    comparison : Comparison
-    part : {"test", "valid"}
-        As for `Comparison.summary`.
+    comparison, part
+        As for `comparison`.
 
     Returns
     -------
@@ -110,15 +108,12 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> "Figure":
 
 
 def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure":
-    """Draw the mean of each ranker against the CPU seconds of a fit.
-
-    There is a panel for each measure (down) and data set (across).
+    """Draw the mean of each ranker against the CPU seconds of a fit, in panels likewise.
 
     Parameters
     ----------
-    comparison : Comparison
-    part : {"test", "valid"}
-        As for `Comparison.summary`.
+    comparison, part
+        As for `comparison`.
 
     Returns
     -------
@@ -146,9 +141,8 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_xlabel("CPU seconds of a fit")
-        axes.set_ylabel(f"{rows[0].measure}, {part} queries")
-        tidy(axes)
+        ylabel = f"{rows[0].measure}, {part} queries"
+        tidy(axes, xlabel="CPU seconds of a fit", ylabel=ylabel)
         _name_dots(axes, rows, LINE / height)
     return figure
 
@@ -162,6 +156,7 @@ def _name_dots(axes: "Axes", rows: Sequence[Row], line: float) -> None:
     places = np.empty(len(rows))
     places[order] = isotonic_regression(means[order] - apart) + apart
     axes.set_ylim(min(low, places.min()), max(high, places.max()))
+    leader = {"arrowstyle": "-", "alpha": 0.4, "linewidth": 0.7, "relpos": (0.0, 0.5)}
     for place, row in enumerate(rows):
         colour = PALETTE[place % len(PALETTE)]
         axes.annotate(
@@ -169,13 +164,7 @@ def _name_dots(axes: "Axes", rows: Sequence[Row], line: float) -> None:
             (row.cpu_seconds, row.mean),
             (1.04, places[place]),
             textcoords=axes.get_yaxis_transform(),
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "alpha": 0.4,
-                "linewidth": 0.7,
-                "relpos": (0.0, 0.5),
-            },
+            arrowprops=leader | {"color": colour},
             color=colour,
             fontsize="small",
             va="center",
@@ -212,11 +201,10 @@ def _panel(axes: "Axes", rows: Sequence[Row], baseline: str) -> None:
         ends = [level + row.difference_low, level + row.difference_high]
         axes.plot(ends, [place, place], color=colour, linewidth=2, solid_capstyle="butt")
         axes.plot(row.mean, place, "o", color=colour)
-    axes.set_xlabel(rows[0].measure)
-    tidy(axes, "x")
+    tidy(axes, "x", xlabel=rows[0].measure)
+    axes.set_ylim(-0.75, len(rows) - 0.25)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    axes.set_ylim(-0.75, len(rows) - 0.25)
 
 
 def _name_rows(axes: "Axes", rows: Sequence[Row]) -> None:

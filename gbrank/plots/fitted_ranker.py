@@ -48,13 +48,7 @@ def learning_curves(
     --------
     >>> from gbrank import GBRanker, geometric, make_cubic, plots
     >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
-    >>> ranker = GBRanker(
-    ...     "approx:ndcg",
-    ...     sigma=geometric(1.0, 0.1),
-    ...     n_estimators=10,
-    ...     validation_fraction=0.3,
-    ...     random_state=0,
-    ... )
+    >>> ranker = GBRanker(sigma=geometric(1.0, 0.1), n_estimators=10, validation_fraction=0.3)
     >>> ax = plots.learning_curves(ranker.fit(X, y, qid=qid))
     >>> ax.get_ylabel(), ax.figure.axes[-1].get_ylabel()
     ('ndcg@10', 'sigma')
@@ -82,11 +76,9 @@ def learning_curves(
         second = ax.twinx()
         rounds = np.arange(1, len(ranker.sigmas_) + 1)
         lines += second.plot(rounds, ranker.sigmas_, color=GREY, linestyle=":", label="sigma")
-        second.set_ylabel("sigma")
-        second.set_yscale("log")
+        second.set(ylabel="sigma", yscale="log")
         second.spines["top"].set_visible(False)
-    ax.set_xlabel("round")
-    ax.set_ylabel(measure)
+    ax.set(xlabel="round", ylabel=measure)
     ax.legend(handles=lines, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax
 
@@ -107,10 +99,9 @@ def importance(
         A fitted ranker.
     X : array-like, sparse matrix or data frame, shape (n_documents, n_features), optional
         Documents whose scores are explained (see `GBRanker.explain`): a feature's importance is
-        then the mean, over these, of how far it moves a score. Without them it is the feature's
-        share in training.
+        then the mean, over these, of how far it moves a score.
     kind : {"gain", "split"}
-        The share of the gain or of the splits, where no documents are given.
+        Without X: the share of the gain or of the splits in training.
     largest : int
         How many features to show.
     ax : matplotlib.axes.Axes, optional
@@ -138,7 +129,6 @@ def importance(
     ax.barh(range(len(chosen)), values[chosen], color=BLUE)
     ax.set_yticks(range(len(chosen)), [names[feature] for feature in chosen])
     ax.invert_yaxis()
-    ax.set_xlabel(label)
-    tidy(ax, "x")
+    tidy(ax, "x", xlabel=label)
     ax.tick_params(axis="y", length=0)
     return ax

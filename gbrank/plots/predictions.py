@@ -40,10 +40,8 @@ def per_query(
         Labels.
     scores, other : array-like, shape (n_documents,)
         Scores of the two models, upwards and across.
-    qid : array-like, shape (n_documents,)
-        The query of each row.
-    group : array-like of int, shape (n_queries,)
-        Instead of qid: sizes of consecutive queries.
+    qid, group
+        The queries, as for `Queries.resolve`.
     measure : Measure or str
         Queries that it skips are left out.
     names : tuple of str
@@ -87,10 +85,8 @@ def per_query(
     ends = [both.min(), both.max()]
     ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1)
     ax.plot(theirs, ours, "o", color=BLUE, alpha=0.4, markersize=4, markeredgewidth=0)
-    tidy(ax)
+    tidy(ax, xlabel=f"{chosen} of {names[1]}", ylabel=f"{chosen} of {names[0]}")
     ax.set_aspect("equal")
-    ax.set_xlabel(f"{chosen} of {names[1]}")
-    ax.set_ylabel(f"{chosen} of {names[0]}")
     ax.set_title(
         "{} better, {} equal, {} worse\n".format(*counts)
         + f"mean difference {difference.mean():+.4f} [{low:+.4f}, {high:+.4f}], p = {p:.4f}",
@@ -106,10 +102,8 @@ def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: "Axes | None"
 
     Parameters
     ----------
-    t, p : array-like, shape (n_documents,)
-        What is estimated and its estimates, from 0 to 1, as for `expected_calibration_error`.
-    bins : int
-        Number of bins. A probability on the edge of two is in the lower one.
+    t, p, bins
+        As for `expected_calibration_error`.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -119,7 +113,7 @@ def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: "Axes | None"
     Raises
     ------
     ValueError
-        If a number is not from 0 to 1, or there is none.
+        As for `expected_calibration_error`.
 
     Examples
     --------
@@ -131,13 +125,11 @@ def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: "Axes | None"
     shares, targets, probabilities = calibration_bins(t, p, bins)
     ax = axes_for(ax)
     ax.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
-    ax.vlines(
-        probabilities, 0, shares, color=GREY, linewidth=4, alpha=0.5, label="share of documents"
-    )
+    label = "share of documents"
+    ax.vlines(probabilities, 0, shares, color=GREY, linewidth=4, alpha=0.5, label=label)
     ax.plot(probabilities, targets, "o-", color=BLUE, label="mean target")
-    tidy(ax)
+    title = f"expected calibration error {expected_calibration_error(t, p, bins=bins):.4f}"
+    tidy(ax, title=title, xlabel="mean probability")
     ax.set_aspect("equal")
-    ax.set_title(f"expected calibration error {expected_calibration_error(t, p, bins=bins):.4f}")
-    ax.set_xlabel("mean probability")
     ax.legend(frameon=False)
     return ax

@@ -46,10 +46,8 @@ def objective(
     Parameters
     ----------
     objective : str, Objective or callable
-    y : array-like, shape (n_documents,)
-        Labels of the documents of one query.
-    scores : array-like, shape (n_documents,)
-        Where to start from.
+    y, scores : array-like, shape (n_documents,)
+        Labels of the documents of one query, and the scores to start from.
     sigmas : sequence of float
         Widths of the smoothing.
     document : int, optional
@@ -103,20 +101,16 @@ def objective(
     steps = np.linspace(-reach, reach, POINTS)
     steps_apart = Queries.from_sizes([len(start)] * POINTS)
     queries = replace(steps_apart, ids=np.zeros(POINTS, dtype=np.int64))  # with the same noise
-    moved = (start + steps[:, None] * direction).ravel()
-    repeated = np.tile(labels, POINTS)
+    moved, repeated = (start + steps[:, None] * direction).ravel(), np.tile(labels, POINTS)
     bound = chosen.bind(repeated, queries, rounds=1)
     ax = axes_for(ax)
     for sigma, colour in zip(widths, _shades(len(widths)), strict=True):
         ax.plot(centre + steps, bound.loss(moved, sigma), color=colour, label=f"σ = {sigma:g}")
     if measure is not None:
         exact = get_measure(measure)
-        values = exact.bind(repeated, queries).per_query(moved)
-        ax.plot(centre + steps, -values, color="black", linewidth=1, label=f"−{exact}")
-    tidy(ax)
-    ax.set_title(str(chosen))
-    ax.set_xlabel(label)
-    ax.set_ylabel("loss")
+        losses = -exact.bind(repeated, queries).per_query(moved)
+        ax.plot(centre + steps, losses, color="black", linewidth=1, label=f"−{exact}")
+    tidy(ax, title=str(chosen), xlabel=label, ylabel="loss")
     ax.legend(frameon=False)
     return ax
 
@@ -169,10 +163,8 @@ def soft_ranks(
     for sigma, colour in zip(widths, _shades(len(widths)), strict=True):
         soft = [0.5 + expit((ordered - score) / sigma).sum() for score in ordered]
         ax.plot(ranks, soft, ".-", color=colour, label=f"σ = {sigma:g}")
-    tidy(ax)
+    tidy(ax, xlabel="rank", ylabel="soft rank")
     ax.locator_params(integer=True)
-    ax.set_xlabel("rank")
-    ax.set_ylabel("soft rank")
     ax.legend(frameon=False)
     return ax
 
@@ -185,7 +177,6 @@ def _shades(count: int) -> list[tuple[float, float, float, float]]:
 
 
 def _check_sigmas(sigmas: Sequence[float]) -> list[float]:
-    """Return widths of the smoothing, all above 0, at least one."""
     if not len(sigmas):
         raise ValueError("sigmas must have at least one entry, got none.")
     return [check_number(sigma, "sigmas", 0, open_low=True) for sigma in sigmas]

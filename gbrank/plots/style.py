@@ -1,6 +1,6 @@
 """What all pictures share: colours, and axes to draw on."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # takes long to import
     from matplotlib.axes import Axes
@@ -20,8 +20,8 @@ def axes_for(ax: "Axes | None") -> "Axes":
     return pyplot.subplots(layout="constrained")[1]
 
 
-def tidy(ax: "Axes", grid: str = "both") -> None:
-    """Draw a faint grid, and no box."""
-    ax.set_axisbelow(True)
-    ax.grid(axis=grid, alpha=0.3)  # type: ignore[arg-type]
+def tidy(ax: "Axes", grid: Any = "both", **texts: Any) -> None:
+    """Draw a faint grid, and no box; set the title and the names of the axes."""
+    ax.set(axisbelow=True, **texts)
+    ax.grid(axis=grid, alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
