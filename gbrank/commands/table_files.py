@@ -1,9 +1,7 @@
 """Tables in files, Parquet or CSV, by way of pyarrow."""
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from itertools import chain
 from typing import Any
 
@@ -12,14 +10,12 @@ from gbrank.datasets.text_files import StrPath, read_bytes
 
 __all__ = ["is_table", "read_table", "stack_tables", "write_tables"]
 
-_SUFFIX = re.compile(r"\.(?:parquet|(csv|tsv)(?:\.gz)?)$", re.IGNORECASE)
-_SEPARATORS = {"csv": ",", "tsv": "\t"}
 _LARGEST_BLOCK = 2**31 - 1
 
 
 def is_table(path: StrPath) -> bool:
     """Say whether a file's name ends in .parquet, .csv or .tsv, the latter perhaps with .gz."""
-    return bool(_SUFFIX.search(os.fspath(path)))
+    return os.fspath(path).lower().endswith(".parquet") or _separator(path) is not None
 
 
 def read_table(path: StrPath, is_text: Callable[[str], bool] = lambda _: False) -> Any:
@@ -36,9 +32,8 @@ def read_table(path: StrPath, is_text: Callable[[str], bool] = lambda _: False) 
         kind = "Parquet" if separator is None else "CSV"
         reason = " ".join(str(error).split())
         raise ValueError(f"{path}: expected a table in {kind} format, got {reason}") from None
-    names = table.column_names
-    for name in names:
-        if names.count(name) > 1:
+    for name in table.column_names:
+        if table.column_names.count(name) > 1:
             raise ValueError(f"{path}: expected different names of columns, got {name!r} twice")
     if not table.num_rows:
         raise ValueError(f"{path}: expected at least one row, got none")
@@ -78,19 +73,19 @@ def write_tables(path: StrPath, tables: Iterable[Mapping[str, Any]]) -> None:
     made = (arrow.table(dict(columns)) for columns in tables)
     first = next(made)
     separator = _separator(path)
-    if separator is None:
-        writer = needed("pyarrow.parquet", "tables").ParquetWriter(os.fspath(path), first.schema)
-    else:
-        csv = needed("pyarrow.csv", "tables")
-        file = arrow.output_stream(os.fspath(path), compression="detect")
-        options = csv.WriteOptions(delimiter=separator)
-        writer = csv.CSVWriter(file, first.schema, write_options=options)
-    with nullcontext() if separator is None else file, writer:
-        for table in chain([first], made):
-            writer.write_table(table)
+    with arrow.output_stream(os.fspath(path), compression="detect") as file:
+        if separator is None:
+            writer = needed("pyarrow.parquet", "tables").ParquetWriter(file, first.schema)
+        else:
+            csv = needed("pyarrow.csv", "tables")
+            options = csv.WriteOptions(delimiter=separator)
+            writer = csv.CSVWriter(file, first.schema, write_options=options)
+        with writer:
+            for table in chain([first], made):
+                writer.write_table(table)
 
 
 def _separator(path: StrPath) -> str | None:
-    """Return what separates columns in a text file, None for Parquet."""
-    found = _SUFFIX.search(os.fspath(path))
-    return found and found[1] and _SEPARATORS[found[1].lower()]
+    """Return what separates columns in a text file, None for others."""
+    ending = os.fspath(path).lower().removesuffix(".gz")[-4:]
+    return {".csv": ",", ".tsv": "\t"}.get(ending)

@@ -26,12 +26,9 @@ def stratified_mean(strata: Sequence[Matrix]) -> Vector:
 
 
 def interval(strata: Sequence[Matrix]) -> tuple[Vector, Vector]:
-    """Return a 95% bootstrap interval of the mean: percentiles of it over resampled queries.
-
-    Queries are resampled within their data set. It is NaN where a data set has one query, which
-    says nothing of how queries differ. (B. Efron, R. Tibshirani. An Introduction to the Bootstrap.
-    Chapman & Hall, 1993, chapter 13.)
-    """
+    """Return a 95% bootstrap interval of the mean; queries are resampled within their data set."""
+    # B. Efron, R. Tibshirani. An Introduction to the Bootstrap. 1993, chapter 13. One query says
+    # nothing of how queries differ.
     if min(values.shape[1] for values in strata) < 2:
         low, high = np.full((2, len(strata[0])), np.nan)
         return low, high
@@ -56,9 +53,7 @@ def interval(strata: Sequence[Matrix]) -> tuple[Vector, Vector]:
 def randomisation_test(strata: Sequence[Matrix]) -> Vector:
     """Return p-values of the paired randomisation test that the mean difference is zero.
 
-    If two rankers are equally good, the sign of a query's difference is a toss of a coin. The
-    p-value is the share of tosses that give a mean at least as far from zero: over all tosses
-    where there are few queries, else over 9999 random ones and the one that was observed. (M.
+    If two rankers are equally good, the sign of a query's difference is a toss of a coin. (M.
     Smucker, J. Allan, B. Carterette. A comparison of statistical significance tests for
     information retrieval evaluation. CIKM 2007.)
     """
@@ -94,10 +89,9 @@ def t_test(strata: Sequence[Matrix]) -> Vector:
 
     .. math:: t = \frac{\sum_s d_s}{\sqrt{\sum_s v_s / n_s}}
 
-    and Welch's and Satterthwaite's degrees of freedom; with one data set, the usual test. It is 1
-    where all differences are 0, NaN where they cannot be tested. (B. L. Welch. The generalization
-    of "Student's" problem when several different population variances are involved. Biometrika
-    34, 1947.)
+    and Welch's degrees of freedom. It is 1 where all differences are 0. (B. L. Welch. The
+    generalization of "Student's" problem when several different population variances are
+    involved. Biometrika 34, 1947.)
     """
     sizes = np.array([[values.shape[1]] for values in strata])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,11 +103,8 @@ def t_test(strata: Sequence[Matrix]) -> Vector:
 
 
 def holm(p: Vector) -> Vector:
-    """Return p-values corrected for their number, so that one in twenty families errs at 0.05.
-
-    (S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of
-    Statistics 6, 1979.)
-    """
+    """Return p-values corrected for their number, so that one in twenty families errs at 0.05."""
+    # S. Holm. A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 1979.
     order = np.argsort(p)
     corrected = np.empty(len(p))
     factors = np.arange(len(p), 0, -1)

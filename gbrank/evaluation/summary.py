@@ -18,55 +18,25 @@ Cube = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Row:
-    """What one ranker is worth on one data set, by one measure.
+    """What one ranker is worth on one data set, by one measure; NaN where there is no number."""
 
-    Parameters
-    ----------
-    data : str
-        The data set, or "pooled": all of them, each with the same weight.
-    measure, ranker : str
-    n_queries, n_skipped : int
-        How many queries count, and how many the measure skips, such as those without a relevant
-        document.
-    mean : float
-        Mean over the queries of all folds, of scores averaged over seeds.
-    low, high : float
-        Its 95% bootstrap interval over queries; NaN where only one query counts.
-    seed_deviation : float
-        Standard deviation, over seeds, of the mean over queries; NaN with one seed.
-    difference : float
-        Mean minus that of the baseline.
-    difference_low, difference_high : float
-        Its 95% bootstrap interval over queries.
-    p_randomisation, p_t : float
-        p-values of the paired randomisation test and t test of the difference, corrected by Holm
-        for the number of rankers compared with the baseline; NaN for the baseline itself.
-    calibration_error : float
-        Mean over fits of the `expected_calibration_error`; NaN where the ranker gives no
-        probabilities.
-    rounds : float
-        Mean number of rounds kept; NaN where the ranker does not say.
-    cpu_seconds : float
-        Mean CPU seconds of a fit.
-    """
-
-    data: str
+    data: str  # or "pooled": all of them, each with the same weight
     measure: str
     ranker: str
-    n_queries: int
-    n_skipped: int
-    mean: float
-    low: float
+    n_queries: int  # that count
+    n_skipped: int  # as the measure is undefined there, such as without a relevant document
+    mean: float  # over the queries of all folds, of scores averaged over seeds
+    low: float  # the ends of its 95% bootstrap interval over queries
     high: float
-    seed_deviation: float
-    difference: float
-    difference_low: float
+    seed_deviation: float  # standard deviation, over seeds, of the mean over queries
+    difference: float  # of the mean from the baseline's
+    difference_low: float  # the ends of its 95% bootstrap interval over queries
     difference_high: float
-    p_randomisation: float
-    p_t: float
-    calibration_error: float
-    rounds: float
-    cpu_seconds: float
+    p_randomisation: float  # of paired tests of the difference, corrected by Holm for the
+    p_t: float  # number of rankers that are compared with the baseline
+    calibration_error: float  # mean over fits of the `expected_calibration_error`
+    rounds: float  # mean number of rounds kept
+    cpu_seconds: float  # mean CPU seconds of a fit
 
 
 def summarise(
