@@ -23,6 +23,7 @@ from gbrank.commands.shared import add, check_folder
 from gbrank.common.files import replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import BestRate, Dataset, compare_rankers, ranker_from_name, read_folds
+from gbrank.evaluation.cross_validation import refuse_twice
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.plots import comparison_grid, quality_by_seconds
 
@@ -102,12 +103,10 @@ def run(arguments: argparse.Namespace) -> None:
     budget = {name: getattr(arguments, name) for name in BUDGET}
     rates = arguments.learning_rate
     budget |= {"eval_metric": measures[0], "learning_rate": rates[0]}
-    rankers: dict[str, Any] = {}
-    for name in names:
-        if name in rankers:
-            raise ValueError(f"--rankers must not hold {name!r} twice.")
-        ranker = ranker_from_name(name, **budget)
-        rankers[name] = ranker if len(rates) == 1 else BestRate(ranker, rates)
+    refuse_twice("--rankers", names)
+    rankers: dict[str, Any] = {name: ranker_from_name(name, **budget) for name in names}
+    if len(rates) > 1:
+        rankers = {name: BestRate(ranker, rates) for name, ranker in rankers.items()}
     datasets = [_read(arguments, path) for path in arguments.data or ()]
     if not datasets:
         datasets = [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))]

@@ -32,12 +32,11 @@ class Comparison:
     Examples
     --------
     >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic
-    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
     >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
-    >>> comparison = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
-    >>> row = comparison.summary()[1]
+    >>> result = cross_validate_rankers(rankers, *make_cubic(9, random_state=0), folds=3, n_jobs=1)
+    >>> row = result.summary()[1]
     >>> row.ranker, row.n_queries, row.difference_low < row.difference < row.difference_high
-    ('lambdarank', 30, True)
+    ('lambdarank', 9, True)
     """
 
     outcomes: Sequence[Outcome] = field(repr=False)

@@ -24,7 +24,7 @@ from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
 
-__all__ = ["compare_rankers", "cross_validate_rankers"]
+__all__ = ["compare_rankers", "cross_validate_rankers", "refuse_twice"]
 
 
 def cross_validate_rankers(
@@ -55,11 +55,10 @@ def cross_validate_rankers(
     Examples
     --------
     >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic
-    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
     >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
-    >>> comparison = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
-    >>> [(row.ranker, row.n_queries) for row in comparison.summary()]
-    [('ranknet', 30), ('lambdarank', 30)]
+    >>> result = cross_validate_rankers(rankers, *make_cubic(9, random_state=0), folds=3, n_jobs=1)
+    >>> [(row.ranker, row.n_queries) for row in result.summary()]
+    [('ranknet', 9), ('lambdarank', 9)]
     """
     return compare_rankers(rankers, [Dataset(name, X, y, qid, folds)], **options)
 
@@ -181,7 +180,7 @@ def _check_measures(measures: Any) -> list[Measure]:
     if isinstance(measures, str) or callable(measures) or len(measures) == 0:
         raise ValueError(f"measures must be a list of at least one measure, got {measures!r}.")
     resolved = [get_measure(measure) for measure in measures]
-    _refuse_twice("measures", [str(resolved[resolved.index(item)]) for item in resolved])
+    refuse_twice("measures", [str(resolved[resolved.index(item)]) for item in resolved])
     return resolved
 
 
@@ -217,7 +216,7 @@ def _check_datasets(datasets: Any, measures: list[Measure]) -> None:
                 except ValueError as error:
                     where = f"{data.name}, {part} of fold {number}"
                     raise ValueError(f"{where}: {error}") from None
-    _refuse_twice("datasets", [data.name for data in datasets])
+    refuse_twice("datasets", [data.name for data in datasets])
 
 
 def _check_seeds(seeds: Any) -> list[int]:
@@ -225,12 +224,13 @@ def _check_seeds(seeds: Any) -> list[int]:
         numbers = [check_number(seed, "seeds", 0, integer=True) for seed in seeds]
         if not numbers:
             raise ValueError("seeds must hold at least one seed, got none.")
-        _refuse_twice("seeds", numbers)
+        refuse_twice("seeds", numbers)
         return numbers
     return list(range(check_number(seeds, "seeds", 1, integer=True)))
 
 
-def _refuse_twice(name: str, values: list[Any]) -> None:
+def refuse_twice(name: str, values: Sequence[Any]) -> None:
+    """Refuse what is in a list twice."""
     for value in values:
         if values.count(value) > 1:
             raise ValueError(f"{name} must not hold {value!r} twice.")

@@ -56,9 +56,8 @@ def comparison(
     Examples
     --------
     >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
-    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
     >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
-    >>> result = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
+    >>> result = cross_validate_rankers(rankers, *make_cubic(9, random_state=0), folds=3, n_jobs=1)
     >>> plots.comparison(result).get_xlabel().splitlines()[0]
     'ndcg@10'
     """
@@ -90,9 +89,8 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> "Figure":
     Examples
     --------
     >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
-    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
     >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
-    >>> result = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
+    >>> result = cross_validate_rankers(rankers, *make_cubic(9, random_state=0), folds=3, n_jobs=1)
     >>> len(plots.comparison_grid(result).axes)
     1
     """
@@ -122,9 +120,8 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure
     Examples
     --------
     >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
-    >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
     >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
-    >>> result = cross_validate_rankers(rankers, X, y, qid, folds=3, seeds=2, n_jobs=1)
+    >>> result = cross_validate_rankers(rankers, *make_cubic(9, random_state=0), folds=3, n_jobs=1)
     >>> plots.quality_by_seconds(result).axes[0].get_xlabel()
     'CPU seconds of a fit'
     """

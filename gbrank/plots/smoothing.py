@@ -89,7 +89,7 @@ def objective(
     start = check_finite(check_vector(scores, "scores", len(labels)), "scores")
     check_number(document, "document", 0, len(labels) - 1, integer=True, optional=True)
     check_number(reach, "reach", 0, open_low=True, optional=True)
-    widths = _check_sigmas(sigmas)
+    curves = _curves(sigmas)
     if document is None:
         direction = np.random.default_rng(check_seed(random_state)).normal(size=len(start))
         direction /= np.sqrt(np.mean(direction**2))
@@ -104,8 +104,8 @@ def objective(
     moved, repeated = (start + steps[:, None] * direction).ravel(), np.tile(labels, POINTS)
     bound = chosen.bind(repeated, queries, rounds=1)
     ax = axes_for(ax)
-    for sigma, colour in zip(widths, _shades(len(widths)), strict=True):
-        ax.plot(centre + steps, bound.loss(moved, sigma), color=colour, label=f"σ = {sigma:g}")
+    for sigma, style in curves:
+        ax.plot(centre + steps, bound.loss(moved, sigma), **style)
     if measure is not None:
         exact = get_measure(measure)
         losses = -exact.bind(repeated, queries).per_query(moved)
@@ -155,28 +155,26 @@ def soft_ranks(
     array([1.     , 2.00118, 2.99882, 4.     , 5.     ])
     """
     values = check_finite(check_vector(scores, "scores"), "scores")
-    widths = _check_sigmas(sigmas)
+    curves = _curves(sigmas)
     ordered = np.sort(values)[::-1]
     ranks = rankdata(-ordered)
     ax = axes_for(ax)
     ax.plot(ranks, ranks, color=GREY, linestyle="--", linewidth=1)
-    for sigma, colour in zip(widths, _shades(len(widths)), strict=True):
+    for sigma, style in curves:
         soft = [0.5 + expit((ordered - score) / sigma).sum() for score in ordered]
-        ax.plot(ranks, soft, ".-", color=colour, label=f"σ = {sigma:g}")
+        ax.plot(ranks, soft, ".-", **style)
     tidy(ax, xlabel="rank", ylabel="soft rank")
     ax.locator_params(integer=True)
     ax.legend(frameon=False)
     return ax
 
 
-def _shades(count: int) -> list[tuple[float, float, float, float]]:
-    """Return colours from dark to light, for what has an order."""
+def _curves(sigmas: Sequence[float]) -> list[tuple[float, dict[str, Any]]]:
+    """Return colour and name of each sigma's curve, from dark to light in their order."""
     from matplotlib import colormaps
 
-    return [colormaps["viridis"](0.9 * place / max(1, count - 1)) for place in range(count)]
-
-
-def _check_sigmas(sigmas: Sequence[float]) -> list[float]:
     if not len(sigmas):
         raise ValueError("sigmas must have at least one entry, got none.")
-    return [check_number(sigma, "sigmas", 0, open_low=True) for sigma in sigmas]
+    widths = [check_number(sigma, "sigmas", 0, open_low=True) for sigma in sigmas]
+    shades = [colormaps["viridis"](0.9 * i / max(1, len(widths) - 1)) for i in range(len(widths))]
+    return [(w, {"color": c, "label": f"σ = {w:g}"}) for w, c in zip(widths, shades, strict=True)]
