@@ -106,7 +106,7 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> "Figure":
 
 
 def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure":
-    """Draw the mean of each ranker against the CPU seconds of a fit, in panels likewise.
+    """Draw means by CPU seconds of a fit, a panel for each measure (down) and data set (across).
 
     Parameters
     ----------
