@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from gbrank.common.checks import check_choice, check_number, unknown_name
 from gbrank.common.grammar import changed_options, evaluate, format_options
@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 SMALLEST_SIGMA = 1e-300  # its inverse is a number too
+Curve: TypeAlias = Callable[[int, int | None], float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,22 +64,10 @@ class Schedule(ABC):
 
     @abstractmethod
     def __call__(self, round: int, rounds: int | None = None) -> float:
-        """Return sigma in a round, counted from 0.
-
-        Parameters
-        ----------
-        round : int
-            The boosting round, from 0.
-        rounds : int, optional
-            How many rounds there will be.
-
-        Returns
-        -------
-        float
-        """
+        """Return sigma in a round, counted from 0, of so many."""
 
 
-Sigma: TypeAlias = float | str | Schedule | Callable[[int, int | None], float]
+Sigma: TypeAlias = float | str | Schedule | Curve
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,19 +98,21 @@ class constant(Schedule):
 
 @dataclass(frozen=True, repr=False)
 class _Interpolation(Schedule):
+    above_zero: ClassVar[bool] = False  # start and stop
+
     start: float
     stop: float
     rounds: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self.start, "start", 0)
-        check_number(self.stop, "stop", 0)
+        check_number(self.start, "start", 0, open_low=self.above_zero)
+        check_number(self.stop, "stop", 0, open_low=self.above_zero)
         check_number(self.rounds, "rounds", 1, integer=True, optional=True)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return sigma in a round; it stays at `stop` after the last one."""
-        total = self.rounds if self.rounds is not None else rounds
+        total = self.rounds or rounds
         if total is None:
             raise ValueError(
                 f"{self!r} needs to know the number of rounds: pass rounds= to the schedule, to "
@@ -131,9 +122,9 @@ class _Interpolation(Schedule):
             return float(self.stop)
         return self._between(min(round / max(total - 1, 1), 1.0))
 
-    @abstractmethod
     def _between(self, share: float) -> float:
         """Return sigma after a share of the rounds."""
+        return self.start * (1 - share) + self.stop * share
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,10 +144,7 @@ class geometric(_Interpolation):
     [1.0, 0.1, 0.01]
     """
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.start, "start", 0, open_low=True)
-        check_number(self.stop, "stop", 0, open_low=True)
+    above_zero = True
 
     def _between(self, share: float) -> float:
         return math.exp(math.log(self.start) * (1 - share) + math.log(self.stop) * share)
@@ -179,9 +167,6 @@ class linear(_Interpolation):
     [1.0, 0.75, 0.5]
     """
 
-    def _between(self, share: float) -> float:
-        return self.start * (1 - share) + self.stop * share
-
 
 @dataclass(frozen=True, repr=False)
 class cosine(_Interpolation):
@@ -189,10 +174,8 @@ class cosine(_Interpolation):
 
     Parameters
     ----------
-    start, stop : float
-        First and last sigma, above 0, or weight, at least 0.
-    rounds : int, optional
-        How many rounds it takes; all of the fit by default. Afterwards sigma stays at `stop`.
+    start, stop, rounds
+        As for `linear`.
 
     Examples
     --------
@@ -201,8 +184,7 @@ class cosine(_Interpolation):
     """
 
     def _between(self, share: float) -> float:
-        fall = (1 - math.cos(math.pi * share)) / 2
-        return self.start * (1 - fall) + self.stop * fall
+        return super()._between((1 - math.cos(math.pi * share)) / 2)
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,7 +245,7 @@ class join(Schedule):
     [1.0, 1.0, 1.0, 0.5, 0.25]
     """
 
-    schedules: tuple[Callable[[int, int | None], float], ...]
+    schedules: tuple[Curve, ...]
     boundaries: tuple[int, ...]
     unit: Literal["absolute", "spread"] = field(default="absolute", init=False, compare=False)
 
@@ -295,106 +277,29 @@ class join(Schedule):
 
 
 SCHEDULES: dict[str, Callable[..., Schedule]] = {
-    "constant": constant,
-    "cosine": cosine,
-    "geometric": geometric,
-    "join": join,
-    "linear": linear,
-    "staircase": staircase,
+    kind.__name__: kind for kind in (constant, cosine, geometric, join, linear, staircase)
 }
 
 
-def as_schedule(value: Sigma, name: str = "sigma") -> Callable[[int, int | None], float]:
-    """Return a schedule from whatever stands for one.
-
-    Parameters
-    ----------
-    value : float, Schedule, callable or str
-        A number is constant; a callable takes (round, rounds); a string is a number or a call
-        such as "geometric(1, 0.1)".
-    name : str
-        What is scheduled, for messages.
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    ValueError
-        If a number is below 0, or there is no such schedule.
-
-    Examples
-    --------
-    >>> as_schedule("staircase(64, 0.5, 10)")
-    staircase(start=64, factor=0.5, every=10)
-    """
-    if isinstance(value, str):
-        return _parse(value, name)
-    if callable(value):
-        return value
-    return constant(check_number(value, name, 0))
-
-
-def _parse(text: str, name: str) -> Schedule:
+def as_schedule(value: Sigma, name: str = "sigma") -> Curve:
+    """Return a schedule from a number, a function, or a string that is a number or a call."""
+    if not isinstance(value, str):
+        return value if callable(value) else constant(check_number(value, name, 0))
     try:
-        value = evaluate(text, SCHEDULES)
-        return value if isinstance(value, Schedule) else constant(check_number(value, name, 0))
+        read = evaluate(value, SCHEDULES)
+        return read if isinstance(read, Schedule) else constant(check_number(read, name, 0))
     except KeyError as error:
         raise unknown_name("schedule", error.args[0], SCHEDULES) from None
     except (SyntaxError, TypeError, ValueError) as error:
         raise ValueError(
             f"{name} must be a number or a schedule such as 'geometric(1, 0.1)', got "
-            f"{quoted(text)}: {error}"
+            f"{quoted(value)}: {error}"
         ) from None
 
 
-def unit_of(schedule: Callable[[int, int | None], float]) -> str:
-    """Return the unit of a schedule, or of a plain function that stands for one.
-
-    Parameters
-    ----------
-    schedule : callable
-
-    Returns
-    -------
-    {"absolute", "spread"}
-
-    Examples
-    --------
-    >>> unit_of(geometric(1, 0.1, unit="spread")), unit_of(lambda round, rounds: 1.0)
-    ('spread', 'absolute')
-    """
+def unit_of(schedule: Curve) -> str:
+    """Return the unit of a schedule, or of a plain function that stands for one."""
     return str(getattr(schedule, "unit", "absolute"))
-
-
-def sigma_at(schedule: Callable[[int, int | None], float], round: int, rounds: int | None) -> float:
-    """Return sigma in a round, refusing what no width can be.
-
-    Parameters
-    ----------
-    schedule : callable
-        A schedule or a function of (round, rounds).
-    round : int
-        The boosting round, from 0.
-    rounds : int, optional
-        How many rounds there will be.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the schedule gives anything but a finite number of at least 1e-300.
-
-    Examples
-    --------
-    >>> sigma_at(lambda round, rounds: 1 / (1 + round), 3, None)
-    0.25
-    """
-    return check_sigma(schedule(round, rounds), f"sigma in round {round}")
 
 
 def check_sigma(value: Any, name: str) -> float:
@@ -402,66 +307,17 @@ def check_sigma(value: Any, name: str) -> float:
     return float(check_number(value, name, SMALLEST_SIGMA))
 
 
-def weight_at(
-    schedule: Callable[[int, int | None], float], round: int, rounds: int | None
-) -> float:
-    """Return a weight in a round, refusing what is none.
+def sigma_at(schedule: Curve, round: int, rounds: int | None) -> float:
+    """Return sigma in a round, refusing what no width can be."""
+    return check_sigma(schedule(round, rounds), f"sigma in round {round}")
 
-    Parameters
-    ----------
-    schedule : callable
-        A schedule or a function of (round, rounds).
-    round : int
-        The boosting round, from 0.
-    rounds : int, optional
-        How many rounds there will be.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the schedule gives anything but a number of at least 0.
-
-    Examples
-    --------
-    >>> weight_at(linear(0, 1), 1, 5)
-    0.25
-    """
+def weight_at(schedule: Curve, round: int, rounds: int | None) -> float:
+    """Return a weight in a round, refusing what is none."""
     return float(check_number(schedule(round, rounds), f"weight in round {round}", 0))
 
 
-def check_schedule(
-    schedule: Callable[[int, int | None], float],
-    rounds: int | None,
-    value_at: Callable[..., float],
-) -> None:
-    """Refuse a schedule that gives what it must not in any of its rounds, as far as known.
-
-    Parameters
-    ----------
-    schedule : callable
-        A schedule or a function of (round, rounds).
-    rounds : int, optional
-        How many rounds there will be.
-    value_at : {sigma_at, weight_at}
-        What checks its value in a round.
-
-    Raises
-    ------
-    ValueError
-        If a value is not one, or the schedule needs to know the number of rounds.
-
-    Examples
-    --------
-    >>> check_schedule(linear(1, 0), 5, weight_at)
-    >>> check_schedule(linear(1, 0), 5, sigma_at)
-    Traceback (most recent call last):
-        ...
-    ValueError: sigma in round 4 must be a number of at least 1e-300, got 0.0.
-    """
-    known = rounds or getattr(schedule, "rounds", None) or 1
-    for round in range(known):
+def check_schedule(schedule: Curve, rounds: int | None, value_at: Callable[..., float]) -> None:
+    """Refuse a schedule whose value, by `sigma_at` or `weight_at`, is none in a round known of."""
+    for round in range(rounds or getattr(schedule, "rounds", None) or 1):
         value_at(schedule, round, rounds)
