@@ -9,8 +9,14 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.logistic import logistic_slope, truncation
 from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
-from gbrank.measures.gains import discount_values
-from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
+from gbrank.measures.measure import (
+    Measure,
+    Terms,
+    inverse,
+    per_query_sum,
+    relevance,
+    truncated_terms,
+)
 from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["AP"]
@@ -219,12 +225,5 @@ class AP(Measure):
         """Return relevance, 1 / min(R, k), k, and 1/rank up to k."""
         relevant = relevance(labels, self.threshold)
         count = per_query_sum(relevant, queries)
-        table = discount_values("reciprocal", queries.sizes, self.k)
         largest = count if self.k is None else np.minimum(count, self.k)
-        return Terms(
-            relevant,
-            count > 0,
-            scale=inverse(largest),
-            cut=np.inf if self.k is None else self.k,
-            table=table,
-        )
+        return truncated_terms(relevant, queries, "reciprocal", self.k, inverse(largest))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_choice
+from gbrank.common.checks import check_choice, check_labels
 from gbrank.data.columns import column_places, feature_columns
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
@@ -31,8 +31,6 @@ class CustomMeasure(Measure):
         The name that results use.
     columns : tuple of str or int
         The columns of X that the function is given.
-    values : ndarray, shape (n_columns, n_documents), optional
-        What they hold, once the measure is bound.
     """
 
     name: ClassVar[str] = "custom"
@@ -40,7 +38,6 @@ class CustomMeasure(Measure):
     function: Callable[..., float]
     label: str
     columns: tuple[str | int, ...] = ()
-    values: Matrix | None = field(default=None, compare=False, kw_only=True)
     ties: Literal["pessimistic", "optimistic", "order"] = field(default="pessimistic", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -68,18 +65,27 @@ class CustomMeasure(Measure):
         self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None, X: Any = None
     ) -> BoundMeasure:
         """Prepare the measure for many scorings of the same labels and columns."""
+        values = self._values(X, queries.n_documents)
+        checked = check_labels(labels, queries.n_documents)
+        program = Program(kernel=self.function, labels=checked, order=TIE_ORDERS[self.ties])
+        runner = FunctionRunner(program, queries, values)
+        defined = self.terms(checked, queries).defined
+        return BoundMeasure(self, queries, runner, defined, checked.max())
+
+    def _values(self, X: Any, n_documents: int) -> Matrix:
+        """Return what the columns hold, shape (n_columns, n_documents)."""
         if not self.columns:
-            return super().bind(labels, queries, n_jobs)
+            return np.empty((0, n_documents))
         if X is None:
             raise ValueError(
                 f"X must be given to {self}, which takes columns {list(self.columns)}."
             )
         values = feature_columns(X, self.columns)
-        if values.shape[1] != queries.n_documents:
+        if values.shape[1] != n_documents:
             raise ValueError(
-                f"X must have one row per document, {queries.n_documents}, got {values.shape[1]}."
+                f"X must have one row per document, {n_documents}, got {values.shape[1]}."
             )
-        return Measure.bind(replace(self, values=values), labels, queries, n_jobs)
+        return values
 
     def placed(self, schema: Schema) -> "CustomMeasure":
         """Return the measure with its columns by position, for features as a fit has them."""
@@ -92,18 +98,13 @@ class CustomMeasure(Measure):
         """Return the labels: what else the measure needs, the function knows."""
         return Terms(x=labels, defined=np.ones(queries.n_queries, dtype=bool))
 
-    def runner(self, terms: Terms, queries: Queries, n_jobs: int | None) -> Runner:
-        """Return what calls the function for each query."""
-        program = Program(kernel=self.function, labels=terms.x, order=TIE_ORDERS[self.ties])
-        return FunctionRunner(program, queries, self.values)
-
 
 class FunctionRunner(Runner):
     """Calls a plain Python function query by query, with the driver's order."""
 
-    def __init__(self, program: Program, queries: Queries, columns: Matrix | None) -> None:
+    def __init__(self, program: Program, queries: Queries, columns: Matrix) -> None:
         super().__init__(program, queries)
-        self._columns = np.empty((0, queries.n_documents)) if columns is None else columns
+        self._columns = columns
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the function's value of each query, shape (n_queries,)."""
@@ -121,18 +122,15 @@ class FunctionRunner(Runner):
         returned = self.program.kernel(
             scores[rows][ranking], labels[ranking], *columns[:, ranking].copy()
         )
-        return self._checked(returned, query)
-
-    def _checked(self, returned: Any, query: int) -> float:
-        name = getattr(self.program.kernel, "__name__", "a custom measure")
         try:
             value = float(returned)
         except (TypeError, ValueError):
             value = np.inf
-        if np.isinf(value):
-            (where,) = self.queries.ids[query : query + 1].tolist()
-            raise ValueError(
-                f"{name} must return a finite number, or NaN to leave a query out, got "
-                f"{returned!r:.60} for query {where!r}."
-            )
-        return value
+        if not np.isinf(value):
+            return value
+        name = getattr(self.program.kernel, "__name__", "a custom measure")
+        (where,) = self.queries.ids[query : query + 1].tolist()
+        raise ValueError(
+            f"{name} must return a finite number, or NaN to leave a query out, got "
+            f"{returned!r:.60} for query {where!r}."
+        )

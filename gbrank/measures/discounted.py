@@ -1,7 +1,7 @@
 """Measures of the form Z⁻¹ Σ G(y) D(r): DCG, NDCG, precision, recall, winner takes all, RBP."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,12 +16,17 @@ from gbrank.measures.gains import (
     check_discount,
     check_gain,
     discount_columns,
-    discount_values,
     gain_values,
     geometric_discount,
-    is_named,
 )
-from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
+from gbrank.measures.measure import (
+    Measure,
+    Terms,
+    inverse,
+    per_query_sum,
+    relevance,
+    truncated_terms,
+)
 from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["DCG", "NDCG", "RBP", "WTA", "DiscountedMeasure", "Precision", "Recall"]
@@ -124,23 +129,16 @@ class DiscountedMeasure(Measure):
         """Return gains, 1/Z, k, the kind of the discount, discounts, and who has a gain."""
         gains = self.gains(labels)
         discount, k = self.ranking_discount()
-        table = discount_values(discount, queries.sizes, k)
+        terms = truncated_terms(gains, queries, discount, k)
         with np.errstate(over="ignore"):
-            scale = inverse(self.normalizers(gains, table, queries))
-            defined = (per_query_sum(gains, queries) > 0) & (scale > 0)
-        return Terms(
-            gains,
-            defined,
-            scale=scale,
-            cut=np.inf if k is None else k,
-            constants=discount_columns(discount, queries.sizes),
-            table=table,
-        )
+            scale = inverse(self.normalizers(gains, terms.table, queries))
+        constants = discount_columns(discount, queries.sizes)
+        return replace(terms, defined=terms.defined & (scale > 0), scale=scale, constants=constants)
 
     @property
     def known_at_real_ranks(self) -> bool:
         """Whether the discount is one of those by name, which compiled code knows at any rank."""
-        return is_named(self.ranking_discount()[0])
+        return not callable(self.ranking_discount()[0])
 
 
 @register_measure
@@ -197,13 +195,8 @@ class NDCG(DCG):
 
     Parameters
     ----------
-    k : int, optional
-        Last rank that counts; all by default.
-    gain : {"exp2", "linear"}, tuple or callable
-        What a label is worth; see `gbrank.measures.gains.gain_values`.
-    discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
-        What a position is worth: one by name, `geometric_discount` or a callable; see
-        `gbrank.measures.gains.discount_values`.
+    k, gain, discount
+        As for `DCG`.
 
     References
     ----------

@@ -9,8 +9,7 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
 from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.gains import discount_values
-from gbrank.measures.measure import Measure, Terms, per_query_sum
+from gbrank.measures.measure import Measure, Terms, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["ERR"]
@@ -227,6 +226,4 @@ class ERR(Measure):
                 f"row {row}: set max_grade= to the largest label there can be."
             )
         stop = (np.exp2(labels) - 1) / 2**self.max_grade
-        table = discount_values("reciprocal", queries.sizes, self.k)
-        cut = np.inf if self.k is None else self.k
-        return Terms(stop, per_query_sum(stop, queries) > 0, cut=cut, table=table)
+        return truncated_terms(stop, queries, "reciprocal", self.k)

@@ -2,23 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.checks import check_number, unknown_name
+from gbrank.kernels import discounts as kinds
 from gbrank.kernels.compiled import Matrix, Vector
-from gbrank.kernels.discounts import (
-    FLAT,
-    GEOMETRIC,
-    LETOR,
-    LINEAR,
-    LOG2,
-    RECIPROCAL,
-    UNKNOWN,
-    fill,
-)
 
 __all__ = [
     "Discount",
@@ -27,7 +18,6 @@ __all__ = [
     "discount_values",
     "gain_values",
     "geometric_discount",
-    "is_named",
 ]
 
 Sizes = NDArray[np.int64]
@@ -71,11 +61,11 @@ GAINS: dict[str, Callable[[Vector], Vector]] = {
 }
 
 DISCOUNTS = {
-    "log2": LOG2,
-    "letor": LETOR,
-    "reciprocal": RECIPROCAL,
-    "flat": FLAT,
-    "linear": LINEAR,
+    "log2": kinds.LOG2,
+    "letor": kinds.LETOR,
+    "reciprocal": kinds.RECIPROCAL,
+    "flat": kinds.FLAT,
+    "linear": kinds.LINEAR,
 }
 # What strings can call.
 DISCOUNT_CALLS = {"geometric_discount": geometric_discount}
@@ -116,11 +106,7 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
     Returns
     -------
     ndarray, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If a gain is above 1e300 or negative, or a label has no entry in the table.
+        None is negative or above 1e300, and a table has an entry for each label: a ValueError.
 
     Examples
     --------
@@ -157,14 +143,12 @@ def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
     return np.asarray(table, dtype=np.float64)[labels.astype(np.int64)]
 
 
-def is_named(discount: Discount) -> bool:
-    """Say whether compiled code knows the discount at real ranks, and not those of a function."""
-    return isinstance(discount, str | geometric_discount)
-
-
 def discount_columns(discount: Discount, sizes: Sizes) -> Matrix:
     """Return the discount's kind and parameter for each query; `UNKNOWN` is that of a function."""
-    kind, parameter = _kind(discount, sizes)
+    kind: float = DISCOUNTS[discount] if isinstance(discount, str) else kinds.UNKNOWN
+    parameter: float | Sizes = sizes
+    if isinstance(discount, geometric_discount):
+        kind, parameter = kinds.GEOMETRIC, discount.p
     return np.column_stack([np.broadcast_to(item, len(sizes)) for item in (kind, parameter)])
 
 
@@ -186,12 +170,8 @@ def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> V
     Returns
     -------
     ndarray, shape (Σ m,)
-        The discounts of ranks 1 to m, query by query.
-
-    Raises
-    ------
-    ValueError
-        If a discount is negative, not finite, or grows with the rank.
+        The discounts of ranks 1 to m, query by query. A callable's that are negative, not finite,
+        or grow with the rank are a ValueError.
 
     Examples
     --------
@@ -199,25 +179,14 @@ def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> V
     array([1. , 0.5, 0. , 0. , 1. ])
     """
     ranks = 1 + np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    values = _values(discount, ranks, sizes)
+    if callable(discount):
+        values = _own_values(discount, int(sizes.max()))[ranks - 1]
+    else:
+        values = np.empty(len(ranks))
+        of_queries, parameters = discount_columns(discount, sizes).T
+        kinds.fill(of_queries[0], np.repeat(parameters, sizes), ranks.astype(np.float64), values)
     if k is not None:
         values[ranks > k] = 0
-    return values
-
-
-def _kind(discount: Discount, sizes: Sizes) -> tuple[float, float | Sizes]:
-    if isinstance(discount, geometric_discount):
-        return GEOMETRIC, discount.p
-    return DISCOUNTS[discount] if isinstance(discount, str) else UNKNOWN, sizes
-
-
-def _values(discount: Discount, ranks: Sizes, sizes: Sizes) -> Vector:
-    kind, parameter = _kind(discount, sizes)
-    if kind == UNKNOWN:
-        return _own_values(cast(Any, discount), int(sizes.max()))[ranks - 1]
-    values = np.empty(len(ranks))
-    parameters = np.repeat(np.broadcast_to(parameter, len(sizes)).astype(np.float64), sizes)
-    fill(kind, parameters, ranks.astype(np.float64), values)
     return values
 
 

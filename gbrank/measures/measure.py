@@ -25,6 +25,7 @@ from gbrank.kernels.contract import MeasureFunctions, Swaps
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.measure_value import measure_value
 from gbrank.kernels.program import Program
+from gbrank.measures.gains import Discount, discount_values
 from gbrank.parallel.collective import all_any, all_max, all_sum
 
 __all__ = ["BoundMeasure", "Measure", "Terms", "relevance"]
@@ -77,20 +78,9 @@ class Terms:
         labels: Vector | None = None,
         **others: Any,
     ) -> Program:
-        """Return a program of a kernel with these constants.
+        """Return a program of a kernel with these constants; `others` are as for `Program`.
 
-        Parameters
-        ----------
-        kernel : function
-        measure : MeasureFunctions
-        labels : ndarray, shape (n_documents,), optional
-            By which documents of equal score are sorted; their x by default.
-        **others
-            As for `Program`.
-
-        Returns
-        -------
-        Program
+        Documents of equal score are sorted by `labels`, shape (n_documents,), or else by x.
         """
         return Program(
             kernel=kernel,
@@ -174,29 +164,6 @@ class Measure(ABC):
         Terms
         """
 
-    def runner(self, terms: Terms, queries: Queries, n_jobs: int | None) -> Runner:
-        """Return what computes the value of each query.
-
-        Parameters
-        ----------
-        terms : Terms
-        queries : Queries
-        n_jobs : int, optional
-            Number of threads; all by default.
-
-        Returns
-        -------
-        Runner
-        """
-        program = terms.program(
-            measure_value,
-            MeasureFunctions(value=type(self).value),
-            measure_scratch=self.scratch,
-            tied=self.ties == "average",
-            order=TIE_ORDERS[self.ties],
-        )
-        return Runner(program, queries, n_jobs)
-
     @property
     def known_at_real_ranks(self) -> bool:
         """Whether `by_rank` knows what is needed of the measure at real ranks."""
@@ -228,7 +195,17 @@ class Measure(ABC):
         >>> NDCG().bind([1, 0], Queries.from_sizes([2])).per_query([0.0, 1.0]).round(4)
         array([0.6309])
         """
-        return BoundMeasure(self, check_labels(labels, queries.n_documents), queries, n_jobs)
+        checked = check_labels(labels, queries.n_documents)
+        terms = self.terms(checked, queries)
+        program = terms.program(
+            measure_value,
+            MeasureFunctions(value=type(self).value),
+            measure_scratch=self.scratch,
+            tied=self.ties == "average",
+            order=TIE_ORDERS[self.ties],
+        )
+        runner = Runner(program, queries, n_jobs)
+        return BoundMeasure(self, queries, runner, terms.defined, checked.max())
 
     def per_query(
         self,
@@ -333,62 +310,34 @@ class Measure(ABC):
 
 
 class BoundMeasure:
-    """A measure bound to labels and queries; made by `Measure.bind`.
-
-    Parameters
-    ----------
-    measure : Measure
-    labels : ndarray, shape (n_documents,)
-    queries : Queries
-    n_jobs : int, optional
-    """
+    """A measure bound to labels and queries; made by `Measure.bind`."""
 
     def __init__(
-        self, measure: Measure, labels: Vector, queries: Queries, n_jobs: int | None = None
+        self,
+        measure: Measure,
+        queries: Queries,
+        runner: Runner,
+        defined: NDArray[np.bool_],
+        largest_label: float,
     ) -> None:
         self.measure = measure
         self.queries = queries
-        terms = measure.terms(labels, queries)
-        self.defined = terms.defined
-        self.largest_label = labels.max()
-        self._runner = measure.runner(terms, queries, n_jobs)
+        self._runner = runner
+        self._defined = defined
+        self._largest_label = largest_label
 
     def per_query(self, scores: ArrayLike) -> Vector:
-        """Return the measure of each query, NaN where it is skipped.
-
-        Parameters
-        ----------
-        scores : array-like, shape (n_documents,)
-            Finite scores.
-
-        Returns
-        -------
-        ndarray, shape (n_queries,)
-        """
+        """Return the measure of each query for finite scores, NaN where it is skipped."""
         checked = check_finite(check_vector(scores, "scores", self.queries.n_documents), "scores")
         values = self._runner.values(checked)
         fill = self.measure.no_relevant
-        known = self.defined & ~np.isnan(values)  # a user's function may give NaN
+        known = self._defined & ~np.isnan(values)  # a user's function may give NaN
         return np.where(known, values, np.nan if fill == "skip" else float(fill))
 
     def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
-        """Return the weighted mean over the queries that are not skipped.
+        """Return the mean over the queries that are not skipped, weighted by query.
 
-        Parameters
-        ----------
-        scores : array-like, shape (n_documents,)
-            Finite scores.
-        weights : ndarray, shape (n_queries,), optional
-            Query weights, at least 0.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If every query (of positive weight) is skipped.
+        If every query (of positive weight) is skipped, that is a ValueError.
         """
         values = self.per_query(scores)
         weights = np.ones(len(values)) if weights is None else weights
@@ -403,7 +352,7 @@ class BoundMeasure:
             np.array([np.max(side, initial=-np.inf) for side in (weights, values, -values)])
         )
         if top == -np.inf:
-            label = all_max(float(self.largest_label))
+            label = all_max(float(self._largest_label))
             raise ValueError(
                 f"{self.measure} is undefined on every query: none has what it needs, such as a "
                 f"relevant document (the largest label is {label}). Set threshold= "
@@ -437,6 +386,16 @@ def per_query_sum(values: Vector, queries: Queries) -> Vector:
     """Return the sum of one value per document over each query."""
     sums: Vector = np.add.reduceat(values[queries.order], queries.offsets[:-1])
     return sums
+
+
+def truncated_terms(
+    x: Vector, queries: Queries, discount: Discount, k: int | None, scale: Vector | None = None
+) -> Terms:
+    """Return constants with the discounts up to rank k; a query needs a positive x."""
+    with np.errstate(over="ignore"):
+        defined = per_query_sum(x, queries) > 0
+    table = discount_values(discount, queries.sizes, k)
+    return Terms(x, defined, scale=scale, cut=np.inf if k is None else k, table=table)
 
 
 def inverse(values: NDArray[Any]) -> Vector:

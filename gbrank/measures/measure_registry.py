@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -20,10 +20,13 @@ __all__ = [
     "MEASURES",
     "MeasureFacts",
     "Metric",
+    "by_alias",
     "custom_measure",
+    "first_line",
     "get_measure",
     "is_measure",
     "list_measures",
+    "own_aliases",
     "register_measure",
 ]
 
@@ -36,30 +39,22 @@ GRAMMAR = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d+))?(\((?P<options>.*)
 
 @dataclass(frozen=True)
 class MeasureFacts:
-    """What is known of a registered measure.
-
-    Parameters
-    ----------
-    name : str
-        Its name in strings such as "ndcg@10".
-    aliases : tuple of str
-        Other names for it.
-    summary : str
-        The first line of its documentation.
-    cls : type
-        Its class.
-    truncated : bool
-        Whether it takes a last rank k.
-    swaps : bool
-        Whether LambdaRank can train on it.
-    """
+    """What is known of a registered measure; `summary` begins its documentation."""
 
     name: str
     aliases: tuple[str, ...]
     summary: str
     cls: type[Measure]
-    truncated: bool
-    swaps: bool
+
+    @property
+    def truncated(self) -> bool:
+        """Whether it takes a last rank k."""
+        return any(item.name == "k" for item in fields(self.cls))
+
+    @property
+    def swaps(self) -> bool:
+        """Whether LambdaRank can train on it."""
+        return self.cls.swaps is not None
 
     @property
     def usage(self) -> str:
@@ -67,18 +62,25 @@ class MeasureFacts:
         return self.name + ("[@K]" if self.truncated else "")
 
 
-def _own_aliases(cls: type[Measure]) -> tuple[str, ...]:
-    found: tuple[str, ...] = vars(cls).get("aliases", ())  # a subclass has others
+def own_aliases(item: Any) -> tuple[str, ...]:
+    """Return the other names of a class, or of an object's; its subclasses have others."""
+    found: tuple[str, ...] = vars(item if isinstance(item, type) else type(item)).get("aliases", ())
     return found
 
 
-def _aliases() -> dict[str, type[Measure]]:
-    return {alias: cls for cls in MEASURES.values() for alias in _own_aliases(cls)}
+def by_alias(registry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is registered by its other names."""
+    return {alias: item for item in registry.values() for alias in own_aliases(item)}
+
+
+def first_line(documented: Any) -> str:
+    """Return the first line of what documents a class or a function."""
+    return (documented.__doc__ or "").strip().split("\n")[0]
 
 
 def _taken() -> dict[str, Any]:
     functions = {name: measure.function for name, measure in CUSTOM.items()}
-    return MEASURES | _aliases() | functions
+    return MEASURES | by_alias(MEASURES) | functions
 
 
 def register_measure(cls: type[Measure]) -> type[Measure]:
@@ -106,31 +108,16 @@ def register_measure(cls: type[Measure]) -> type[Measure]:
     >>> register_measure(NDCG) is NDCG
     True
     """
-    for name in (cls.name, *_own_aliases(cls)):
+    for name in (cls.name, *own_aliases(cls)):
         refuse_taken(name, cls, _taken())
     MEASURES[cls.name] = cls
     return cls
 
 
 def is_measure(text: str) -> bool:
-    """Say whether a string names a measure, whatever its options.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> import gbrank.measures
-    >>> is_measure("map@5"), is_measure("ranknet")
-    (True, False)
-    """
+    """Say whether a string names a measure, whatever its options."""
     match = GRAMMAR.fullmatch(text.strip())
-    return text in CUSTOM or (match is not None and match["name"] in MEASURES | _aliases())
+    return text in CUSTOM or (match is not None and match["name"] in MEASURES | by_alias(MEASURES))
 
 
 def custom_measure(
@@ -176,10 +163,10 @@ def custom_measure(
     >>> custom_measure(clicked_first)([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], group=[2, 2])
     0.5
     """
-    own_name = str(getattr(function, "__name__", "custom"))
     if isinstance(columns, str) or not isinstance(columns, Sequence):
         raise TypeError(f"columns must be a list of columns, got {columns!r}.")
-    measure = CustomMeasure(function, own_name if name is None else name, tuple(columns))
+    label = str(getattr(function, "__name__", "custom")) if name is None else name
+    measure = CustomMeasure(function, label, tuple(columns))
     if name is not None:
         refuse_taken(name, function, _taken())
         CUSTOM[name] = measure
@@ -223,7 +210,7 @@ def get_measure(measure: Metric) -> Measure:
         return CUSTOM[measure]
     match = GRAMMAR.fullmatch(measure.strip())
     name = match["name"] if match else measure
-    known = MEASURES | _aliases()
+    known = MEASURES | by_alias(MEASURES)
     cls = known.get(name)
     if match is None or cls is None:
         meant = repr(measure.lower()) if is_measure(measure.lower()) else None
@@ -252,12 +239,11 @@ def list_measures() -> list[MeasureFacts]:
     >>> [facts.name for facts in list_measures()][:3]
     ['ap', 'bpref', 'dcg']
     """
-    classes = [_facts(name, cls, cls) for name, cls in MEASURES.items()]
-    functions = [_facts(name, CustomMeasure, item.function) for name, item in CUSTOM.items()]
+    classes = [
+        MeasureFacts(name, own_aliases(cls), first_line(cls), cls) for name, cls in MEASURES.items()
+    ]
+    functions = [
+        MeasureFacts(name, (), first_line(item.function), CustomMeasure)
+        for name, item in CUSTOM.items()
+    ]
     return sorted(classes + functions, key=lambda facts: facts.name)
-
-
-def _facts(name: str, cls: type[Measure], documented: Any) -> MeasureFacts:
-    truncated = any(item.name == "k" for item in fields(cls))
-    summary = (documented.__doc__ or "").strip().split("\n")[0]
-    return MeasureFacts(name, _own_aliases(cls), summary, cls, truncated, cls.swaps is not None)

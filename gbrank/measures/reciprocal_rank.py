@@ -2,14 +2,11 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
 from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.gains import discount_values
-from gbrank.measures.measure import Measure, Terms, per_query_sum, relevance
+from gbrank.measures.measure import Measure, Terms, relevance, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["RR"]
@@ -162,6 +159,4 @@ class RR(Measure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, and 1/rank up to k."""
         relevant = relevance(labels, self.threshold)
-        table = discount_values("reciprocal", queries.sizes, self.k)
-        cut = np.inf if self.k is None else self.k
-        return Terms(relevant, per_query_sum(relevant, queries) > 0, cut=cut, table=table)
+        return truncated_terms(relevant, queries, "reciprocal", self.k)
