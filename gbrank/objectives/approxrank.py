@@ -11,7 +11,6 @@ from gbrank.kernels.program import Program
 from gbrank.kernels.sigmoid_ranks import SCRATCH as SIGMOID_SCRATCH
 from gbrank.kernels.sigmoid_ranks import SigmoidParameters, sigmoid_measure
 from gbrank.kernels.soft_ranks import LONGEST_DIRECT, SCRATCH, ApproxParameters, approximate_measure
-from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
@@ -55,6 +54,7 @@ class ApproxRank(MeasureObjective):
     """
 
     name = "approx"
+    needs = "by_rank"
     wanted = "be a function of ranks for ApproxRank"
     declared = Facts(
         formula="−M(r̂), r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ))",
@@ -75,11 +75,6 @@ class ApproxRank(MeasureObjective):
         check_number(self.beta, "beta", 0, open_low=True)
         check_choice(self.sigmoid, "sigmoid", ["logistic", "arctan", "erf"])
 
-    @classmethod
-    def takes(cls, measure: Measure) -> bool:
-        """Say whether the measure can be written in ranks."""
-        return type(measure).by_rank is not None
-
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure at soft ranks."""
         if not self._measure.known_at_real_ranks:
@@ -87,20 +82,12 @@ class ApproxRank(MeasureObjective):
                 f"discount must be one known by name for ApproxRank, which needs it at real ranks; "
                 f"got {self.measure!r}."
             )
-        terms = self.terms(labels, queries)
-        functions = MeasureFunctions(by_rank=type(self._measure).by_rank)
-        if self.sigmoid != "logistic":
-            return terms.program(
-                sigmoid_measure,
-                functions,
-                parameters=SigmoidParameters(self.beta, self.sigmoid == "arctan"),
-                scratch=SIGMOID_SCRATCH,
-                measure_scratch=self._measure.scratch,
-            )
-        return terms.program(
-            approximate_measure,
-            functions,
-            parameters=ApproxParameters(self.beta),
-            scratch=SCRATCH,
+        logistic = self.sigmoid == "logistic"
+        others = SigmoidParameters(self.beta, self.sigmoid == "arctan")
+        return self.terms(labels, queries).program(
+            approximate_measure if logistic else sigmoid_measure,
+            MeasureFunctions(by_rank=type(self._measure).by_rank),
+            parameters=ApproxParameters(self.beta) if logistic else others,
+            scratch=SCRATCH if logistic else SIGMOID_SCRATCH,
             measure_scratch=self._measure.scratch,
         )

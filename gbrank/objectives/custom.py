@@ -24,17 +24,7 @@ QueryFunction = Callable[[Vector, Vector, float], tuple[float, Vector, Vector]]
 
 @dataclass(frozen=True)
 class CustomObjective(KernelObjective):
-    """An objective from a function of one query; made by `custom_objective`.
-
-    Parameters
-    ----------
-    function : callable
-        ``function(scores, labels, sigma) -> (loss, gradient, curvature)``.
-    name : str
-        The name that messages use.
-    own_facts : Facts
-        What is declared of it.
-    """
+    """An objective from a function of one query; made by `custom_objective`."""
 
     function: QueryFunction
     name: str = "custom"  # type: ignore[misc]
@@ -107,16 +97,7 @@ def _as_kernel(function: Any) -> Callable[..., Any]:
 
 
 class CompiledRunner(Runner):
-    """Runs a compiled function; looks again, in Python, at a query where it is at fault.
-
-    Parameters
-    ----------
-    program : Program
-    queries : Queries
-    n_jobs : int or None
-    function : callable
-        The user's compiled function.
-    """
+    """Runs a compiled function; looks again, in Python, at a query where it is at fault."""
 
     def __init__(
         self, program: Program, queries: Queries, n_jobs: int | None, function: QueryFunction
@@ -163,12 +144,11 @@ class PythonRunner(Runner):
         s = scores[rows]
         # Copies, so that the function may change its arguments.
         loss, g, h = self._checked(self.program.kernel(s.copy(), labels.copy(), sigma), len(s))
-        for what, values, wanted in (
-            ("loss", np.array([loss]), "finite"),
-            ("gradient", g, "finite"),
-            ("curvature", h, ">= 0 and finite"),
+        for what, values, least, wanted in (
+            ("loss", np.array([loss]), -inf, "finite"),
+            ("gradient", g, -inf, "finite"),
+            ("curvature", h, 0.0, ">= 0 and finite"),
         ):
-            least = 0.0 if what == "curvature" else -inf
             wrong = np.flatnonzero(~np.isfinite(values) | (values < least))
             if wrong.size:
                 row = "" if what == "loss" else f" in row {rows[wrong[0]]}"

@@ -7,17 +7,16 @@ to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+pointwise"
 import re
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, cast
 
 from gbrank.common.checks import unknown_name
 from gbrank.common.grammar import deep_nesting_refused, parse_options, split_outside
-from gbrank.measures.measure_registry import get_measure, is_measure
+from gbrank.measures.measure_registry import by_alias, get_measure, is_measure
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Facts, Objective
 from gbrank.objectives.objective_registry import (
     OBJECTIVES,
-    aliases,
     facts_of,
     list_objectives,
     register_objective,
@@ -90,14 +89,11 @@ def custom_objective(
     [0.0, -1.0]
     """
     options: dict[str, Any] = {} if facts is None else {"own_facts": facts}
-    objective = CustomObjective(function, name or _name_of(function), **options)
+    label = name or str(getattr(function, "__name__", "custom"))
+    objective = CustomObjective(function, label, **options)
     if name is not None:
         register_objective(objective)
     return objective
-
-
-def _name_of(function: Any) -> str:
-    return str(getattr(function, "__name__", "custom"))
 
 
 def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
@@ -146,32 +142,25 @@ def _from_text(text: str) -> Objective:
         )
     if text.startswith("(") and text.endswith(")"):
         return _from_text(text[1:-1].strip())
-    known = OBJECTIVES | aliases()
+    known = OBJECTIVES | by_alias(OBJECTIVES)
     if text in known:
         text = known[text].name
     match = GRAMMAR.fullmatch(text)
     name = match["name"] if match else text
     found = known.get(name)
     if match is None or found is None:
-        usages = (item.usage for item in list_objectives())
-        raise unknown_name("objective", name, [*usages, *aliases()], _meant(text.lower()))
+        names = [*(item.usage for item in list_objectives()), *by_alias(OBJECTIVES)]
+        asked = text.lower()
+        meant = FAMILIAR.get(asked, f"'lambda:{asked}'" if is_measure(asked) else None)
+        raise unknown_name("objective", name, names, meant)
     options = parse_options(match["options"] or "", text)
     if match["inner"] is not None:
         if not facts_of(found).takes_measure:
             raise ValueError(f"objective {name!r} takes no measure, got {text!r}.")
         options["measure"] = get_measure(match["inner"])
-    made: Objective = _make(found, options, text)
-    return made
-
-
-def _meant(text: str) -> str | None:
-    """Return what someone means who gives a measure, or a name from elsewhere."""
-    return FAMILIAR.get(text, f"'lambda:{text}'" if is_measure(text) else None)
-
-
-def _make(found: Any, options: dict[str, Any], objective: str) -> Any:
     accepted = [item.name for item in fields(found)]
     for option in options:
         if option not in accepted:
-            raise ValueError(f"objective {objective!r} takes {accepted}, got {option!r}.")
-    return replace(found, **options) if isinstance(found, CustomObjective) else found(**options)
+            raise ValueError(f"objective {text!r} takes {accepted}, got {option!r}.")
+    made = replace(found, **options) if isinstance(found, CustomObjective) else found(**options)
+    return cast(Objective, made)

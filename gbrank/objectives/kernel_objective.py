@@ -24,18 +24,7 @@ class KernelObjective(Summand):
 
     @abstractmethod
     def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return the kernel and its constants for these labels.
-
-        Parameters
-        ----------
-        labels : ndarray, shape (n_documents,)
-            Finite, non-negative labels.
-        queries : Queries
-
-        Returns
-        -------
-        Program
-        """
+        """Return the kernel and its constants for these labels, which are checked."""
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
@@ -48,8 +37,8 @@ class KernelObjective(Summand):
 class MeasureObjective(KernelObjective):
     """Base class of relaxations: objectives of a measure.
 
-    A subclass says which measures it `takes`, and in words what it asks of them, `wanted`:
-    "measure must {wanted}, got ...".
+    A subclass names what it `needs` a measure to declare, such as "swaps", or says itself which
+    ones it `takes`; and in words what it asks of them, `wanted`: "measure must {wanted}, got ...".
 
     Parameters
     ----------
@@ -57,6 +46,7 @@ class MeasureObjective(KernelObjective):
         Its own `ties` and `no_relevant` play no part.
     """
 
+    needs: ClassVar[str]
     wanted: ClassVar[str]
 
     measure: Measure | str = field(default_factory=NDCG)
@@ -68,9 +58,9 @@ class MeasureObjective(KernelObjective):
             raise ValueError(f"measure must {self.wanted}, got {measure}.")
 
     @classmethod
-    @abstractmethod
     def takes(cls, measure: Measure) -> bool:
         """Say whether the measure declares what is needed of it."""
+        return getattr(type(measure), cls.needs) is not None
 
     @property
     def _measure(self) -> Measure:

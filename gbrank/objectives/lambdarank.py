@@ -8,14 +8,11 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.logistic_pairs import FEW_GRADES, LONGEST, direct_pairs, with_pairs
 from gbrank.kernels.program import Program
-from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
 
 __all__ = ["LambdaRank"]
-
-BUILT_INS = ("lightgbm", "xgboost")
 
 
 @register_objective
@@ -58,6 +55,7 @@ class LambdaRank(MeasureObjective):
 
     name = "lambda"
     aliases = ("lambdarank",)
+    needs = "swaps"
     wanted = "have a swap delta for LambdaRank"
     declared = Facts(
         formula="λ_ij = −|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j",
@@ -79,7 +77,7 @@ class LambdaRank(MeasureObjective):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number(self.truncation, "truncation", 1, integer=True, optional=True)
-        check_choice(self.normalize, "normalize", [None, *BUILT_INS])
+        check_choice(self.normalize, "normalize", [None, "lightgbm", "xgboost"])
         check_choice(self.ties, "ties", ["expected", "order"])
         if not self._measure.truncatable and self.truncation and self.ties == "expected":
             raise ValueError(
@@ -87,36 +85,28 @@ class LambdaRank(MeasureObjective):
                 "a pair touches the top depends on which documents precede it."
             )
 
-    @classmethod
-    def takes(cls, measure: Measure) -> bool:
-        """Say whether the measure has a swap delta."""
-        return type(measure).swaps is not None
-
     @property
     def rescaled(self) -> bool:
         """Whether hooks may scale gradient and curvature: not when reproducing a built-in."""
-        return self.normalize not in BUILT_INS
+        return self.normalize is None
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap delta."""
         terms = self.terms(labels, queries)
-        built_in = self.normalize in BUILT_INS
-        scale = terms.scale
+        built_in = self.normalize is not None
         if built_in and self.truncation and hasattr(self.measure, "k"):
             cut: Any = replace(cast(Any, self.measure), k=self.truncation)
-            scale = cut.terms(labels, queries).scale
+            terms = replace(terms, scale=cut.terms(labels, queries).scale)
         tied = self.ties == "expected"
+        program = terms.program(
+            direct_pairs,
+            labels=labels,
+            measure_scratch=self._measure.scratch,
+            tied=tied,
+            order="descending" if tied else "input",
+        )
         return with_pairs(
-            replace(
-                terms,
-                scale=scale,
-            ).program(
-                direct_pairs,
-                labels=labels,
-                measure_scratch=self._measure.scratch,
-                tied=tied,
-                order="descending" if tied else "input",
-            ),
+            program,
             queries.sizes,
             type(self._measure).swaps,
             top=self.truncation,

@@ -1,8 +1,7 @@
 """Mixture: several objectives at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -13,11 +12,17 @@ from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.objective import Evaluator, Facts, Objective
 from gbrank.parallel.collective import all_any
 from gbrank.parallel.sums import order_free_mean
-from gbrank.schedules import Schedule, as_schedule, check_schedule, constant, unit_of, weight_at
+from gbrank.schedules import (
+    Curve,
+    Sigma,
+    as_schedule,
+    check_schedule,
+    constant,
+    unit_of,
+    weight_at,
+)
 
 __all__ = ["Mixture", "Summand"]
-
-Weight: TypeAlias = float | str | Schedule | Callable[[int, int | None], float]
 
 # Of an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
@@ -68,7 +73,7 @@ class Mixture(Summand):
     name = "mixture"
 
     objectives: Sequence[Objective]
-    weights: Sequence[Weight] | None = None
+    weights: Sequence[Sigma] | None = None
 
     def __post_init__(self) -> None:
         objectives = tuple(self.objectives)
@@ -124,14 +129,14 @@ class Mixture(Summand):
         return MixtureRunner(self, labels, queries, n_jobs, rounds)
 
 
-def _terms(objective: Objective) -> list[tuple[Objective, Weight]]:
+def _terms(objective: Objective) -> list[tuple[Objective, Sigma]]:
     """Return the objectives of a mixture with their weights, or an objective by itself."""
     if isinstance(objective, Mixture):
         return list(zip(objective.objectives, objective.weights or (), strict=True))
     return [(objective, 1.0)]
 
 
-def _checked(weight: Weight) -> float | Schedule | Callable[[int, int | None], float]:
+def _checked(weight: Sigma) -> float | Curve:
     """Return a weight as a number or something to call with each round."""
     schedule = as_schedule(weight, "weight")
     if unit_of(schedule) != "absolute":
@@ -142,16 +147,7 @@ def _checked(weight: Weight) -> float | Schedule | Callable[[int, int | None], f
 
 
 class MixtureRunner:
-    """Adds up the runners of objectives.
-
-    Parameters
-    ----------
-    mixture : Mixture
-    labels : ndarray, shape (n_documents,)
-    queries : Queries
-    n_jobs : int or None
-    rounds : int or None
-    """
+    """Adds up the runners of objectives."""
 
     def __init__(
         self,
@@ -173,10 +169,10 @@ class MixtureRunner:
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the mixed loss of each query, shape (n_queries,)."""
-        parts = self._parts(round)
-        return np.sum(
-            [share * runner.values(scores, sigma, round) for share, runner in parts], axis=0
-        )
+        losses = [
+            share * runner.values(scores, sigma, round) for share, runner in self._parts(round)
+        ]
+        return np.sum(losses, axis=0)
 
     def gradients(
         self, scores: Vector, sigma: float, round: int, weights: Vector

@@ -10,7 +10,6 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import NO_SWAPS, MeasureFunctions
 from gbrank.kernels.noisy_pairs import NOISY_SCRATCH, NoisyParameters, noisy_pairs
 from gbrank.kernels.program import Program
-from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
@@ -59,6 +58,7 @@ class NoisyLambdaRank(MeasureObjective):
     """
 
     name = "noisy"
+    needs = "swaps"
     wanted = "have a swap delta for NoisyLambdaRank"
     declared = Facts(
         formula="λ_ij = −E|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j, ΔM in rankings by "
@@ -80,11 +80,6 @@ class NoisyLambdaRank(MeasureObjective):
         check_number(self.truncation, "truncation", 1, integer=True, optional=True)
         check_number(self.seed, "seed", integer=True)
 
-    @classmethod
-    def takes(cls, measure: Measure) -> bool:
-        """Say whether the measure has a swap delta."""
-        return type(measure).swaps is not None
-
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap deltas in noisy rankings."""
         swaps = type(self._measure).swaps
@@ -96,7 +91,7 @@ class NoisyLambdaRank(MeasureObjective):
             labels=labels,
             parameters=NoisyParameters(
                 self.draws,
-                np.inf if self.truncation is None else float(self.truncation),
+                self.truncation or np.inf,
                 by_row=swaps.separable is None,
                 by_rank=swaps.separable is not None and self._measure.form == "discounted",
             ),

@@ -139,13 +139,8 @@ class Objective(ABC):
 
         Parameters
         ----------
-        labels : ndarray, shape (n_documents,)
-            Finite, non-negative labels.
-        queries : Queries
-        n_jobs : int or None
-            Number of threads.
-        rounds : int or None
-            How many rounds there will be, for schedules.
+        labels, queries, n_jobs, rounds
+            As for `bind`, which has checked them.
 
         Returns
         -------
@@ -206,16 +201,7 @@ class Objective(ABC):
 
 
 class BoundObjective:
-    """An objective bound to labels, queries and weights; made by `Objective.bind`.
-
-    Parameters
-    ----------
-    objective : Objective
-    queries : Queries
-    runner : Evaluator
-    sample_weight : ndarray, shape (n_documents,), optional
-    query_weight : ndarray, shape (n_queries,), optional
-    """
+    """An objective bound to labels, queries and weights; made by `Objective.bind`."""
 
     def __init__(
         self,
@@ -233,7 +219,7 @@ class BoundObjective:
         self._weights = np.empty(0) if weights is None else weights
 
     def loss(self, scores: ArrayLike, sigma: float = 1.0, round: int = 0) -> Vector:
-        """Return the loss of each query.
+        """Return the loss of each query, shape (n_queries,).
 
         Parameters
         ----------
@@ -244,10 +230,6 @@ class BoundObjective:
         round : int
             The boosting round, on which the draws of a stochastic objective and the share of an
             annealed mixture depend.
-
-        Returns
-        -------
-        ndarray, shape (n_queries,)
 
         Raises
         ------
@@ -260,27 +242,9 @@ class BoundObjective:
     def gradients(
         self, scores: ArrayLike, sigma: float = 1.0, round: int = 0
     ) -> tuple[Vector, Vector]:
-        """Return the derivative of the loss by each score, and the curvature.
+        """Return the derivative of the loss by each score, and the curvature, in order of rows.
 
-        Parameters
-        ----------
-        scores : array-like, shape (n_documents,)
-            Finite scores.
-        sigma : float
-            Width of the smoothing, in score units, at least 1e-300.
-        round : int
-            The boosting round, on which the draws of a stochastic objective and the share of an
-            annealed mixture depend.
-
-        Returns
-        -------
-        gradient, curvature : ndarray, shape (n_documents,)
-            In the order of the rows. The curvature is positive and finite.
-
-        Raises
-        ------
-        RuntimeError
-            If an entry is not finite; the message names the query.
+        Parameters and errors are those of `loss`; the curvature is positive and finite.
         """
         return self._runner.gradients(*self._check(scores, sigma), round, self._weights)
 

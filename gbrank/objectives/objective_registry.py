@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from gbrank.common.checks import refuse_taken
+from gbrank.measures.measure_registry import by_alias, first_line, own_aliases
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.objective import Facts, Objective
 
 __all__ = [
     "OBJECTIVES",
     "ObjectiveFacts",
-    "aliases",
     "facts_of",
     "list_objectives",
     "register_objective",
@@ -21,21 +21,7 @@ OBJECTIVES: dict[str, Any] = {}
 
 @dataclass(frozen=True)
 class ObjectiveFacts:
-    """What is known of a registered objective.
-
-    Parameters
-    ----------
-    name : str
-        Its name in strings such as "lambda:ndcg".
-    aliases : tuple of str
-        Other names for it.
-    summary : str
-        The first line of its documentation.
-    facts : Facts
-        What it declares.
-    cls : type
-        Its class.
-    """
+    """What is known of a registered objective; `summary` begins its documentation."""
 
     name: str
     aliases: tuple[str, ...]
@@ -76,28 +62,17 @@ def register_objective(
     >>> register_objective(RankNet) is RankNet
     True
     """
-    known = {name: _origin(item) for name, item in (OBJECTIVES | aliases()).items()}
-    for name in (objective.name, *_own_aliases(objective)):
+    known = {name: _origin(item) for name, item in (OBJECTIVES | by_alias(OBJECTIVES)).items()}
+    for name in (objective.name, *own_aliases(objective)):
         refuse_taken(name, _origin(objective), known)
     OBJECTIVES[objective.name] = objective
     return objective
-
-
-def aliases() -> dict[str, Any]:
-    """Return the objectives by their other names."""
-    return {alias: found for found in OBJECTIVES.values() for alias in _own_aliases(found)}
 
 
 def facts_of(objective: Any) -> Facts:
     """Return what a registered class, or an author of an objective of one's own, declares."""
     facts: Facts = getattr(objective, "declared" if isinstance(objective, type) else "facts")
     return facts
-
-
-def _own_aliases(objective: Any) -> tuple[str, ...]:
-    cls = objective if isinstance(objective, type) else type(objective)
-    found: tuple[str, ...] = vars(cls).get("aliases", ())  # a subclass has others
-    return found
 
 
 def _origin(objective: Any) -> Any:
@@ -120,8 +95,8 @@ def list_objectives() -> list[ObjectiveFacts]:
     return [
         ObjectiveFacts(
             name,
-            _own_aliases(found),
-            (found.__doc__ or "").strip().split("\n")[0],
+            own_aliases(found),
+            first_line(found),
             facts_of(found),
             found if isinstance(found, type) else type(found),
         )

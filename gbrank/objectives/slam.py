@@ -12,7 +12,7 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.grade_sums import SCRATCH, SLAMParameters, slam_hinges, slam_smooth
 from gbrank.kernels.program import Program
 from gbrank.measures.average_precision import AP
-from gbrank.measures.measure import Measure, Terms
+from gbrank.measures.measure import Terms
 from gbrank.objectives.grades import grades
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
@@ -64,6 +64,7 @@ class SLAM(MeasureObjective):
     """
 
     name = "slam"
+    needs = "bounded_by"
     wanted = "be NDCG or AP for SLAM"
     declared = Facts(
         formula="Σ_i v_i max(0, max_{y_j < y_i} (Δ + s_j − s_i))",
@@ -87,11 +88,6 @@ class SLAM(MeasureObjective):
                 "tight must be False, except for AP without a cut, whose smallest weights are "
                 f"known; got {self.tight} with {self.measure}."
             )
-
-    @classmethod
-    def takes(cls, measure: Measure) -> bool:
-        """Say whether it is known how the hinges bound 1 − measure."""
-        return measure.bounded_by is not None
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return hinges, or their smooth form, weighted by v."""

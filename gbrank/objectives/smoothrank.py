@@ -7,7 +7,6 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import MeasureFunctions
 from gbrank.kernels.program import Program
 from gbrank.kernels.soft_indicators import SCRATCH, SmoothParameters, smooth_measure
-from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
@@ -50,6 +49,7 @@ class SmoothRank(MeasureObjective):
     """
 
     name = "smooth"
+    needs = "by_position"
     wanted = "say what each position is worth for SmoothRank"
     declared = Facts(
         formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_{d(j)})²/σ)",
@@ -62,11 +62,6 @@ class SmoothRank(MeasureObjective):
         cost="O(m n) for n neighbours within 8√σ of a document",
         fast="O(m log m) where n is above 250",
     )
-
-    @classmethod
-    def takes(cls, measure: Measure) -> bool:
-        """Say whether the measure is one of what is at each position."""
-        return type(measure).by_position is not None
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure of soft indicators."""

@@ -11,7 +11,6 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.program import Program
 from gbrank.kernels.tied_cascade import CASCADE_SCRATCH, cascade_parameters, tied_cascade
 from gbrank.kernels.tied_expectation import SCRATCH, TieParameters, tied_expectation
-from gbrank.measures.measure import Measure
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
@@ -63,6 +62,7 @@ class TieRank(MeasureObjective):
     """
 
     name = "tie"
+    needs = "form"
     wanted = "be AP, RR, ERR or have the form Σ G(y) D(r)/Z, such as NDCG, for TieRank"
     declared = Facts(
         formula="−E[M of ⌊x⌋ + b, tied], x = s/σ + ½, P(b = 0) = φ(x − ⌊x⌋), P(b = 1) = 1 − φ",
@@ -82,11 +82,6 @@ class TieRank(MeasureObjective):
         check_choice(self.phi, "phi", ["spline", "linear"])
         check_number(self.sample, "sample", 1, integer=True, optional=True)
 
-    @classmethod
-    def takes(cls, measure: Measure) -> bool:
-        """Say whether the measure has one of the forms whose expectation is known."""
-        return measure.form is not None
-
     @property
     def facts(self) -> Facts:
         """What holds of the objective: it is stochastic if documents are drawn."""
@@ -98,7 +93,7 @@ class TieRank(MeasureObjective):
         rounding = TieParameters(
             paired=form == "paired",
             linear=self.phi == "linear",
-            per_label=np.inf if self.sample is None else float(self.sample),
+            per_label=self.sample or np.inf,
         )
         cascade = form == "cascade"
         return self.terms(labels, queries).program(
