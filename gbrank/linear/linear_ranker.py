@@ -28,10 +28,10 @@ from gbrank.linear.solvers import (
     regression_on_gains,
 )
 from gbrank.measures.gains import gain_values
+from gbrank.measures.grades import labels_differ
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import get_objective
-from gbrank.objectives.grades import labels_differ
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.regression import GainRegression
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at

@@ -309,29 +309,22 @@ class Measure(ABC):
         return type(self).__name__ + (format_options(k | options).replace(",", ", ") or "()")
 
 
+@dataclass(frozen=True, eq=False)
 class BoundMeasure:
     """A measure bound to labels and queries; made by `Measure.bind`."""
 
-    def __init__(
-        self,
-        measure: Measure,
-        queries: Queries,
-        runner: Runner,
-        defined: NDArray[np.bool_],
-        largest_label: float,
-    ) -> None:
-        self.measure = measure
-        self.queries = queries
-        self._runner = runner
-        self._defined = defined
-        self._largest_label = largest_label
+    measure: Measure
+    queries: Queries
+    runner: Runner
+    defined: NDArray[np.bool_]
+    largest_label: float
 
     def per_query(self, scores: ArrayLike) -> Vector:
         """Return the measure of each query for finite scores, NaN where it is skipped."""
         checked = check_finite(check_vector(scores, "scores", self.queries.n_documents), "scores")
-        values = self._runner.values(checked)
+        values = self.runner.values(checked)
         fill = self.measure.no_relevant
-        known = self._defined & ~np.isnan(values)  # a user's function may give NaN
+        known = self.defined & ~np.isnan(values)  # a user's function may give NaN
         return np.where(known, values, np.nan if fill == "skip" else float(fill))
 
     def mean(self, scores: ArrayLike, weights: Vector | None = None) -> float:
@@ -352,7 +345,7 @@ class BoundMeasure:
             np.array([np.max(side, initial=-np.inf) for side in (weights, values, -values)])
         )
         if top == -np.inf:
-            label = all_max(float(self._largest_label))
+            label = all_max(float(self.largest_label))
             raise ValueError(
                 f"{self.measure} is undefined on every query: none has what it needs, such as a "
                 f"relevant document (the largest label is {label}). Set threshold= "

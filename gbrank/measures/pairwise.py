@@ -11,6 +11,7 @@ from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.logistic import logistic_slope
 from gbrank.kernels.swaps import delta_in
 from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, PairWeights, sweep_pairs
+from gbrank.measures.grades import grades
 from gbrank.measures.measure import Measure, Terms, inverse
 from gbrank.measures.measure_registry import register_measure
 
@@ -230,26 +231,18 @@ class PairwiseCorrect(Measure):
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return each label's place among its query's labels, and the number of pairs."""
-        by_label = np.lexsort((labels, queries.index))
-        ordered = labels[by_label]
-        begins = np.zeros(len(labels), dtype=bool)
-        begins[queries.offsets[:-1]] = True
-        new_grade = np.concatenate([[True], ordered[1:] != ordered[:-1]]) | begins
-        running = np.cumsum(new_grade)
-        grade = np.empty(len(labels))
-        grade[by_label] = running - np.repeat(running[queries.offsets[:-1]], queries.sizes)
-        run_starts = np.flatnonzero(new_grade)
-        run_sizes = np.diff(np.append(run_starts, len(labels))).astype(np.float64)
-        run_query = queries.index[by_label][run_starts]
-        same = np.bincount(run_query, run_sizes**2, minlength=queries.n_queries)
+        grade = grades(labels, queries)
+        n_grades = 1 + np.maximum.reduceat(grade[queries.order], queries.offsets[:-1])
+        first = (np.cumsum(n_grades) - n_grades).astype(np.int64)  # of each query's grades
+        alike = np.bincount(first[queries.index] + grade.astype(np.int64)).astype(np.float64)
+        same = np.add.reduceat(alike**2, first)
         pairs = (queries.sizes.astype(np.float64) ** 2 - same) / 2
         factor, offset = self.span
-        grades = np.bincount(run_query, minlength=queries.n_queries).astype(np.float64)
         return Terms(
             grade,
             pairs > 0,
             scale=factor * inverse(pairs),
-            constants=np.column_stack([grades, np.full(queries.n_queries, offset)]),
+            constants=np.column_stack([n_grades, np.full(queries.n_queries, offset)]),
         )
 
 

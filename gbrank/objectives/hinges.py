@@ -1,6 +1,6 @@
 """Hinges on pairs: RankSVM, and GBRank, which squares them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from gbrank.data.queries import Queries
@@ -70,10 +70,9 @@ class SquaredHinge(RankSVM):
     """
 
     name = "gbrank"
-    declared = Facts(
+    declared = replace(
+        RankSVM.declared,
         formula="Σ_{y_i > y_j} ½ max(0, 1 − (s_i − s_j)/σ)²",
         source="Zheng et al. 2007, section 3.1",
-        convex=True,
-        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents",
     )
     squared = True

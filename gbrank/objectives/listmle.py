@@ -6,7 +6,7 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.grade_sums import SCRATCH, list_likelihood
 from gbrank.kernels.program import Program
-from gbrank.objectives.grades import grades
+from gbrank.measures.grades import grades
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective

@@ -197,26 +197,20 @@ class Objective(ABC):
         per_query = check_weights(query_weight, "query_weight", queries.n_queries, "query")
         check_number(rounds, "rounds", 1, integer=True, optional=True)
         runner = self.runner(checked, queries, n_jobs, rounds)
-        return BoundObjective(self, queries, runner, documents, per_query)
+        weights = document_weights(queries, documents, per_query)
+        weights = np.empty(0) if weights is None else weights
+        return BoundObjective(self, queries, runner, weights, per_query)
 
 
+@dataclass(frozen=True, eq=False)
 class BoundObjective:
     """An objective bound to labels, queries and weights; made by `Objective.bind`."""
 
-    def __init__(
-        self,
-        objective: Objective,
-        queries: Queries,
-        runner: Evaluator,
-        sample_weight: Vector | None,
-        query_weight: Vector | None,
-    ) -> None:
-        self.objective = objective
-        self.queries = queries
-        self._runner = runner
-        self._query_weight = query_weight
-        weights = document_weights(queries, sample_weight, query_weight)
-        self._weights = np.empty(0) if weights is None else weights
+    objective: Objective
+    queries: Queries
+    runner: Evaluator
+    weights: Vector  # of each document, its query's weight in it; or empty
+    query_weight: Vector | None
 
     def loss(self, scores: ArrayLike, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, shape (n_queries,).
@@ -236,8 +230,8 @@ class BoundObjective:
         RuntimeError
             If a loss is not finite; the message names the query.
         """
-        losses = self._runner.values(*self._check(scores, sigma), round)
-        return losses if self._query_weight is None else losses * self._query_weight
+        losses = self.runner.values(*self._check(scores, sigma), round)
+        return losses if self.query_weight is None else losses * self.query_weight
 
     def gradients(
         self, scores: ArrayLike, sigma: float = 1.0, round: int = 0
@@ -246,7 +240,7 @@ class BoundObjective:
 
         Parameters and errors are those of `loss`; the curvature is positive and finite.
         """
-        return self._runner.gradients(*self._check(scores, sigma), round, self._weights)
+        return self.runner.gradients(*self._check(scores, sigma), round, self.weights)
 
     def _check(self, scores: ArrayLike, sigma: float) -> tuple[Vector, float]:
         checked = check_vector(scores, "scores", self.queries.n_documents)

@@ -8,7 +8,7 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.program import Program
 from gbrank.kernels.softmax import noisy_softmax_loss
 from gbrank.measures.gains import Gain, check_gain, gain_values
-from gbrank.objectives.grades import labels_differ
+from gbrank.measures.grades import labels_differ
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
