@@ -30,26 +30,8 @@ from gbrank.objectives.objective import Facts, Objective
 from gbrank.objectives.objective_registry import register_objective
 
 __all__ = [
-    "DiscountedMeasure",
-    "Facts",
-    "KernelObjective",
-    "Measure",
-    "MeasureFunctions",
-    "MeasureObjective",
-    "NoParameters",
-    "Objective",
-    "Program",
-    "Queries",
-    "Query",
-    "Ranking",
-    "SeparableDelta",
-    "Swaps",
-    "Terms",
-    "bound_steps",
-    "custom_objective",
-    "inline",
-    "plain",
-    "register_measure",
-    "register_objective",
-    "to_score_units",
-]
+    "DiscountedMeasure", "Facts", "KernelObjective", "Measure", "MeasureFunctions",
+    "MeasureObjective", "NoParameters", "Objective", "Program", "Queries", "Query", "Ranking",
+    "SeparableDelta", "Swaps", "Terms", "bound_steps", "custom_objective", "inline", "plain",
+    "register_measure", "register_objective", "to_score_units",
+]  # fmt: skip

@@ -18,21 +18,9 @@ from gbrank.common.grammar import changed_options, evaluate, format_options
 from gbrank.common.quoting import quoted
 
 __all__ = [
-    "Schedule",
-    "Sigma",
-    "as_schedule",
-    "check_schedule",
-    "check_sigma",
-    "constant",
-    "cosine",
-    "geometric",
-    "join",
-    "linear",
-    "sigma_at",
-    "staircase",
-    "unit_of",
-    "weight_at",
-]
+    "Schedule", "Sigma", "as_schedule", "check_schedule", "check_sigma", "constant", "cosine",
+    "geometric", "join", "linear", "sigma_at", "staircase", "unit_of", "weight_at",
+]  # fmt: skip
 
 SMALLEST_SIGMA = 1e-300  # its inverse is a number too
 Curve: TypeAlias = Callable[[int, int | None], float]

@@ -16,19 +16,9 @@ from gbrank.measures.gains import DISCOUNT_CALLS
 from gbrank.measures.measure import Measure
 
 __all__ = [
-    "CUSTOM",
-    "MEASURES",
-    "MeasureFacts",
-    "Metric",
-    "by_alias",
-    "custom_measure",
-    "first_line",
-    "get_measure",
-    "is_measure",
-    "list_measures",
-    "own_aliases",
-    "register_measure",
-]
+    "CUSTOM", "MEASURES", "MeasureFacts", "Metric", "by_alias", "custom_measure", "first_line",
+    "get_measure", "is_measure", "list_measures", "own_aliases", "register_measure",
+]  # fmt: skip
 
 MEASURES: dict[str, type[Measure]] = {}
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
@@ -94,7 +84,6 @@ def register_measure(cls: type[Measure]) -> type[Measure]:
     Returns
     -------
     type
-        The class itself.
 
     Raises
     ------

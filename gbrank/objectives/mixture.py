@@ -12,15 +12,7 @@ from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.objective import Evaluator, Facts, Objective
 from gbrank.parallel.collective import all_any
 from gbrank.parallel.sums import order_free_mean
-from gbrank.schedules import (
-    Curve,
-    Sigma,
-    as_schedule,
-    check_schedule,
-    constant,
-    unit_of,
-    weight_at,
-)
+from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, constant, unit_of, weight_at
 
 __all__ = ["Mixture", "Summand"]
 

@@ -35,33 +35,24 @@ class Facts:
 
     Parameters
     ----------
-    formula : str
-        The loss of one query, or its gradient where there is no loss.
-    source : str
-        Paper and equation.
+    formula, source : str
+        The loss of one query, or its gradient where there is no loss; paper and equation.
     convex : bool
         Whether the loss is convex in the scores.
     differentiable : bool
-        Whether the gradient is the derivative of the loss. If not, the derivative is that of
-        the loss with its weights frozen.
+        Whether the gradient is the derivative of the loss; if not, of the loss with its weights
+        frozen.
     shift_invariant : bool
-        Whether adding a constant to all scores of a query changes nothing, so that gradients
-        sum to zero.
-    stochastic : bool
-        Whether the gradient is drawn at random.
-    annealed : bool
-        Whether it depends on the round by a schedule of its own, besides that of sigma.
-    labels : str
-        Which labels it takes.
-    cost : str
-        Operations for a query of m documents.
+        Whether a constant on all scores of a query changes nothing, so that gradients sum to zero.
+    stochastic, annealed : bool
+        Whether the gradient is drawn at random; by a schedule of its own, besides that of sigma.
+    labels, cost : str
+        Which labels it takes; operations for a query of m documents.
     fast : str
-        Operations where long lists are summed in another way, and from which length on, or
-        "none".
-    sigma_unit : str
-        What sigma is measured in: "score", "squared score", or "none" if it plays no part.
-    sigma : str
-        The schedule where none is given.
+        Operations where long lists are summed in another way, from which length on, or "none".
+    sigma_unit, sigma : str
+        What sigma is measured in: "score", "squared score", or "none" if it plays no part; the
+        schedule where none is given.
     start : str
         The objective that trees learn first, for half of the rounds, or "none".
     needs_start : bool

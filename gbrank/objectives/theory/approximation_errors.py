@@ -79,8 +79,7 @@ def ndcg_error_bound(rank_error: float) -> float:
 
     References
     ----------
-    Qin, Liu & Li 2010, "A general approximation framework for direct optimization of information
-    retrieval measures", theorem 6.
+    Qin, Liu & Li 2010, as for `rank_error_bound`, theorem 6.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def ap_error_bound(rank_error: float, n_relevant: int, beta: float = 10.0) -> fl
     Parameters
     ----------
     rank_error : float
-        ε, the largest error of a rank, such as the maximum of `rank_error_bound`; at most ½.
+        ε as for `ndcg_error_bound`, at most ½.
     n_relevant : int
         R, the number of relevant documents.
     beta : float
@@ -117,8 +116,7 @@ def ap_error_bound(rank_error: float, n_relevant: int, beta: float = 10.0) -> fl
 
     References
     ----------
-    Qin, Liu & Li 2010, "A general approximation framework for direct optimization of information
-    retrieval measures", theorem 5.
+    Qin, Liu & Li 2010, as for `rank_error_bound`, theorem 5.
 
     Examples
     --------

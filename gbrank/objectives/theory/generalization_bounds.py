@@ -50,7 +50,8 @@ def generalization_bound(
     >>> round(generalization_bound(0.1, 1, 1, 100, 10_000, delta=0.05), 4)
     0.0843
     """
-    _check_sizes(lipschitz, norm, radius, n_queries)
+    _check_sizes(lipschitz=lipschitz, norm=norm, radius=radius)
+    check_number(n_queries, "n_queries", 1, integer=True)
     check_number(n_documents, "n_documents", 1, integer=True)
     check_number(delta, "delta", 0, 1, open_low=True)
     complexity = 3 * lipschitz * norm * radius * sqrt(n_documents / n_queries)
@@ -67,12 +68,8 @@ def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents:
     ----------
     sigma : float
         Width σ of the smoothing, in squared score units.
-    norm : float
-        B, the largest Euclidean norm of the weights.
-    radius : float
-        R, the largest Euclidean norm of a document's features.
-    n_documents : int
-        m, documents of the query.
+    norm, radius, n_documents
+        B, R and m, as for `generalization_bound`.
 
     Returns
     -------
@@ -85,8 +82,7 @@ def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents:
 
     References
     ----------
-    Chapelle & Wu 2010, "Gradient descent optimization of smoothed information retrieval
-    metrics", section 5.2.
+    Chapelle & Wu 2010, as for `generalization_bound`, section 5.2.
 
     Examples
     --------
@@ -95,8 +91,7 @@ def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents:
     32.0
     """
     check_number(sigma, "sigma", 0, open_low=True)
-    check_number(norm, "norm", 0)
-    check_number(radius, "radius", 0)
+    _check_sizes(norm=norm, radius=radius)
     check_number(n_documents, "n_documents", 1, integer=True)
     return float(8 * norm * radius * n_documents**1.5 / sigma)
 
@@ -116,10 +111,8 @@ def convex_excess_bound(lipschitz: float, norm: float, radius: float, n_queries:
         Σ_i |∂loss/∂s_i|.
     norm : float
         B, the Euclidean norm of the weights that are compared with.
-    radius : float
-        R, the largest Euclidean norm of a document's features.
-    n_queries : int
-        n, training queries, drawn independently.
+    radius, n_queries
+        R and n, as for `generalization_bound`.
 
     Returns
     -------
@@ -143,13 +136,12 @@ def convex_excess_bound(lipschitz: float, norm: float, radius: float, n_queries:
     >>> convex_excess_bound(lipschitz=2.0, norm=1.0, radius=1.0, n_queries=3200)
     0.1
     """
-    _check_sizes(lipschitz, norm, radius, n_queries)
+    _check_sizes(lipschitz=lipschitz, norm=norm, radius=radius)
+    check_number(n_queries, "n_queries", 1, integer=True)
     return lipschitz * norm * radius * sqrt(8 / n_queries)
 
 
-def _check_sizes(lipschitz: float, norm: float, radius: float, n_queries: int) -> None:
-    """Refuse what is negative, and a training set without queries."""
-    check_number(lipschitz, "lipschitz", 0)
-    check_number(norm, "norm", 0)
-    check_number(radius, "radius", 0)
-    check_number(n_queries, "n_queries", 1, integer=True)
+def _check_sizes(**sizes: float) -> None:
+    """Refuse what is negative."""
+    for name, value in sizes.items():
+        check_number(value, name, 0)
