@@ -9,14 +9,7 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.logistic import logistic_slope, truncation
 from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
-from gbrank.measures.measure import (
-    Measure,
-    Terms,
-    inverse,
-    per_query_sum,
-    relevance,
-    truncated_terms,
-)
+from gbrank.measures.measure import RelevanceMeasure, Terms, inverse, per_query_sum, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["AP"]
@@ -185,7 +178,7 @@ def ap_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class AP(Measure):
+class AP(RelevanceMeasure):
     """Average precision, Σ over relevant documents at rank r ≤ k of precision at r, over min(R, k).
 
     Parameters
@@ -209,7 +202,6 @@ class AP(Measure):
     aliases = ("map",)
     formula = "Σ_{r ≤ k} rel_r (Σ_{q ≤ r} rel_q)/r / min(R, k)"
     source = "Burges, Ragno & Le 2006, section 2"
-    labels = "floats ≥ 0, relevant from `threshold`"
     value = ap_value
     swaps = Swaps(separable=ap_swaps)
     by_rank = ap_by_rank
@@ -223,7 +215,7 @@ class AP(Measure):
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, 1 / min(R, k), k, and 1/rank up to k."""
-        relevant = relevance(labels, self.threshold)
+        relevant = self.gains(labels)
         count = per_query_sum(relevant, queries)
         largest = count if self.k is None else np.minimum(count, self.k)
         return truncated_terms(relevant, queries, "reciprocal", self.k, inverse(largest))

@@ -7,7 +7,7 @@ import numpy as np
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.measure import Measure, Terms, inverse, per_query_sum, relevance
+from gbrank.measures.measure import RelevanceMeasure, Terms, inverse, per_query_sum
 from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["BPref"]
@@ -126,7 +126,7 @@ def bpref_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class BPref(Measure):
+class BPref(RelevanceMeasure):
     """Binary preference, 1/R Σ over relevant i of 1 − min(irrelevant above i, R)/min(R, N).
 
     R documents are relevant and N are not; 1 if all are relevant.
@@ -150,7 +150,6 @@ class BPref(Measure):
     name = "bpref"
     formula = "1/R Σ over relevant i of 1 − min(irrelevant above i, R)/min(R, N)"
     source = "Buckley & Voorhees 2004"
-    labels = "floats ≥ 0, relevant from `threshold`"
     value = bpref_value
     swaps = Swaps(separable=bpref_swaps)
     truncatable = False
@@ -159,7 +158,7 @@ class BPref(Measure):
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance and, per query, 1/(R min(R, N)), R and min(R, N)."""
-        relevant = relevance(labels, self.threshold)
+        relevant = self.gains(labels)
         count = per_query_sum(relevant, queries)
         smaller = np.maximum(np.minimum(count, queries.sizes - count), 1.0)
         return Terms(

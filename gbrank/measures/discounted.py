@@ -21,10 +21,10 @@ from gbrank.measures.gains import (
 )
 from gbrank.measures.measure import (
     Measure,
+    RelevanceMeasure,
     Terms,
     inverse,
     per_query_sum,
-    relevance,
     truncated_terms,
 )
 from gbrank.measures.measure_registry import register_measure
@@ -233,7 +233,7 @@ class NDCG(DCG):
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class Precision(DiscountedMeasure):
+class Precision(RelevanceMeasure, DiscountedMeasure):
     """Precision at k: the share of relevant documents among the first k.
 
     Parameters
@@ -254,14 +254,9 @@ class Precision(DiscountedMeasure):
     aliases = ("p",)
     formula = "Σ_{r ≤ k} rel_r / k"
     source = "as in trec_eval"
-    labels = "floats ≥ 0, relevant from `threshold`"
 
     k: int | None = None
     threshold: float = 1.0
-
-    def gains(self, labels: Vector) -> Vector:
-        """Return 1 for relevant documents."""
-        return relevance(labels, self.threshold)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return 1 up to k."""
@@ -301,7 +296,7 @@ class Recall(Precision):
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class WTA(DiscountedMeasure):
+class WTA(RelevanceMeasure, DiscountedMeasure):
     """Winner takes all: 1 if the first document is relevant, else 0.
 
     Parameters
@@ -322,13 +317,8 @@ class WTA(DiscountedMeasure):
     name = "wta"
     formula = "rel_1"
     source = "Burges, Ragno & Le 2006, section 2"
-    labels = "floats ≥ 0, relevant from `threshold`"
 
     threshold: float = 1.0
-
-    def gains(self, labels: Vector) -> Vector:
-        """Return 1 for relevant documents."""
-        return relevance(labels, self.threshold)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return 1 at the first rank."""
@@ -337,7 +327,7 @@ class WTA(DiscountedMeasure):
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class RBP(DiscountedMeasure):
+class RBP(RelevanceMeasure, DiscountedMeasure):
     """Rank-biased precision, (1 − p) Σ_{r ≤ k} rel(r) p^(r − 1).
 
     Parameters
@@ -362,7 +352,6 @@ class RBP(DiscountedMeasure):
     name = "rbp"
     formula = "(1 − p) Σ_{r ≤ k} rel_r p^{r − 1}"
     source = "Moffat & Zobel 2008"
-    labels = "floats ≥ 0, relevant from `threshold`"
 
     p: float = 0.8
     k: int | None = None
@@ -371,10 +360,6 @@ class RBP(DiscountedMeasure):
     def __post_init__(self) -> None:
         super().__post_init__()
         geometric_discount(self.p)
-
-    def gains(self, labels: Vector) -> Vector:
-        """Return 1 for relevant documents."""
-        return relevance(labels, self.threshold)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return (1 − p) p^(r − 1) up to k."""

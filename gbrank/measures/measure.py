@@ -28,7 +28,7 @@ from gbrank.kernels.program import Program
 from gbrank.measures.gains import Discount, discount_values
 from gbrank.parallel.collective import all_any, all_max, all_sum
 
-__all__ = ["BoundMeasure", "Measure", "Terms", "relevance"]
+__all__ = ["BoundMeasure", "Measure", "RelevanceMeasure", "Terms"]
 
 Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
 NoRelevant: TypeAlias = Literal["skip", 0, 1]
@@ -309,6 +309,17 @@ class Measure(ABC):
         return type(self).__name__ + (format_options(k | options).replace(",", ", ") or "()")
 
 
+class RelevanceMeasure(Measure):
+    """Base class of measures to which a document is relevant, from a `threshold` on, or not."""
+
+    labels = "floats ≥ 0, relevant from `threshold`"
+    threshold: float
+
+    def gains(self, labels: Vector) -> Vector:
+        """Return 1 where a label reaches the threshold, else 0."""
+        return (labels >= self.threshold).astype(np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class BoundMeasure:
     """A measure bound to labels and queries; made by `Measure.bind`."""
@@ -368,11 +379,6 @@ def query_weights(
         means = np.add.reduceat(per_document[queries.order], queries.offsets[:-1]) / queries.sizes
         weights = means if weights is None else means * weights
     return weights
-
-
-def relevance(labels: Vector, threshold: float) -> Vector:
-    """Return 1 where a label reaches the threshold, else 0."""
-    return (labels >= threshold).astype(np.float64)
 
 
 def per_query_sum(values: Vector, queries: Queries) -> Vector:

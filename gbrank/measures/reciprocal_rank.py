@@ -6,7 +6,7 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
 from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.measure import Measure, Terms, relevance, truncated_terms
+from gbrank.measures.measure import RelevanceMeasure, Terms, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
 __all__ = ["RR"]
@@ -122,7 +122,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 
 @register_measure
 @dataclass(frozen=True, repr=False)
-class RR(Measure):
+class RR(RelevanceMeasure):
     """Reciprocal rank: 1/r for the first relevant document at rank r ≤ k, else 0.
 
     Parameters
@@ -146,7 +146,6 @@ class RR(Measure):
     aliases = ("mrr",)
     formula = "1/r for the first r ≤ k with rel_r = 1, else 0"
     source = "Burges, Ragno & Le 2006, section 2"
-    labels = "floats ≥ 0, relevant from `threshold`"
     value = rr_value
     swaps = Swaps(separable=rr_swaps)
     by_rank = cascade_by_rank
@@ -158,5 +157,5 @@ class RR(Measure):
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, and 1/rank up to k."""
-        relevant = relevance(labels, self.threshold)
+        relevant = self.gains(labels)
         return truncated_terms(relevant, queries, "reciprocal", self.k)

@@ -1,7 +1,7 @@
 """Objectives that users write: a function of one query."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from math import inf
 from typing import Any
@@ -48,24 +48,17 @@ class CustomObjective(KernelObjective):
         return self.name
 
     def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return the function, to be compiled if it is a numba function."""
-        return Program(
-            kernel=_as_kernel(self.function) if _is_compiled(self.function) else self.function,
-            labels=labels,
-        )
+        """Return the function as a kernel, which a numba function can be."""
+        return Program(kernel=_as_kernel(self.function), labels=labels)
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
     ) -> Runner:
         """Return the compiled driver, or one that calls Python for each query."""
-        program = self.program(labels, queries)
-        if _is_compiled(self.function):
-            return CompiledRunner(program, queries, n_jobs, self.function)
-        return PythonRunner(program, queries)
-
-
-def _is_compiled(function: Callable[..., Any]) -> bool:
-    return isinstance(function, numba.core.dispatcher.Dispatcher)
+        python = PythonRunner(Program(kernel=self.function, labels=labels), queries)
+        if not isinstance(self.function, numba.core.dispatcher.Dispatcher):
+            return python
+        return CompiledRunner(self.program(labels, queries), queries, n_jobs, python)
 
 
 @cache
@@ -100,10 +93,10 @@ class CompiledRunner(Runner):
     """Runs a compiled function; looks again, in Python, at a query where it is at fault."""
 
     def __init__(
-        self, program: Program, queries: Queries, n_jobs: int | None, function: QueryFunction
+        self, program: Program, queries: Queries, n_jobs: int | None, python: "PythonRunner"
     ) -> None:
         super().__init__(program, queries, n_jobs)
-        self._python = PythonRunner(replace(program, kernel=function), queries)
+        self._python = python
 
     def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
         """Return the error for a query whose results are not usable."""

@@ -19,6 +19,8 @@ def rank_error_bound(scores: ArrayLike, sigma: float) -> Vector:
     |r̂_i − r_i| ≤ (m − 1)/(1 + exp(δ_i/σ)), where δ_i is the distance of score i to the nearest
     other one. Of documents of equal score the bound holds in any order.
 
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
     Parameters
     ----------
     scores : array-like, shape (m,)
@@ -30,11 +32,6 @@ def rank_error_bound(scores: ArrayLike, sigma: float) -> Vector:
     -------
     ndarray, shape (m,)
         In ranks. The largest of them is the bound of corollary 4.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
 
     References
     ----------
@@ -63,6 +60,8 @@ def ndcg_error_bound(rank_error: float) -> float:
 
     It holds for NDCG without a cut, with the discount 1/log2(1 + r) and any gains.
 
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
     Parameters
     ----------
     rank_error : float
@@ -71,11 +70,6 @@ def ndcg_error_bound(rank_error: float) -> float:
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
 
     References
     ----------
@@ -96,6 +90,8 @@ def ap_error_bound(rank_error: float, n_relevant: int, beta: float = 10.0) -> fl
 
     1/(1 + exp(β (1 − 2ε))) Σ_{i ≤ R} 1/(i − ε) + 2ε Σ_{i ≤ R} 1/(i (i − ε)), for ε of at most ½.
 
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
     Parameters
     ----------
     rank_error : float
@@ -108,11 +104,6 @@ def ap_error_bound(rank_error: float, n_relevant: int, beta: float = 10.0) -> fl
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
 
     References
     ----------

@@ -15,6 +15,8 @@ def generalization_bound(
     3 L B R √(m/n) + √(8 log(2/δ)/n), for all weights of norm at most B at once, with probability
     at least 1 − δ, for a loss with values from 0 to 1 that changes by at most L ‖s − s'‖₂.
 
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
     Parameters
     ----------
     lipschitz : float
@@ -33,11 +35,6 @@ def generalization_bound(
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
 
     References
     ----------
@@ -64,6 +61,8 @@ def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents:
     It is by scores of at most B R, in the Euclidean norm. The paper's conclusion is its 1/σ: the
     narrower the smoothing, the larger the danger of overfitting.
 
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
     Parameters
     ----------
     sigma : float
@@ -74,11 +73,6 @@ def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents:
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
 
     References
     ----------
@@ -104,6 +98,8 @@ def convex_excess_bound(lipschitz: float, norm: float, radius: float, n_queries:
     It does not depend on the number of documents if G does not: G is 2 for `SLAM`, whose weights
     v sum to at most 1. In `LinearRanker`, λ is ``reg_lambda``, with ``center="zero"``.
 
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
     Parameters
     ----------
     lipschitz : float
@@ -117,11 +113,6 @@ def convex_excess_bound(lipschitz: float, norm: float, radius: float, n_queries:
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
 
     References
     ----------

@@ -46,6 +46,8 @@ def check_lambdas(
     several scores; where lambdas jump, as `LambdaRank`'s do when documents swap ranks, a symmetric
     Jacobian on both sides of the jump does not suffice.
 
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
     Parameters
     ----------
     lambdas : callable
@@ -61,11 +63,6 @@ def check_lambdas(
     -------
     LambdaCondition
         The asymmetry and the smallest eigenvalue of J.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
 
     References
     ----------

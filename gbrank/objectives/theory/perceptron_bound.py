@@ -17,6 +17,8 @@ def perceptron_loss_bound(
 
     The paper's constant grows with the number of documents; this one does not.
 
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
     Parameters
     ----------
     radius : float
@@ -32,11 +34,6 @@ def perceptron_loss_bound(
     -------
     float
         A bound on ``cumulative_loss_[-1]``, for NDCG and AP.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable; the message names it.
 
     References
     ----------
