@@ -2,8 +2,7 @@
 
 A schedule is called as ``schedule(round, rounds)`` with the round from 0 and the total number of
 rounds. A plain function of the two works wherever a schedule does, and so does a number. With
-``unit="spread"`` a schedule is relative to how far scores lie apart. The weight in a mixture of
-objectives may be a schedule too.
+``unit="spread"`` it is relative to how far scores lie apart. A weight in a mixture may be one too.
 """
 
 import math

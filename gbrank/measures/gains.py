@@ -106,7 +106,7 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
     Returns
     -------
     ndarray, shape (n,)
-        None is negative or above 1e300, and a table has an entry for each label: a ValueError.
+        Gains below 0 or above 1e300, and labels beyond a table, are a ValueError.
 
     Examples
     --------

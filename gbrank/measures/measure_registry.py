@@ -179,8 +179,7 @@ def get_measure(measure: Metric) -> Measure:
     Raises
     ------
     ValueError
-        If there is no such measure (the message lists those that exist), or it does not take
-        the options.
+        If there is no such measure (the message lists those that exist), or it has no such options.
 
     Examples
     --------

@@ -55,9 +55,8 @@ def custom_objective(
     function : callable
         ``function(scores, labels, sigma) -> (loss, gradient, curvature)`` for ONE query, plain
         Python or compiled with `numba.njit` (then it runs on all threads). Documents come best
-        first: by falling score, equal scores by falling label. `loss` is a number, to be
-        minimised; `gradient` and `curvature` have one entry per document, the curvature none
-        below 0.
+        first: by falling score, equal scores by falling label. `loss` is a number, to be minimised;
+        `gradient` and `curvature` have one entry per document, the curvature none below 0.
     name : str, optional
         Registers the objective, so that strings and the command line know it.
     facts : Facts, optional
@@ -67,8 +66,7 @@ def custom_objective(
     Returns
     -------
     CustomObjective
-        Usable wherever a built-in objective is; grouping, threads, weights, checks and sigma
-        are taken care of.
+        Usable wherever a built-in objective is: queries, threads, weights and sigma are seen to.
 
     Raises
     ------

@@ -32,13 +32,11 @@ class LambdaRank(MeasureObjective):
         Only pairs of which one document is among the first `truncation` ranks take part; all by
         default. It is separate from the measure's k.
     normalize : {None, "lightgbm", "xgboost"}
-        ``"lightgbm"`` and ``"xgboost"`` do all that these libraries' built-in objectives do:
-        divide |ΔM| by 0.01 + |s_i − s_j|, take the ideal DCG at `truncation`, multiply the query
-        by log2(1 + S) / S, S = Σ|λ| over pairs, leave the overall scale alone, and (xgboost) double
-        the curvature.
+        ``"lightgbm"`` and ``"xgboost"`` do what these libraries' built-in objectives do: divide
+        |ΔM| by 0.01 + |s_i − s_j|, take the ideal DCG at `truncation`, multiply the query by
+        log2(1 + S) / S, S = Σ|λ| over pairs, leave the scale alone, and (xgboost) double curvature.
     ties : {"expected", "order"}
-        ``"order"`` takes documents of equal score in the order of the rows; it exists to
-        reproduce the built-ins.
+        ``"order"`` takes documents of equal score as the rows come, to reproduce the built-ins.
 
     References
     ----------

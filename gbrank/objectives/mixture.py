@@ -37,9 +37,8 @@ class Mixture(Summand):
     an objective has to say, whatever its scale; means are weighted as documents are. The string
     "0.7*lambda:ndcg+0.3*ranknet" makes one, and "lambda:ndcg+ranknet" one of equal weights, as
     ``first + second`` does. A weight may be a schedule: "linear(1,0)*listnet+linear(0,1)*ranknet"
-    goes from one objective in the first round to the other in the last. An objective whose weight
-    is 0 in a round is not computed then, and one without a curvature, as all pairs are in order,
-    has no say.
+    goes from one objective in the first round to the other in the last. An objective of weight 0
+    in a round is not computed then, and one without a curvature, all pairs in order, has no say.
 
     Parameters
     ----------
@@ -47,8 +46,7 @@ class Mixture(Summand):
         What to mix, at least two; the loss is the same mean of losses, without the division.
     weights : sequence of float above 0, schedule, callable or str, optional
         The weight of each objective; 1 by default. A schedule, such as ``linear(0, 1)``, or a
-        function of (round, rounds) gives a number of at least 0 for each round, of which one at
-        least must be above 0.
+        function of (round, rounds) gives numbers of at least 0, in each round one above 0.
 
     Examples
     --------
@@ -118,7 +116,13 @@ class Mixture(Summand):
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
     ) -> Evaluator:
         """Return what runs all objectives."""
-        return MixtureRunner(self, labels, queries, n_jobs, rounds)
+        weights = [as_schedule(weight) for weight in self.weights or ()]
+        for weight in weights:
+            check_schedule(weight, rounds, weight_at)
+        for round in range(rounds or 0):
+            _shares(weights, round, rounds)
+        runners = [item.runner(labels, queries, n_jobs, rounds) for item in self.objectives]
+        return MixtureRunner(weights, runners, rounds)
 
 
 def _terms(objective: Objective) -> list[tuple[Objective, Sigma]]:
@@ -138,26 +142,24 @@ def _checked(weight: Sigma) -> float | Curve:
     return schedule
 
 
+def _shares(weights: Sequence[Curve], round: int, rounds: int | None) -> list[float]:
+    """Return the weights in a round, over their sum."""
+    values = [weight_at(weight, round, rounds) for weight in weights]
+    total = sum(values)
+    if not 0 < total < np.inf:
+        raise ValueError(
+            f"weights in round {round} must have a sum above 0 and finite, got {values}."
+        )
+    return [value / total for value in values]
+
+
+@dataclass(frozen=True, eq=False)
 class MixtureRunner:
     """Adds up the runners of objectives."""
 
-    def __init__(
-        self,
-        mixture: Mixture,
-        labels: Vector,
-        queries: Queries,
-        n_jobs: int | None,
-        rounds: int | None,
-    ) -> None:
-        self._weights = [as_schedule(weight) for weight in mixture.weights or ()]
-        self._rounds = rounds
-        for weight in self._weights:
-            check_schedule(weight, rounds, weight_at)
-        for round in range(rounds or 0):
-            self._shares(round)
-        self._runners = [
-            objective.runner(labels, queries, n_jobs, rounds) for objective in mixture.objectives
-        ]
+    weights: Sequence[Curve]
+    runners: Sequence[Evaluator]
+    rounds: int | None
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the mixed loss of each query, shape (n_queries,)."""
@@ -181,17 +183,7 @@ class MixtureRunner:
             curvature += scale * h
         return gradient, np.maximum(curvature, SMALLEST_CURVATURE)
 
-    def _shares(self, round: int) -> list[float]:
-        """Return the weights in a round, over their sum."""
-        weights = [weight_at(weight, round, self._rounds) for weight in self._weights]
-        total = sum(weights)
-        if not 0 < total < np.inf:
-            raise ValueError(
-                f"weights in round {round} must have a sum above 0 and finite, got {weights}."
-            )
-        return [weight / total for weight in weights]
-
     def _parts(self, round: int) -> list[tuple[float, Evaluator]]:
         """Return the objectives that have a share in a round."""
-        parts = zip(self._shares(round), self._runners, strict=True)
+        parts = zip(_shares(self.weights, round, self.rounds), self.runners, strict=True)
         return [part for part in parts if part[0] > 0]

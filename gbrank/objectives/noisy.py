@@ -28,8 +28,7 @@ class NoisyLambdaRank(MeasureObjective):
 
     The noise depends on (seed, round, query) and on the rank of the document before it is added;
     the numbers that a document draws for the rankings of a round are evenly apart, modulo 1,
-    before they are made Gumbel. Documents of equal score and label share the mean of their
-    derivatives.
+    before they are made Gumbel. Documents of equal score and label share a mean derivative.
 
     Parameters
     ----------

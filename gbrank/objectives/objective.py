@@ -40,8 +40,7 @@ class Facts:
     convex : bool
         Whether the loss is convex in the scores.
     differentiable : bool
-        Whether the gradient is the derivative of the loss; if not, of the loss with its weights
-        frozen.
+        Whether the gradient is that of the loss; if not, of the loss with its weights frozen.
     shift_invariant : bool
         Whether a constant on all scores of a query changes nothing, so that gradients sum to zero.
     stochastic, annealed : bool
@@ -213,8 +212,7 @@ class BoundObjective:
         sigma : float
             Width of the smoothing, in score units, at least 1e-300.
         round : int
-            The boosting round, on which the draws of a stochastic objective and the share of an
-            annealed mixture depend.
+            The boosting round, on which draws and the shares of annealed mixtures depend.
 
         Raises
         ------

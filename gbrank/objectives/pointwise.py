@@ -28,8 +28,7 @@ class Pointwise(KernelObjective):
     target of all data. The intercept takes up what the query's documents have in common, so that
     scores need only tell them apart: they are logits of the target, up to a constant.
 
-    Mixed with another objective, as in ``LambdaRank() + Pointwise()`` or "lambda:ndcg+pointwise",
-    it steadies training.
+    Mixed with another objective, as in "lambda:ndcg+pointwise", it steadies training.
 
     Parameters
     ----------

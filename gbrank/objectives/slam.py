@@ -27,9 +27,8 @@ class SLAM(MeasureObjective):
     """SLAM: Σ_i v_i max(0, max_{y_j < y_i} (margin + s_j − s_i)), at least 1 − measure.
 
     For NDCG, v_i is G(y_i) D(i)/Z in the ideal order, averaged over documents of equal gain; for
-    AP, 1/R for each of the R relevant documents, whatever its k, or less if `tight`. Both maxima
-    are smoothed together,
-    v_i σ log(1 + Σ_{y_j < y_i} exp((margin + s_j − s_i)/σ)), which is larger and also convex.
+    AP, 1/R for each of the R relevant documents, whatever its k, or less if `tight`. Both maxima,
+    smoothed, are v_i σ log(1 + Σ_{y_j < y_i} exp((margin + s_j − s_i)/σ)): larger and also convex.
 
     Parameters
     ----------
@@ -39,8 +38,7 @@ class SLAM(MeasureObjective):
         By how much, in score units, a document should stand above all of smaller label. The loss
         is a bound on 1 − measure if it is at least 1.
     smooth : bool
-        Whether to smooth with width σ, in score units. If not, sigma plays no part, and the
-        gradient is a subgradient.
+        Whether to smooth with width σ, in score units; if not, σ plays no part in the subgradient.
     tight : bool
         Whether AP has the smallest equal weights with which its bound holds, Σ_i v_i/R of the
         paper's v_i = (m − R)/(R (m − R + i)), i = 1, ..., R. These have no slack where t relevant

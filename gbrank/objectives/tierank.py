@@ -27,11 +27,9 @@ class TieRank(MeasureObjective):
     otherwise, and documents on the same integer are tied: they share the mean of their discounts.
     The half makes 0, where scores start, the middle between two integers; on an integer the slope
     is zero. The expectation over all roundings is exact, and so is its gradient. A score's distance
-    from the integers matters: adding multiples of σ to all scores changes nothing, other
-    constants do.
+    from the integers matters: only multiples of σ can be added to all scores with no change.
 
-    The curvature is |gradient| and its mean over the query, over σ: a Newton step is less
-    than σ.
+    The curvature is |gradient| and its mean over the query, over σ: Newton steps are below σ.
 
     Parameters
     ----------
@@ -39,13 +37,11 @@ class TieRank(MeasureObjective):
         A measure of the form Σ G(y) D(r)/Z (NDCG, DCG, precision, recall, WTA, RBP), AP, RR or
         ERR. Its own `ties` and `no_relevant` play no part.
     phi : {"spline", "linear"}
-        φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps where x is an integer (the gradient is
-        that to the right).
+        φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps at integers x (it is that to the right).
     sample : int, optional
         Draw up to so many documents of each label anew in every round, and rank only these; the
-        paper draws 6. But for RR and ERR the measure is scaled so that the best order is worth
-        the same as without drawing: NDCG and AP are those of the drawn documents. All documents
-        take part by default.
+        paper draws 6, the default is all. But for RR and ERR the measure is scaled so that the best
+        order is worth the same as without drawing: NDCG and AP are those of the drawn documents.
 
     References
     ----------

@@ -52,8 +52,7 @@ def check_lambdas(
     ----------
     lambdas : callable
         Takes the scores of a query, shape (m,), and returns as many lambdas: ∂cost/∂s_j, as an
-        objective's gradient. (The paper's have the opposite sign, which changes only the sign
-        of the eigenvalues.)
+        objective's gradient. (The paper's have the opposite sign, and so have the eigenvalues.)
     scores : array-like, shape (m,)
         Where to check.
     step : float
