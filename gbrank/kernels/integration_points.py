@@ -35,9 +35,9 @@ NORMAL = _normal_table()
 @inline
 def chance_above(z: float) -> tuple[float, float]:
     """Return Φ(z), the chance that a document z above x stays there, and φ(z); |z| < FARTHEST."""
-    place = int(np.floor(z * PLACES + 0.5))
-    d = z - place / PLACES
-    terms = NORMAL[place + FARTHEST * PLACES]
+    place = np.uintp(z * PLACES + (FARTHEST * PLACES + 0.5))
+    d = z - (place / PLACES - FARTHEST)
+    terms = NORMAL[place]
     chance = terms[TERMS - 1]
     slope = 0.0
     for n in range(TERMS - 2, -1, -1):
@@ -79,13 +79,17 @@ def add_curvature(
     `sums` has two rows, an entry for each level of gains.
     """
     sums[:] = 0.0
-    for k in range(low, high):
-        sums[0, level[k]] += density[k]
-        sums[1, level[k]] += density[k] * gains[k]
+    # Unsigned indices need no wrap-around check.
+    for k in range(np.uintp(low), np.uintp(high)):
+        own = np.uintp(level[k])
+        sums[0, own] += density[k]
+        sums[1, own] += density[k] * gains[k]
     for n in range(1, sums.shape[1]):
         sums[0, n] += sums[0, n - 1]
         sums[1, n] += sums[1, n - 1]
     total, total_gain = sums[0, -1], sums[1, -1]
-    for k in range(low, high):
-        spread = gains[k] * (2 * sums[0, level[k]] - total) - (2 * sums[1, level[k]] - total_gain)
-        curvature[k] += weight / total * density[k] * max(spread, 0.0)
+    factor = weight / total
+    for k in range(np.uintp(low), np.uintp(high)):
+        own = np.uintp(level[k])
+        spread = gains[k] * (2 * sums[0, own] - total) - (2 * sums[1, own] - total_gain)
+        curvature[k] += factor * density[k] * max(spread, 0.0)

@@ -66,7 +66,7 @@ def accuracy_of(tolerance: float) -> Accuracy:
     return Accuracy(
         reach=-float(ndtri(tolerance / 1000)),
         step=np.pi * np.sqrt(2 / (digits + 1)),
-        smooth_step=13 / digits,
+        smooth_step=16 / digits,
         tail=digits + 9,
     )
 
@@ -170,7 +170,7 @@ def integrate(
             low += 1
         if low == high:
             continue
-        for j in range(low, high):
+        for j in range(np.uintp(low), np.uintp(high)):
             above[j], density[j] = chance_above(x - depth[j])
         if low + sum_of(above[low:high]) > deepest:
             break  # all that follow are above as well, and no rank so far down counts

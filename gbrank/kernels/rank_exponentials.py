@@ -22,10 +22,11 @@ from gbrank.kernels.integration_points import add_curvature, chance_above
 __all__ = ["fit_discounts", "fit_drops", "sum_exponentials"]
 
 # The largest rate −log z; the smallest is SLOWEST/m.
-FASTEST, SLOWEST = 8.0, 0.3
-# Ratio of one rate to the next, and how well known discounts are met.
-COARSE, COARSELY = 0.5, 2e-5
-FINE, FINELY = 0.6, 1e-7
+FASTEST, SLOWEST = 8.0, 1.0
+# More rates than this meet no tolerance that fewer miss.
+MOST_RATES = 32
+# Below this tolerance ranks are counted.
+FINEST = 1e-7
 # Shorter lists are counted as fast: measured.
 SHORTEST = 8
 # Where T is below exp(−FADED) it is left out.
@@ -49,38 +50,49 @@ def fit_discounts(table: Vector, queries: Queries, tolerance: float) -> tuple[Ve
     drops : ndarray, shape (n_queries, n_rates)
         NaN for short lists, and where the discount is no such sum, as one that is cut at a rank.
     """
-    if tolerance < FINELY:
-        return np.empty(0), np.empty((queries.n_queries, 0))
-    rates = _rates(queries.sizes.max(), tolerance)
-    longest = table[queries.offsets[np.argmax(queries.sizes)] :]
-    if len(longest) > 1 and 0 < longest[1] < longest[0]:  # it may fall geometrically
-        rates = -np.sort(-np.append(rates, np.log(longest[0] / longest[1])))
+    sizes, starts = queries.sizes, queries.offsets[:-1]
+    longest = int(np.argmax(sizes))
+    rates = _fewest_rates(table[starts[longest] :][: sizes[longest]], tolerance)
     drops = np.full((queries.n_queries, len(rates)), np.nan)
     known: dict[int, list[tuple[Vector, Vector]]] = {}
-    for query in np.argsort(-queries.sizes, kind="stable"):
-        discounts = table[queries.offsets[query] : queries.offsets[query + 1]]
-        m = len(discounts)
+    count = len(rates)
+    for query in np.argsort(-sizes, kind="stable"):
+        m = int(sizes[query])
+        discounts = table[starts[query] :][:m]
         if m < SHORTEST or discounts[-2] == 0:  # the last may be 0 without a cut: a linear one is
             continue
-        needed = rates >= _rates(m, tolerance)[-1]
-        fits = known.setdefault(int(needed.sum()), [])
+        fits = known.setdefault(m, [])
         for fitted, found in fits:
-            if np.array_equal(fitted[:m], discounts):
+            if np.array_equal(fitted, discounts):
                 drops[query] = found
                 break
         else:
             found = np.zeros(len(rates))
-            found[needed] = fit_drops(discounts, rates[needed], tolerance)
+            found[:count] = fit_drops(discounts, rates[:count], tolerance)
+            while count > 1:  # a shorter list needs no more than a longer one
+                fewer = fit_drops(discounts, rates[: count - 1], tolerance)
+                if np.isnan(fewer).any():
+                    break
+                count -= 1
+                found[:count], found[count:] = fewer, 0.0
             fits.append((discounts, found))
             drops[query] = found
     return rates, drops
 
 
-def _rates(m: int, tolerance: float) -> Vector:
-    """Return the rates for lists of m documents."""
-    ratio = COARSE if tolerance > COARSELY else FINE
-    count = 1 + np.ceil(np.log(SLOWEST / m / FASTEST) / np.log(ratio))
-    return np.asarray(FASTEST * ratio ** np.arange(count))
+def _fewest_rates(discounts: Vector, tolerance: float) -> Vector:
+    """Return as few rates as discounts need, or none if they are no sum of exponentials."""
+    if len(discounts) < SHORTEST or tolerance < FINEST:
+        return np.empty(0)
+    if 0 < discounts[1] < discounts[0]:  # they may fall geometrically
+        rates = np.log(discounts[:1] / discounts[1:2])
+        if not np.isnan(fit_drops(discounts, rates, tolerance)).any():
+            return rates
+    for count in range(2, MOST_RATES):
+        rates = np.geomspace(FASTEST, SLOWEST / len(discounts), count)
+        if not np.isnan(fit_drops(discounts, rates, tolerance)).any():
+            return rates
+    return np.empty(0)
 
 
 def fit_drops(discounts: Vector, rates: Vector, tolerance: float) -> Vector:
@@ -127,7 +139,7 @@ def sum_exponentials(
                 certain[r] *= 1.0 - spreads[r]
         if low == high:
             continue
-        for k in range(low, high):
+        for k in range(np.uintp(low), np.uintp(high)):
             above[k], density[k] = chance_above(x - depth[k])
         dropped = 0.0
         slope[low:high] = 0.0
@@ -151,7 +163,8 @@ def sum_exponentials(
             if r == first and product < np.exp(-FADED):
                 first += 1
         if wanted and high > low + 1:
-            for k in range(low, high):
+            for k in range(np.uintp(low), np.uintp(high)):
                 gradient[k] -= slope[k]
-            add_curvature(low, high, dropped, level, sums, density, gains, curvature)
+            if node % 2 == 0:  # what is only ever a step's size needs half of the points
+                add_curvature(low, high, 2 * dropped, level, sums, density, gains, curvature)
     return value
