@@ -3,8 +3,8 @@
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from sklearn import set_config
@@ -32,24 +32,15 @@ settings.load_profile("same")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Before a large run, have each worker compile the kernels of some objectives, for all to load.
+    """Before a large run, have the workers compile what most tests need, for all to load.
 
     Tests are handed out once every worker has come so far; without this all would compile all.
     """
-    worker = getattr(session.config, "workerinput", None)
-    if worker is None or len(session.items) < 400:
-        return
-    from battery import NAMES, kind
-    from gbrank import Queries, get_objective
+    many = len(session.items) >= 400 or "NUMBA_BOUNDSCHECK" in os.environ
+    if many and hasattr(session.config, "workerinput"):
+        from compiling import compile_what_no_other_does
 
-    kinds = [kind(name) for name in NAMES]
-    by_size = sorted(dict.fromkeys(kinds), key=kinds.count, reverse=True)
-    mine = by_size[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]
-    queries = Queries.from_sizes([5, 2000])  # what is swept is compiled for long lists only
-    labels, scores = np.arange(2005) % 3, np.arange(2005) % 7
-    for name in NAMES:
-        if kind(name) in mine:
-            get_objective(name).bind(labels, queries).gradients(scores)
+        compile_what_no_other_does(Path(session.config.getoption("basetemp")).parent)
 
 
 @pytest.fixture
