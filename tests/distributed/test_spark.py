@@ -68,6 +68,8 @@ def spark(java: None) -> Iterator[Any]:
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.driver.memory", "1g")
+        # A short life: to compile well costs more than it saves.
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
@@ -213,7 +215,11 @@ def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, booster: str, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("booster", "name"), [("lightgbm", "max_bin"), ("xgboost", "max_delta_step")]
+    ("booster", "name"),
+    [
+        ("lightgbm", "max_bin"),
+        pytest.param("xgboost", "max_delta_step", marks=pytest.mark.slow),
+    ],
 )
 def test_what_a_booster_refuses_is_not_repeated(rows: Any, booster: str, name: str) -> None:
     """Spark repeats a stage that fails; this one cannot succeed."""
@@ -224,7 +230,9 @@ def test_what_a_booster_refuses_is_not_repeated(rows: Any, booster: str, name: s
         ranker.fit(rows)
 
 
-@pytest.mark.parametrize("kind", [ZeroDivisionError, BoosterError])
+@pytest.mark.parametrize(
+    "kind", [ZeroDivisionError, pytest.param(BoosterError, marks=pytest.mark.slow)]
+)
 def test_an_error_in_one_task(rows: Any, kind: type[Exception], tmp_path: Path) -> None:
     """It ends all: a stage that Spark repeats would succeed here."""
     marker = tmp_path / "raised"
@@ -245,6 +253,7 @@ def test_an_error_in_one_task(rows: Any, kind: type[Exception], tmp_path: Path) 
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
+        ({"qidCol": "null"}, ValueError, "qidCol must not be null, got .* in column 'null'"),
         ({"labelCol": "label"}, ValueError, "labelCol must be one of the columns id, features"),
         ({"qidCol": "query"}, ValueError, "qidCol must be one of the columns"),
         ({"featuresCol": "text"}, TypeError, "featuresCol must be a column of vectors or arrays"),
@@ -253,18 +262,36 @@ def test_an_error_in_one_task(rows: Any, kind: type[Exception], tmp_path: Path) 
         ({"weightCol": "text"}, TypeError, "weightCol must be a column of numbers"),
         ({"objective": "lamda"}, ValueError, "unknown objective"),
         ({"numTasks": 3}, ValueError, "numTasks must be"),
-        ({"qidCol": "nan"}, ValueError, "qid must not be missing"),
-        ({"qidCol": "null"}, ValueError, "qidCol must not be null, got .* in column 'null'"),
-        ({"labelCol": "null"}, ValueError, "labelCol must not be null, got .* in column 'null'"),
-        ({"weightCol": "null"}, ValueError, "weightCol must not be null"),
-        ({"queryWeightCol": "a"}, ValueError, "query_weight must be the same in all rows"),
         ({"queryWeightCol": "text"}, TypeError, "queryWeightCol must be a column of numbers"),
-        ({"featuresCol": "some"}, ValueError, "featuresCol must not be null, got .* 'some'"),
-        ({"qidCol": "one"}, ValueError, "qidCol must give each task a query"),
-        ({"validationIndicatorCol": "torn"}, ValueError, "the same in all rows of a query"),
     ],
 )
-def test_bad_data(rows: Any, params: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_bad_columns(
+    rows: Any, params: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """Before a stage, but for the first."""
+    refused(rows, params, error, message)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"qidCol": "nan"}, "qid must not be missing"),
+        ({"labelCol": "null"}, "labelCol must not be null, got .* in column 'null'"),
+        ({"weightCol": "null"}, "weightCol must not be null"),
+        ({"queryWeightCol": "a"}, "query_weight must be the same in all rows"),
+        ({"featuresCol": "some"}, "featuresCol must not be null, got .* 'some'"),
+        ({"qidCol": "one"}, "qidCol must give each task a query"),
+        ({"validationIndicatorCol": "torn"}, "the same in all rows of a query"),
+    ],
+)
+def test_bad_values(rows: Any, params: dict[str, Any], message: str) -> None:
+    """Found by the tasks. Each waits twice for the other, of which Spark looks once a second."""
+    refused(rows, params, ValueError, message)
+
+
+def refused(rows: Any, params: dict[str, Any], error: type[Exception], message: str) -> None:
+    """Fit on columns of all kinds, which must fail."""
     from pyspark.sql import functions as F
 
     changed = (
