@@ -1,6 +1,7 @@
 """Functions of one query, as users write objectives, plain and compiled."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numba
@@ -27,8 +28,11 @@ either = pytest.mark.parametrize("compiled", [False, True], ids=["plain", "compi
 
 
 def custom(function: Callable[..., Any], compiled: bool) -> Any:
-    """Make an objective of a function, compiled or not."""
-    return custom_objective(numba.njit(function) if compiled else function)
+    """Make an objective of a function, compiled or not: once in a process."""
+    return custom_objective(_compiled(function) if compiled else function)
+
+
+_compiled = cache(numba.njit)
 
 
 def fail_at_three(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:

@@ -1,6 +1,6 @@
 """Objectives that users write: plain Python functions and compiled ones."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from unittest.mock import patch
 
@@ -146,39 +146,44 @@ def test_a_function_is_an_objective_everywhere() -> None:
     assert NDCG()(y, booster.predict(matrix), qid=qid) > 0.8
 
 
-WRONG: dict[str, tuple[Callable[..., Any], str]] = {
-    "gradient too short": (lambda s, y, sigma: (0.0, s[1:], s * s), "one entry per document"),
-    "curvature too long": (
-        lambda s, y, sigma: (0.0, s, np.ones(s.size + 1)),
-        "one entry per document",
-    ),
+WRONG = {
+    "gradient too short": "one entry per document",
+    "curvature too long": "one entry per document",
     "negative curvature": (
-        lambda s, y, sigma: (0.0, s, s * s - 5.0),
-        r"curvature of \S+ must be >= 0 and finite, got -1.0 in row 1: query 'b' \(3 documents\)",
+        r"curvature of \S+ must be >= 0 and finite, got -1.0 in row 1: query 'b' \(3 documents\)"
     ),
-    "NaN gradient": (
-        lambda s, y, sigma: (0.0, s / (s - 1.0), s * s),
-        r"gradient of \S+ must be finite, got inf in row 0: query 'b'",
-    ),
-    "infinite curvature": (
-        lambda s, y, sigma: (0.0, s, s * s + np.inf),
-        "curvature of .* must be .*finite, got inf in row 2: query 'b'",
-    ),
-    "NaN loss": (
-        lambda s, y, sigma: (np.nan, s, s * s),
-        "loss of .*must be finite, got nan: query",
-    ),
+    "NaN gradient": r"gradient of \S+ must be finite, got inf in row 0: query 'b'",
+    "infinite curvature": "curvature of .* must be .*finite, got inf in row 2: query 'b'",
+    "NaN loss": "loss of .*must be finite, got nan: query",
 }
+
+
+def wrong_by_sigma(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+    """Be wrong in one of the ways of `WRONG`, the first with a sigma of 1: one is compiled."""
+    loss, gradient, curvature = 0.0, scores.copy(), scores * scores
+    if sigma == 1:
+        gradient = scores[1:]
+    elif sigma == 2:
+        curvature = np.ones(scores.size + 1)
+    elif sigma == 3:
+        curvature -= 5.0
+    elif sigma == 4:
+        gradient = scores / (scores - 1.0)
+    elif sigma == 5:
+        curvature += np.inf
+    elif sigma == 6:
+        loss = np.nan
+    return loss, gradient, curvature
 
 
 @either
 @pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.filterwarnings("ignore:divide by zero")
 def test_wrong_returns(compiled: bool, wrong: str) -> None:
     """The message says what is wrong, and with which query."""
-    function, message = WRONG[wrong]
-    bound = custom(function, compiled).bind([1, 0, 2], Queries.from_qid(["b", "b", "b"]))
-    with pytest.raises((ValueError, RuntimeError), match=message):
-        bound.gradients([1.0, 2.0, 3.0])
+    bound = custom(wrong_by_sigma, compiled).bind([1, 0, 2], Queries.from_qid(["b", "b", "b"]))
+    with pytest.raises((ValueError, RuntimeError), match=WRONG[wrong]):
+        bound.gradients([1.0, 2.0, 3.0], 1.0 + list(WRONG).index(wrong))
 
 
 @pytest.mark.parametrize("result", [None, (1.0,), (0.0, np.ones(2)), 3.0])
@@ -191,17 +196,13 @@ def test_wrong_returns_of_other_kinds(result: Any) -> None:
 
 def test_a_loss_of_nan_is_treated_alike() -> None:
     """Plain or compiled, with gradients that are fine: both go on, or both refuse."""
-
-    def lossless(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
-        return np.nan, scores - labels, np.ones_like(scores)
-
     refused = []
     for compiled in (False, True):
-        bound = custom(lossless, compiled).bind([1, 0], Queries.from_sizes([2]))
+        bound = custom(wrong_by_sigma, compiled).bind([1, 0], Queries.from_sizes([2]))
         with pytest.raises(RuntimeError, match=r"loss of .* must be finite"):
-            bound.loss([1.0, 2.0])
+            bound.loss([1.0, 2.0], 6.0)
         try:
-            refused.append(not np.isfinite(bound.gradients([1.0, 2.0])).all())
+            refused.append(not np.isfinite(bound.gradients([1.0, 2.0], 6.0)).all())
         except RuntimeError:
             refused.append(True)
     assert refused[0] == refused[1]
