@@ -62,8 +62,10 @@ def test_faults(
 @pytest.mark.parametrize(
     "argv",
     [
-        ["--objective", "(" * 5000 + "ranknet" + ")" * 5000],
-        ["--objective", "(ranknet+" * 5000 + "ranknet" + ")" * 5000],
+        pytest.param(["--objective", "(" * 5000 + "ranknet" + ")" * 5000], marks=pytest.mark.slow),
+        pytest.param(
+            ["--objective", "(ranknet+" * 5000 + "ranknet" + ")" * 5000], marks=pytest.mark.slow
+        ),
         ["--objective", f"lambda(truncation={'-' * 5000}1):ndcg"],
         ["--objective", f"lambda:ndcg@10(gain={'[' * 5000}1)"],
         ["--objective", "x" * 100_000],

@@ -82,8 +82,15 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize(("objective", "given"), CASES)
+# Each case by one booster in every run, by the other in a full one.
+BY_BOOSTER = [
+    pytest.param(*case, booster, marks=[pytest.mark.slow] if number % 2 == place else [])
+    for number, case in enumerate(CASES)
+    for place, booster in enumerate(["xgboost", "lightgbm"])
+]
+
+
+@pytest.mark.parametrize(("objective", "given", "booster"), BY_BOOSTER)
 def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[str, Any]) -> None:
     params = {"n_estimators": 15, "random_state": 3} | LEAVES[booster] | given
     rng = np.random.default_rng(0)

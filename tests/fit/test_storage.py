@@ -278,7 +278,7 @@ np.save(sys.argv[2], GBRanker.load(sys.argv[1]).predict(np.load(sys.argv[3])))
 """
 
 
-@boosters
+@pytest.mark.parametrize("booster", ["lightgbm", pytest.param("xgboost", marks=pytest.mark.slow)])
 def test_loading_in_another_process(booster: str, tmp_path: Path) -> None:
     """The same bits, with a custom objective that is unknown there."""
     ranker = make(booster, objective=regression).fit(X, Y, qid=QID)

@@ -489,7 +489,7 @@ def test_alpha_and_beta_by_grid_search() -> None:
     "kernel",
     [
         Nystroem(gamma=0.3, n_components=60, random_state=0),
-        KernelPCA(60, kernel="rbf", gamma=0.3),
+        pytest.param(KernelPCA(60, kernel="rbf", gamma=0.3), marks=pytest.mark.slow),
     ],
 )
 def test_kernel_map(kernel: Any) -> None:

@@ -90,7 +90,13 @@ def test_the_toys_are_right(toys: ModuleType, query: reference.Query) -> None:
             assert_allclose(-loss, value, rtol=0, atol=0.02)
 
 
-@pytest.mark.parametrize("name", ["lambda", "separable", "approx", "smooth", "toytop", "value"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lambda", "separable", "approx", "smooth", "value",
+        pytest.param("toytop", marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
 def test_scratch_is_ones_own(toys: ModuleType, name: str) -> None:
     """What a measure leaves in its scratch changes nothing, however lists are summed."""
     measures = [toys.ToyFirst(), then(toys.ToyFirst, fill_with_nan)]
