@@ -16,7 +16,7 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
 
 import gbrank
@@ -50,15 +50,15 @@ X, Y, QID = make_cubic(24, n_documents=12, n_features=5, random_state=0)
 SIZES = [12] * 24
 
 
-@pytest.fixture
-def toys(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """Import the file, for one test only."""
+@pytest.fixture(scope="module")
+def toys() -> Iterator[ModuleType]:
+    """Import the file, for the tests here only; what it compiles is of all of them."""
     spec = importlib.util.spec_from_file_location("toys", HERE / "toys.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "toys", module)
-    with patch.dict(OBJECTIVES), patch.dict(MEASURES):
+    with pytest.MonkeyPatch.context() as one, patch.dict(OBJECTIVES), patch.dict(MEASURES):
+        one.setitem(sys.modules, "toys", module)
         spec.loader.exec_module(module)
         yield module
 
@@ -69,7 +69,7 @@ def first_label(labels: Any) -> float | None:
 
 
 @given(query=reference.queries(6))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 def test_the_toys_are_right(toys: ModuleType, query: reference.Query) -> None:
     """Value and swap deltas are those of enumeration, ties included."""
     labels, scores = query
