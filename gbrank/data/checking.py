@@ -122,7 +122,9 @@ def each_query(rows: Rows) -> Iterator[Rows]:
     queries = rows.queries
     for query, (first, last) in enumerate(pairwise(queries.offsets)):
         one, size = slice(query, query + 1), last - first
-        alone = Queries(np.arange(size), np.array([0, size]), queries.ids[one])
+        # Of the same type, for which kernels are compiled.
+        order = np.arange(size, dtype=queries.order.dtype)
+        alone = Queries(order, np.array([0, size]), queries.ids[one])
         yield rows.take(queries.order[first:last], alone, one)
 
 
