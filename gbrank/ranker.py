@@ -36,8 +36,6 @@ from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
 
-__all__ = ["GBRanker"]
-
 
 @loadable
 @dataclass(eq=False, repr=False)

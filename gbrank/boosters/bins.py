@@ -11,8 +11,6 @@ from gbrank.data.sampling import row_keys
 from gbrank.data.schema import Features
 from gbrank.parallel.collective import all_sum
 
-__all__ = ["BINNED_ROWS", "bin_sample", "binned_rows"]
-
 # LightGBM's own default.
 BINNED_ROWS = 200_000
 # How many numbers are read at once.

@@ -2,8 +2,6 @@
 
 import os
 
-__all__ = ["check_fork"]
-
 _started: set[str] = set()  # boosters that have threads in this process
 _lost: set[str] = set()  # boosters that had threads in a process that this one was forked from
 

@@ -23,8 +23,6 @@ from gbrank.parallel.collective import all_any, all_sum
 from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Sigma, unit_of
 
-__all__ = ["GradientHook", "MeasureHook", "Parts", "caller"]
-
 T = TypeVar("T")
 
 # XGBoost squares sums of gradients in single precision.

@@ -14,8 +14,6 @@ from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["Derivatives", "Model", "Steps", "Trainer", "TreeSettings"]
-
 Matrix = NDArray[np.float64]
 Single = NDArray[np.float32]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]

@@ -8,8 +8,6 @@ from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Schedule, Sigma, as_schedule, check_schedule, sigma_at
 
-__all__ = ["Progress", "Stage", "stages_of"]
-
 
 @dataclass(frozen=True)
 class Progress:

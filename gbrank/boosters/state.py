@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DamagedState", "State", "numbers_of", "reading_state"]
-
 State: TypeAlias = dict[str, bytes]
 
 

@@ -7,18 +7,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-__all__ = [
-    "Leaf",
-    "Membership",
-    "Split",
-    "Threshold",
-    "Tree",
-    "above",
-    "at_most",
-    "splits",
-    "with_missing_as_zero",
-]
-
 LARGEST = float(np.finfo(np.float32).max)
 
 

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DamagedTree", "check_range", "check_tree", "numbers", "whole"]
-
 LARGEST = 2.0**53  # up to which floats hold all integers
 
 

@@ -13,8 +13,6 @@ from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
-__all__ = ["measures_page", "objectives_page"]
-
 NOTE = "<!-- Written by `gbrank list {kind} --markdown`. Do not edit. -->"
 OBJECTIVES_INTRODUCTION = """\
 An objective is a loss of each query's scores; training minimises it. Where a string says

@@ -11,8 +11,6 @@ from typing import Any
 
 from gbrank.common.version import __version__
 
-__all__ = ["main"]
-
 COMMANDS = {  # name -> summary; the rest of a command is in the file of its name in commands/
     "demo": "train three rankers on built-in data and compare them",
     "train": "train a ranker and save it",

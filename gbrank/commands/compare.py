@@ -27,8 +27,6 @@ from gbrank.evaluation.cross_validation import refuse_twice
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.plots import comparison_grid, quality_by_seconds
 
-__all__ = ["add_options", "run"]
-
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
 DETAILS = """\
 Trains every ranker on every fold of every data set from several seeds, and prints how good they

@@ -20,19 +20,6 @@ from gbrank.datasets.parquet import ParquetFolder, scan_and_mask
 from gbrank.datasets.stacking import refuse_shared_queries, stack_files
 from gbrank.datasets.text_files import read_bytes
 
-__all__ = [
-    "SCORE",
-    "Documents",
-    "add_categorical",
-    "add_files",
-    "add_table_options",
-    "add_unjudged",
-    "read_documents",
-    "read_labelled",
-    "read_numbers",
-    "with_categories",
-]
-
 SCORE = "score"  # the column of scores in tables
 
 

@@ -16,8 +16,6 @@ from gbrank.measures.measure_registry import get_measure
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
 
-__all__ = ["add_options", "run"]
-
 USAGE = "gbrank demo [options]"
 DETAILS = """\
 Trains GBRanker, LGBMRanker and XGBRanker as they come, without a parameter, on artificial data,

@@ -4,8 +4,6 @@ import inspect
 import re
 from typing import Any
 
-__all__ = ["documented_parameters"]
-
 
 def documented_parameters(item: Any) -> dict[str, tuple[str, str]]:
     """Return type and text of each parameter of a function, or of a class and those it extends."""

@@ -14,8 +14,6 @@ from gbrank.datasets import read_judged_run
 from gbrank.fit.loading import load_ranker
 from gbrank.measures.measure_registry import get_measure
 
-__all__ = ["add_options", "run"]
-
 USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
 DETAILS = """\
 Prints lines "MEASURE QID VALUE" as trec_eval does, where the query "all" is the mean over queries.

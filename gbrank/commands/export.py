@@ -7,8 +7,6 @@ from gbrank.commands.shared import add, add_model
 from gbrank.export import FORMATS, export_model
 from gbrank.ranker import GBRanker
 
-__all__ = ["add_options", "run"]
-
 USAGE = "gbrank export --model FOLDER --format FORMAT --output PATH [options]"
 DETAILS = """\
 Writes the trees of a model to one file, from which others give the same scores. What the format

@@ -10,8 +10,6 @@ from gbrank.export.forest import names_of
 from gbrank.fit.storage import read_saved
 from gbrank.ranker import GBRanker
 
-__all__ = ["add_options", "run"]
-
 USAGE = "gbrank info --model FOLDER [--json | --markdown]"
 DETAILS = """\
 Prints a model's booster, rounds, data, parameters, value on the validation data, and the features

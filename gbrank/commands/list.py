@@ -11,8 +11,6 @@ from gbrank.commands.shared import add
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
-__all__ = ["add_options", "run"]
-
 Item: TypeAlias = ObjectiveFacts | MeasureFacts
 
 USAGE = "gbrank list [objectives | measures] [options]"

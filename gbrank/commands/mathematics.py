@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["as_tex"]
-
 COMMANDS = {"exp", "log", "max", "min"}  # words that TeX knows as functions
 SYMBOLS = {
     "σ": r"\sigma ",

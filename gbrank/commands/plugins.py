@@ -9,8 +9,6 @@ from pathlib import Path
 
 from gbrank.commands.shared import add
 
-__all__ = ["add_plugin", "import_plugins"]
-
 
 def add_plugin(parser: argparse.ArgumentParser) -> None:
     """Add the option of `import_plugins`."""

@@ -22,8 +22,6 @@ from gbrank.datasets.trec import run_lines
 from gbrank.fit.loading import load_ranker
 from gbrank.ranker import GBRanker
 
-__all__ = ["add_options", "run"]
-
 Predict: TypeAlias = Callable[[Any], NDArray[np.float64]]
 
 USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"

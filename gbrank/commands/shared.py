@@ -8,8 +8,6 @@ from typing import Any
 
 from gbrank.ranker import GBRanker
 
-__all__ = ["add", "add_model", "check_folder", "print_json", "validation_curve"]
-
 
 def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: Any) -> None:
     """Add "--flag" for a switch, "--flag N" for an integer, "--flag NAME ..." for a list."""

@@ -8,8 +8,6 @@ from typing import Any
 from gbrank.common.extras import needed
 from gbrank.datasets.text_files import StrPath, read_bytes
 
-__all__ = ["is_table", "read_table", "stack_tables", "write_tables"]
-
 _LARGEST_BLOCK = 2**31 - 1
 
 

@@ -22,8 +22,6 @@ from gbrank.data.in_batches import learn_schema
 from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
 
-__all__ = ["add_options", "run"]
-
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
 DETAILS = """\
 Trains a ranker on the documents in the files and writes it to a folder. Ctrl-C ends the training

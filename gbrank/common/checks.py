@@ -10,21 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.quoting import quoted
 
-__all__ = [
-    "check_choice",
-    "check_finite",
-    "check_generator",
-    "check_jobs",
-    "check_labels",
-    "check_number",
-    "check_vector",
-    "check_weights",
-    "queries_needed",
-    "refuse_taken",
-    "refuse_where",
-    "unknown_name",
-]
-
 Vector = NDArray[np.float64]
 
 LARGEST_WEIGHT = 1e18  # a document's times a query's is still a number in single precision

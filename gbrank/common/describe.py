@@ -7,8 +7,6 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
-__all__ = ["describe"]
-
 
 def describe(value: Any) -> Any:
     """Return a value in types that are hashed alike in every process."""

@@ -4,8 +4,6 @@ import importlib
 import pkgutil
 from collections.abc import Iterable
 
-__all__ = ["import_all"]
-
 
 def import_all(package: str, path: Iterable[str]) -> None:
     """Import every module of a package, in the order of their names."""

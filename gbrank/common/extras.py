@@ -3,8 +3,6 @@
 import importlib
 from types import ModuleType
 
-__all__ = ["needed"]
-
 
 def needed(package: str, extra: str | None = None) -> ModuleType:
     """Return a package, or say what installs it: an extra of gbrank's, or its own name."""

@@ -11,8 +11,6 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["held", "is_leftover", "replace_file"]
-
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 NEW_FILE |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 

@@ -9,15 +9,6 @@ from typing import Any
 
 from gbrank.common.quoting import quoted
 
-__all__ = [
-    "changed_options",
-    "deep_nesting_refused",
-    "evaluate",
-    "format_options",
-    "parse_options",
-    "split_outside",
-]
-
 
 def changed_options(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass instance that differ from their defaults."""

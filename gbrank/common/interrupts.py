@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["interrupt_waits", "interrupts_held"]
-
 _waiting: list[list[tuple[Any, ...]]] = []  # of the main thread, block within block
 
 

@@ -4,8 +4,6 @@ import threading
 
 from tqdm import tqdm
 
-__all__ = ["Bar"]
-
 
 class Bar(tqdm):
     """A progress bar that starts no thread and takes no semaphore of its own."""

@@ -2,8 +2,6 @@
 
 from reprlib import Repr
 
-__all__ = ["quoted"]
-
 _shortened = Repr()
 _shortened.maxstring = 120
 

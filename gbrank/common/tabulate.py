@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["html_table", "markdown_table"]
-
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
     """Return a table whose first columns hold words, the others numbers, to the right."""

@@ -3,8 +3,6 @@
 import sys
 import warnings
 
-__all__ = ["warn_user"]
-
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line that called gbrank, however deep inside we are."""

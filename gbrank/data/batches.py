@@ -12,8 +12,6 @@ from gbrank.common.checks import check_number
 from gbrank.common.progress import Bar
 from gbrank.data.frames import as_frame
 
-__all__ = ["FeatureBatches", "block_rows", "blocks", "mapped"]
-
 BLOCK = 2**23  # how many numbers a block has at most
 
 

@@ -21,8 +21,6 @@ from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema
 
-__all__ = ["check_rows", "check_training", "check_valid", "each_query", "split_rows"]
-
 Vector: TypeAlias = NDArray[np.float64]
 LARGEST_SCORE = 1e30  # a number in single precision, and so are sums of them
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]

@@ -11,8 +11,6 @@ from gbrank.common.checks import unknown_name
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.schema import checked_frame, checked_matrix
 
-__all__ = ["column_places", "feature_columns"]
-
 
 def column_places(
     wanted: Sequence[int | str], names: Sequence[str] | None, n_features: int

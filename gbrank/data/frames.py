@@ -12,17 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import check_choice, check_vector, unknown_name
 
-__all__ = [
-    "Unjudged",
-    "as_frame",
-    "feature_names",
-    "is_numeric",
-    "judged",
-    "labels_and_queries",
-    "split_and_mask",
-    "split_frame",
-]
-
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 
 

@@ -10,8 +10,6 @@ from sklearn.utils import _safe_indexing
 from gbrank.data.batches import FeatureBatches, mapped
 from gbrank.data.schema import Features, Schema
 
-__all__ = ["each_batch", "learn_schema", "take_rows", "transformed"]
-
 
 def learn_schema(X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
     """Learn the columns: of batches from the first, unless there are categories to be found."""

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Queries"]
-
 MOST_ROWS = 2**53
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 

@@ -10,8 +10,6 @@ from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 from gbrank.common.checks import queries_needed
 from gbrank.data.queries import Queries
 
-__all__ = ["QueryKFold", "QueryShuffleSplit", "QueryTimeSeriesSplit"]
-
 Index = NDArray[np.int64]
 
 

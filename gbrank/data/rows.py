@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
 
-__all__ = ["Rows", "document_weights"]
-
 Vector = NDArray[np.float64]
 
 

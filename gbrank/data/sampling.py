@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from gbrank.data.queries import Queries
 from gbrank.parallel.collective import all_sum
 
-__all__ = ["document_keys", "query_keys", "query_noise", "row_keys", "sampled", "split_mix"]
-
 Keys = NDArray[np.uint64]
 
 

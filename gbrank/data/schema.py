@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from gbrank.common.checks import check_number
 from gbrank.data.frames import as_frame, is_numeric
 
-__all__ = ["Features", "Schema", "checked_frame", "checked_matrix"]
-
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own

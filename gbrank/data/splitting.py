@@ -11,8 +11,6 @@ from sklearn.utils import _safe_indexing, indexable
 
 from gbrank.data.queries import Queries
 
-__all__ = ["query_train_test_split"]
-
 
 def query_train_test_split(
     *arrays: Any,

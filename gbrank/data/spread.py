@@ -7,8 +7,6 @@ from gbrank.data.queries import Queries
 from gbrank.parallel.collective import all_max, all_sum
 from gbrank.parallel.sums import order_free_mean
 
-__all__ = ["spread_within_queries", "step_factor", "unit_width"]
-
 Vector = NDArray[np.float64]
 
 # Widths of several spreads multiply the spread in every round: single precision must hold them.

@@ -9,8 +9,6 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
 
-__all__ = ["TrainedQueries", "warn_of_torn_queries"]
-
 # A torn query has fewer documents in the test part; another query of the same id has about as many.
 LARGEST_SHARE = 0.75
 

@@ -18,8 +18,6 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.measures.gains import gain_values
 
-__all__ = ["Clicks", "make_clicks"]
-
 
 class Clicks(NamedTuple):
     """Clicks on rankings that were shown: one entry for each document of each session.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
 from gbrank.kernels.compiled import Matrix, Vector, plain
 
-__all__ = ["make_cubic"]
-
 _BLOCK = 256  # documents that are evaluated together
 
 

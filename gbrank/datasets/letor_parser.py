@@ -11,19 +11,6 @@ Places: TypeAlias = NDArray[np.int64]
 Text: TypeAlias = NDArray[np.uint8]
 Fault: TypeAlias = tuple[int, int, int]  # its kind, where it is, the bound that it broke
 
-__all__ = [
-    "EXACT_INTEGERS",
-    "EXPECTED",
-    "INEXACT",
-    "WIDEST",
-    "WIDEST_AT",
-    "Table",
-    "Text",
-    "parse",
-    "scatter",
-    "token_end",
-]
-
 
 class Table(NamedTuple):
     """What the parser has found so far; spans and places are byte offsets into the file."""

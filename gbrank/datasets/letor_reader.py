@@ -28,8 +28,6 @@ from gbrank.datasets.letor_parser import (
 from gbrank.datasets.text_files import StrPath, read_bytes
 from gbrank.kernels.compiled import Matrix, Vector
 
-__all__ = ["read_letor"]
-
 Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
 _MAX_FEATURES = 2**31 - 1  # LightGBM, XGBoost and scikit-learn's trees count columns in 32 bits

@@ -15,8 +15,6 @@ from gbrank.data.schema import Features
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
 from gbrank.datasets.text_files import StrPath, check_names, write_lines
 
-__all__ = ["write_letor"]
-
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
 
 

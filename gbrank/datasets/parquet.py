@@ -16,8 +16,6 @@ from gbrank.data.batches import FeatureBatches
 from gbrank.data.frames import Unjudged, feature_names, labels_and_queries
 from gbrank.datasets.text_files import StrPath
 
-__all__ = ["ParquetFolder", "scan_and_mask", "scan_parquet"]
-
 BATCH_ROWS = 2**16
 
 

@@ -9,8 +9,6 @@ from scipy import sparse
 from gbrank.data.schema import Features
 from gbrank.datasets.text_files import StrPath
 
-__all__ = ["refuse_shared_queries", "stack_files"]
-
 
 def stack_files(paths: Sequence[StrPath], parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return what `read_letor` found in several files as if it were one."""

@@ -12,8 +12,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["StrPath", "check_names", "read_bytes", "write_lines"]
-
 StrPath: TypeAlias = str | os.PathLike[str]
 
 UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # text of numbers is packed to a tenth or so

@@ -20,8 +20,6 @@ from gbrank.datasets.letor_parser import EXACT_INTEGERS
 from gbrank.datasets.text_files import StrPath, check_names, read_bytes, write_lines
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["read_judged_run", "read_qrels", "read_run", "run_lines", "write_qrels", "write_run"]
-
 Judged: TypeAlias = tuple[Vector, list[str], list[str]]
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

@@ -16,8 +16,6 @@ from gbrank.boosters.xgboost.rabit import MeetingPoint
 from gbrank.distributed.parts import take_part, true_cause
 from gbrank.parallel.collective import BoosterError
 
-__all__ = ["n_slots", "run_in_stage"]
-
 # How long the others get to end once a task's booster has failed: XGBoost's end by themselves.
 GRACE_SECONDS = 10
 

@@ -14,8 +14,6 @@ from gbrank.distributed.shards import distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
 from gbrank.ranker import GBRanker
 
-__all__ = ["DaskGBRanker"]
-
 
 class DaskGBRanker(GBRanker):
     """Gradient-boosted tree ranker, trained on the workers of a Dask cluster.

@@ -20,8 +20,6 @@ from gbrank.objectives.from_string import get_objective
 from gbrank.parallel.collective import BoosterError, WorkersLostError
 from gbrank.ranker import GBRanker
 
-__all__ = ["Part", "fit_part", "portable", "take_part", "true_cause"]
-
 
 @dataclass(frozen=True, eq=False)
 class Part:

@@ -14,8 +14,6 @@ from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed.parts import Part
 
-__all__ = ["distribute", "is_dask"]
-
 Keys = NDArray[np.uint64]
 Owners = NDArray[np.int64]
 

@@ -22,8 +22,6 @@ from gbrank.distributed.barrier import n_slots, run_in_stage
 from gbrank.distributed.parts import Part, fit_part, portable
 from gbrank.ranker import GBRanker
 
-__all__ = ["SparkGBRanker", "SparkGBRankerModel"]
-
 RANKER_PARAMS = GBRanker().get_params(deep=False)
 # Parameters that name a column, and what `Part` calls it.
 COLUMNS = {

@@ -12,8 +12,6 @@ import numpy as np
 from gbrank.boosters.xgboost.rabit import MeetingPoint
 from gbrank.distributed.parts import take_part, true_cause
 
-__all__ = ["run_on_workers"]
-
 POLL_SECONDS = 1
 # How long workers get to end by themselves once one of them is lost or its booster has failed.
 GRACE_SECONDS = 10

@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number
 
-__all__ = ["BestRate"]
-
 
 class BestRate(BaseEstimator):
     """Trains a ranker at each of several learning rates, and is the one that validates best.

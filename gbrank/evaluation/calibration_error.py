@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import check_finite, check_number, check_vector
 
-__all__ = ["calibration_bins", "expected_calibration_error"]
-
 Vector = NDArray[np.float64]
 
 

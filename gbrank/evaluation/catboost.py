@@ -22,8 +22,6 @@ from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 
-__all__ = ["CatBoostPeer"]
-
 
 @dataclass(repr=False, eq=False)
 class CatBoostPeer(BaseEstimator):

@@ -15,8 +15,6 @@ from gbrank.evaluation.trial import PARTS, Outcome
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Comparison"]
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

@@ -24,8 +24,6 @@ from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
 
-__all__ = ["compare_rankers", "cross_validate_rankers", "refuse_twice"]
-
 
 def cross_validate_rankers(
     rankers: Mapping[str, Any],

@@ -14,8 +14,6 @@ from gbrank.common.checks import check_labels, check_number
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
 
-__all__ = ["Dataset", "Documents", "Fold", "Folds", "Index", "rotate", "split_folds"]
-
 Index = NDArray[np.int64]
 
 

@@ -13,8 +13,6 @@ from gbrank.datasets.stacking import stack_files
 from gbrank.datasets.text_files import StrPath
 from gbrank.evaluation.folds import Dataset, Fold, Index, rotate
 
-__all__ = ["read_folds"]
-
 PARTS = {"train": "train", "valid": "vali(d|dation)?", "test": "test"}
 
 

@@ -11,8 +11,6 @@ from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import get_objective
 from gbrank.ranker import GBRanker
 
-__all__ = ["ranker_from_name"]
-
 
 def ranker_from_name(
     name: str,

@@ -12,8 +12,6 @@ from gbrank.common.checks import queries_needed
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
 
-__all__ = ["Scorer", "make_scorer"]
-
 
 @dataclass(frozen=True)
 class Scorer:

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-__all__ = ["holm", "interval", "randomisation_test", "stratified_mean", "t_test"]
-
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 

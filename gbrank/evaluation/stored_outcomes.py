@@ -21,8 +21,6 @@ from gbrank.common.files import replace_file
 from gbrank.evaluation.folds import Dataset
 from gbrank.evaluation.trial import PARTS, Outcome, Scores, Task, Trial
 
-__all__ = ["columns", "outcome_paths", "read_outcome", "rows", "write_outcome"]
-
 
 def outcome_paths(folder: Path, tasks: Sequence[Task]) -> Iterator[Path]:
     """Yield the CSV file of each trial; its name holds a hash of all that it depends on."""

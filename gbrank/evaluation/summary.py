@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from gbrank.evaluation.statistics import holm, interval, randomisation_test, stratified_mean, t_test
 from gbrank.evaluation.trial import Outcome
 
-__all__ = ["POOLED", "Row", "summarise"]
-
 POOLED = "pooled"
 
 Cube = NDArray[np.float64]

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from gbrank.common.tabulate import html_table, markdown_table
 from gbrank.evaluation.summary import Row
 
-__all__ = ["as_html", "as_markdown", "as_text"]
-
 HEAD = (
     "ranker", "mean", "95% interval", "seeds ±", "difference", "95% interval", "p (random.)",
     "p (t)", "ECE", "rounds", "CPU s",

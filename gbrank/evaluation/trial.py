@@ -17,8 +17,6 @@ from gbrank.evaluation.folds import Dataset, Documents, Fold
 from gbrank.fit.loop import FitInterrupted
 from gbrank.measures.measure import Measure
 
-__all__ = ["PARTS", "Outcome", "Scores", "Task", "Trial", "configured", "run", "run_in_worker"]
-
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
 
 

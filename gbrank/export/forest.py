@@ -9,8 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.boosters.tree import Leaf, Split, Tree, splits
 from gbrank.ranker import GBRanker
 
-__all__ = ["FeatureNames", "Forest", "forest_of", "names_of"]
-
 FeatureNames = Sequence[str] | Mapping[str, str]
 
 

@@ -17,8 +17,6 @@ from gbrank.export.treelite import write_treelite
 from gbrank.export.xgboost_json import write_xgboost_json
 from gbrank.ranker import GBRanker
 
-__all__ = ["FORMATS", "Format", "export_model"]
-
 
 @dataclass(frozen=True)
 class Format:

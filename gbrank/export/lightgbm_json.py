@@ -11,8 +11,6 @@ from typing import Any
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.export.forest import Forest
 
-__all__ = ["write_lightgbm_json"]
-
 
 def write_lightgbm_json(forest: Forest) -> bytes:
     """Return the content of the file."""

@@ -9,8 +9,6 @@ from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, at_most
 from gbrank.common.extras import needed
 from gbrank.export.forest import Forest
 
-__all__ = ["write_onnx"]
-
 AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
 ML_OPSET, OPSET, IR_VERSION = 5, 21, 10  # ONNX 1.16, ONNX Runtime 1.21
 

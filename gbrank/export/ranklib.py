@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from gbrank.boosters.tree import Leaf, Threshold, Tree, at_most
 from gbrank.export.forest import Forest
 
-__all__ = ["write_ranklib"]
-
 
 def write_ranklib(forest: Forest) -> bytes:
     """Return the content of the file, of trees without categories, to which missing is zero."""

@@ -12,8 +12,6 @@ import numpy as np
 from gbrank.boosters.tree import Leaf, Threshold, Tree, at_most
 from gbrank.export.forest import Forest
 
-__all__ = ["write_solr"]
-
 SLACK = np.float32(1e-6)
 
 

@@ -7,8 +7,6 @@ from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.common.extras import needed
 from gbrank.export.forest import Forest
 
-__all__ = ["write_treelite"]
-
 
 def write_treelite(forest: Forest) -> bytes:
     """Return the content of the file."""

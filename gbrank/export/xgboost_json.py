@@ -10,8 +10,6 @@ from typing import Any
 from gbrank.boosters.tree import Leaf, Threshold, Tree, above
 from gbrank.export.forest import Forest
 
-__all__ = ["write_xgboost_json"]
-
 
 def write_xgboost_json(forest: Forest) -> bytes:
     """Return the content of the file, of trees without categories."""

@@ -11,8 +11,6 @@ from gbrank.common.checks import check_number
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import all_max, all_sum
 
-__all__ = ["Calibration", "fit_calibration"]
-
 PRECISE = 1e-8  # derivatives of the mean cross entropy at its minimum
 
 

@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Callback", "Round", "call_all", "check_callbacks"]
-
 
 @dataclass(frozen=True)
 class Round:

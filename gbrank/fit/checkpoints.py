@@ -34,8 +34,6 @@ from gbrank.data.schema import Features, Schema
 from gbrank.fit.loop import History
 from gbrank.parallel.collective import all_gather
 
-__all__ = ["Checkpoint", "argument_hash", "fit_hashes", "in_use"]
-
 FILE = "checkpoint.gbrank"
 FORMAT = 1
 BLOCK = 2**14  # rows that are copied at a time

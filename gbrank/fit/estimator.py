@@ -24,8 +24,6 @@ from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 
-__all__ = ["WEIGHTS", "BaseRanker", "as_json", "check_seed"]
-
 T = TypeVar("T", bound="BaseRanker")
 
 WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested of metadata routing

@@ -10,8 +10,6 @@ from gbrank.common.tabulate import html_table, markdown_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EvalsResult"]
-
 HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
 
 

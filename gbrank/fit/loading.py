@@ -6,8 +6,6 @@ from typing import Any, TypeVar
 
 from gbrank.fit.storage import DESCRIPTION, Saved, read_saved
 
-__all__ = ["load_as", "load_ranker", "loadable", "restore_start"]
-
 T = TypeVar("T")
 
 RANKERS: dict[str, Any] = {}

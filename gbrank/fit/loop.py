@@ -17,8 +17,6 @@ from gbrank.kernels.compiled import Vector
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
-__all__ = ["Evaluation", "FitInterrupted", "History", "train"]
-
 
 class FitInterrupted(UserWarning):
     """A fit ended by Ctrl-C, of which the model keeps what was done."""

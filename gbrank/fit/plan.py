@@ -30,8 +30,6 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum
 
-__all__ = ["BoostingPlan", "check_data", "evaluations", "plan_boosting", "tree_settings"]
-
 Mask = NDArray[np.bool_]
 LARGEST_LABEL = float(np.finfo(np.float32).max)
 InRound: TypeAlias = Callable[[int], Derivatives | None]

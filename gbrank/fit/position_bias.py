@@ -12,8 +12,6 @@ from gbrank.boosters.state import State, numbers_of, reading_state
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.sums import order_free_sums
 
-__all__ = ["DebiasedTrainer"]
-
 PRIOR = 20.0  # average documents that speak for no bias at each position
 
 

@@ -14,8 +14,6 @@ from gbrank.fit.storage import Saved, describe_booster
 from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure_registry import Metric
 
-__all__ = ["PretrainedRanker", "as_pretrained"]
-
 NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # what both boosters read themselves
 
 

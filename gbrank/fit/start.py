@@ -16,8 +16,6 @@ from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import as_pretrained
 from gbrank.objectives.from_string import get_objective
 
-__all__ = ["START_NAMES", "fit_start", "from_start", "is_fitted"]
-
 START_NAMES = (None, "regression", "zero")
 
 # "regression" is trained for this share of the rounds.

@@ -16,8 +16,6 @@ from gbrank.boosters import MODELS, Model
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
 
-__all__ = ["DESCRIPTION", "Saved", "describe_booster", "is_of_model", "read_saved", "write_saved"]
-
 DESCRIPTION = "gbrank.json"
 FORMAT = 2
 BOOSTER_FILE = (

@@ -2,8 +2,6 @@
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["sum_of"]
-
 
 @inline
 def sum_of(values: Vector) -> float:

@@ -7,8 +7,6 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import Ranking
 from gbrank.kernels.logistic import logistic, truncation
 
-__all__ = ["cascade_by_position", "cascade_by_rank"]
-
 # Where exp(−FAR) and a share of NEGLIGIBLE are lost in rounding.
 FAR, NEGLIGIBLE = 40.0, 1e-22
 

@@ -13,17 +13,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "FAST_MATH",
-    "Function",
-    "Matrix",
-    "Positions",
-    "Vector",
-    "compile_for",
-    "inline",
-    "plain",
-]
-
 Function: TypeAlias = Callable[..., Any]
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]

@@ -30,17 +30,6 @@ from numba import types
 
 from gbrank.kernels.compiled import Function, Matrix, Positions, Vector
 
-__all__ = [
-    "NO_SWAPS",
-    "SIGNATURES",
-    "MeasureFunctions",
-    "NoParameters",
-    "Query",
-    "Ranking",
-    "SeparableDelta",
-    "Swaps",
-]
-
 
 class Ranking(NamedTuple):
     """A query as a measure sees it: m documents, best score first.

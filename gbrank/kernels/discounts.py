@@ -4,18 +4,6 @@ import numpy as np
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = [
-    "FLAT",
-    "GEOMETRIC",
-    "LETOR",
-    "LINEAR",
-    "LOG2",
-    "RECIPROCAL",
-    "UNKNOWN",
-    "discount_at",
-    "fill",
-]
-
 UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC, LINEAR = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 
 

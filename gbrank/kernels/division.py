@@ -11,8 +11,6 @@ import numpy as np
 from gbrank.kernels.compiled import Positions, Vector, inline
 from gbrank.kernels.sorting import rank
 
-__all__ = ["WAITING", "middle_split", "order_by", "partition", "wait"]
-
 # More than a stack of parts can hold, if the larger one waits.
 WAITING = 128
 

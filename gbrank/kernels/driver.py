@@ -29,8 +29,6 @@ from gbrank.kernels.pools import Pool
 from gbrank.kernels.program import Program
 from gbrank.kernels.sorting import LONG, rank, rank_again
 
-__all__ = ["SMALLEST_CURVATURE", "Runner", "share_among_equals", "usable_threads"]
-
 # Below this many pairs a second thread costs more than it saves.
 PAIRS_PER_THREAD = 200_000
 # Rows of work arrays that the loop itself needs.

@@ -4,8 +4,6 @@ import numpy as np
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["exponentials", "fast_exp", "is_wide", "row_exponentials"]
-
 # exp(±700) is finite, so scores within 1400 σ of each other share one exponential per document.
 WIDEST = 1400.0
 # Coefficients of exp(t − 1/8), the highest power first.

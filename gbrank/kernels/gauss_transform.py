@@ -14,17 +14,6 @@ from numpy.typing import NDArray
 from gbrank.kernels.compiled import Matrix, Vector, inline, plain
 from gbrank.kernels.sweeps import TERMS, fill_powers
 
-__all__ = [
-    "BOXES",
-    "FEW",
-    "GAUSSIAN",
-    "GAUSSIAN_SLOPE",
-    "REACH",
-    "add_by_boxes",
-    "lay_out",
-    "make_table",
-]
-
 # Boxes farther apart do not meet: exp(−7²) is lost in rounding where there is a 1.
 REACH = 7
 BOXES = 2 * REACH + 1

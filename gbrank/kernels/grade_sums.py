@@ -14,9 +14,6 @@ from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 from gbrank.kernels.newton_steps import bound_steps, to_score_units
 
-__all__ = ["SCRATCH", "SLAMParameters", "list_likelihood", "slam_hinges", "slam_smooth"]
-
-
 SCRATCH = 4
 
 

@@ -9,8 +9,6 @@ from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
 from gbrank.kernels.newton_steps import to_score_units
 
-__all__ = ["LONGEST_DIRECT", "SCRATCH", "HingeParameters", "hinge_pairs"]
-
 SCRATCH = 4
 
 # Up to so many documents, pairs are summed one by one: where the times meet, as measured, between

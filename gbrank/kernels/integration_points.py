@@ -11,8 +11,6 @@ from scipy.special import ndtr
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 
-__all__ = ["add_curvature", "chance_above", "densest", "gain_levels"]
-
 # Φ is a Taylor polynomial around the nearest of places 1/PLACES apart: to 1e-11, as its slope φ.
 PLACES, FARTHEST, TERMS = 16, 9, 7
 

@@ -9,8 +9,6 @@ from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.logistic import logistic
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 
-__all__ = ["InterceptParameters", "logistic_with_intercept"]
-
 STEPS = 50  # of Newton's method, which needs 4 to 8
 WIDEST = 1e100  # scores in units of σ beyond which only the sign matters
 

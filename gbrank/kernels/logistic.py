@@ -4,8 +4,6 @@ import numpy as np
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = ["all_alike", "logistic", "logistic_slope", "truncation"]
-
 
 @inline
 def all_alike(x: Vector) -> bool:

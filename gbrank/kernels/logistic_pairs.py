@@ -20,11 +20,6 @@ from gbrank.kernels.program import Program
 from gbrank.kernels.swaps import delta_in, separable_row
 from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, SWEEP_SCRATCH, PairWeights, sweep_pairs
 
-__all__ = [
-    "FEW_GRADES", "LONGEST", "LONGEST_DIRECT", "LONGEST_DIVIDED", "PairParameters", "Weights",
-    "add_row", "direct_pairs", "swept_pairs", "with_pairs",
-]  # fmt: skip
-
 # Up to so many documents, pairs are summed one by one. The times meet, as measured with five
 # grades, between 500 (AP) and 1,150 (RankNet). Lists are divided by label, more often the more
 # labels there are: with a continuous one the times meet at 1,700.

@@ -3,8 +3,6 @@
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 
-__all__ = ["measure_value"]
-
 
 def measure_value(
     query: Query,

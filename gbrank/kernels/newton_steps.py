@@ -2,14 +2,6 @@
 
 from gbrank.kernels.compiled import Vector, inline
 
-__all__ = [
-    "LONGEST_STEP",
-    "bound_steps",
-    "multiply",
-    "size_as_curvature",
-    "to_score_units",
-]
-
 SMALLEST, LARGEST = 1e-300, 1e300
 
 # Of pairwise logistic losses, in units of σ: far beyond what training meets.

@@ -9,9 +9,6 @@ import numpy as np
 from gbrank.data import sampling
 from gbrank.kernels.compiled import inline
 
-__all__ = ["split_mix", "stratified", "stratum", "uniform"]
-
-
 split_mix = inline(sampling.split_mix)
 
 

@@ -13,8 +13,6 @@ from gbrank.kernels.noise import stratified, stratum
 from gbrank.kernels.sorting import LONG, rank, rank_by_counting
 from gbrank.kernels.swaps import delta_in
 
-__all__ = ["NOISY_SCRATCH", "NoisyParameters", "noisy_pairs"]
-
 NOISY_SCRATCH = 20  # and a row for each draw, and one more
 # Documents of a long list are gone through in blocks that stay in the processor's cache.
 BLOCK = 1024

@@ -8,8 +8,6 @@ import numpy as np
 from gbrank.kernels.compiled import Function, Matrix, Vector
 from gbrank.kernels.contract import MeasureFunctions, NoParameters
 
-__all__ = ["Program"]
-
 
 @dataclass(frozen=True, eq=False)
 class Program:

@@ -28,8 +28,6 @@ from gbrank.kernels.integration_points import add_curvature, chance_above, dense
 from gbrank.kernels.newton_steps import bound_steps, multiply
 from gbrank.kernels.rank_exponentials import sum_exponentials
 
-__all__ = ["SCRATCH", "Accuracy", "SoftRankParameters", "accuracy_of", "soft_rank"]
-
 # All documents count for the step where at most this times the mean number above matters.
 SELDOM = 4
 

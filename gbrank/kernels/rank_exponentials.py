@@ -19,8 +19,6 @@ from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.integration_points import add_curvature, chance_above
 
-__all__ = ["fit_discounts", "fit_drops", "sum_exponentials"]
-
 # The largest rate −log z; the smallest is SLOWEST/m.
 FASTEST, SLOWEST = 8.0, 1.0
 # More rates than this meet no tolerance that fewer miss.

@@ -10,8 +10,6 @@ from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 
-__all__ = ["SCRATCH", "SigmoidParameters", "sigmoid_measure"]
-
 SCRATCH = 2
 # Factors on z with which each has the logistic function's slope at 0, 1/4.
 ARCTAN_WIDTH, ERF_WIDTH = np.pi / 4, np.sqrt(np.pi) / 4

@@ -16,8 +16,6 @@ from gbrank.kernels.gauss_transform import FEW, GAUSSIAN, GAUSSIAN_SLOPE, add_by
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import multiply, size_as_curvature
 
-__all__ = ["MOST_NEIGHBOURS", "SCRATCH", "SmoothParameters", "smooth_measure"]
-
 # Up to so many neighbours below a document, on average, are summed one by one: measured.
 MOST_NEIGHBOURS = 125
 SCRATCH = 4 + 8

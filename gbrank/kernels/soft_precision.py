@@ -20,8 +20,6 @@ from gbrank.kernels.sweeps import (
     sweep_pairs,
 )
 
-__all__ = ["LONGEST_DIRECT", "SCRATCH", "SmoothAPParameters", "smooth_average_precision"]
-
 # Up to so many documents, all pairs are summed one by one: where the times meet, as measured.
 LONGEST_DIRECT = 1000
 SCRATCH = 4 + SWEEP_SCRATCH + 5 + 4  # of pairs, of sweeps, of their documents, of a delta

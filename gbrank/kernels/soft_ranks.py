@@ -19,8 +19,6 @@ from gbrank.kernels.sweeps import (
     sweep_pairs,
 )
 
-__all__ = ["LONGEST_DIRECT", "SCRATCH", "ApproxParameters", "approximate_measure", "pair_force"]
-
 # Up to so many documents, pairs are summed one by one: where the times meet, as measured, between
 # 1,500 (five grades) and 2,400 (a continuous label).
 LONGEST_DIRECT = 1600

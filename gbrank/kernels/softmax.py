@@ -7,8 +7,6 @@ from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 from gbrank.kernels.newton_steps import bound_steps, to_score_units
 from gbrank.kernels.noise import uniform
 
-__all__ = ["noisy_softmax_loss", "softmax_loss"]
-
 
 def softmax_loss(
     query: Query,

@@ -4,8 +4,6 @@ import numpy as np
 
 from gbrank.kernels.compiled import Positions, Vector, inline, plain
 
-__all__ = ["LONG", "rank", "rank_again", "rank_by_counting"]
-
 # From so many documents on, sorting by digits is faster than by comparison: measured.
 LONG = 300
 # How many moves by insertion, for each document, cost what sorting anew does.

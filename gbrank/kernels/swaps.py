@@ -5,8 +5,6 @@ import numpy as np
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.contract import SeparableDelta
 
-__all__ = ["delta_in", "separable_row"]
-
 
 @inline
 def delta_in(scratch: Matrix) -> SeparableDelta:

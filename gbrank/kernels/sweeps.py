@@ -22,21 +22,6 @@ from gbrank.kernels.contract import SeparableDelta
 from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 
-__all__ = [
-    "LOGISTIC",
-    "LOGISTIC_SLOPE",
-    "PAIR_CHANCES",
-    "PAIR_FORCES",
-    "PAIR_LOSSES",
-    "RANK_FORCES",
-    "SWEEP_SCRATCH",
-    "TERMS",
-    "PairWeights",
-    "add_sums",
-    "fill_powers",
-    "sweep_pairs",
-]
-
 TERMS = 16
 # In units of σ: from an anchor to the documents that it serves, so that no power grows large.
 FARTHEST = 1.0

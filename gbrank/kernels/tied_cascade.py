@@ -30,8 +30,6 @@ from gbrank.kernels.tied_expectation import (
     write_derivatives,
 )
 
-__all__ = ["CASCADE_SCRATCH", "CascadeParameters", "cascade_parameters", "tied_cascade"]
-
 TINY = 1e-300
 
 # Rows beside those of `gbrank.kernels.tied_expectation`: discounts, and the coefficients of Π and

@@ -32,20 +32,6 @@ from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.newton_steps import multiply
 from gbrank.kernels.noise import uniform
 
-__all__ = [
-    "GAIN",
-    "NEGLIGIBLE",
-    "SCRATCH",
-    "TOTAL",
-    "UP",
-    "TieParameters",
-    "in_pairs",
-    "next_segment",
-    "set_up",
-    "tied_expectation",
-    "write_derivatives",
-]
-
 # Boundaries less likely than this (some 9 standard deviations off) are left out.
 NEGLIGIBLE = 1e-20
 

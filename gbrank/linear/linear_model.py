@@ -13,8 +13,6 @@ from gbrank.fit.estimator import BaseRanker, as_json
 from gbrank.fit.storage import Saved
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["LinearModel", "learn_numbers", "whole_rows"]
-
 T = TypeVar("T", bound="LinearModel")
 
 LARGEST_FEATURE = 1e100  # sums of squares are finite

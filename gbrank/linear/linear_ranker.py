@@ -36,8 +36,6 @@ from gbrank.objectives.objective import Objective
 from gbrank.objectives.regression import GainRegression
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at
 
-__all__ = ["LinearRanker"]
-
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
 STEPS = {"cg": 13, "sgd": 200}
 

@@ -18,8 +18,6 @@ from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM
 
-__all__ = ["SLAMPerceptron"]
-
 ROUNDING = 1e-12  # a measured loss up to this is that of a perfect ranking
 
 

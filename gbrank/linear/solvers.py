@@ -20,15 +20,6 @@ from gbrank.measures.measure import query_weights
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import sigma_at, unit_of
 
-__all__ = [
-    "Descent",
-    "LinearLoss",
-    "Move",
-    "StochasticGradient",
-    "conjugate_gradient",
-    "regression_on_gains",
-]
-
 Move: TypeAlias = Callable[[Vector, float, int], Vector]
 
 

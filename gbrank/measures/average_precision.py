@@ -12,8 +12,6 @@ from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
 from gbrank.measures.measure import RelevanceMeasure, Terms, inverse, per_query_sum, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
-__all__ = ["AP"]
-
 # Up to so many pairs of relevant documents per document of the list, ApproxRank goes pair by pair:
 # where the times meet, as measured, between 20 (a tenth relevant) and 40 (three quarters).
 DIRECT_PAIRS = 25

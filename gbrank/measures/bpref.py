@@ -10,8 +10,6 @@ from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.measure import RelevanceMeasure, Terms, inverse, per_query_sum
 from gbrank.measures.measure_registry import register_measure
 
-__all__ = ["BPref"]
-
 RELEVANT, SMALLER = 0, 1  # the constants: R and min(R, N)
 
 

@@ -16,8 +16,6 @@ from gbrank.kernels.driver import Runner
 from gbrank.kernels.program import Program
 from gbrank.measures.measure import TIE_ORDERS, BoundMeasure, Measure, Terms
 
-__all__ = ["CustomMeasure"]
-
 
 @dataclass(frozen=True, repr=False)
 class CustomMeasure(Measure):

@@ -29,8 +29,6 @@ from gbrank.measures.measure import (
 )
 from gbrank.measures.measure_registry import register_measure
 
-__all__ = ["DCG", "NDCG", "RBP", "WTA", "DiscountedMeasure", "Precision", "Recall"]
-
 KIND, PARAMETER = 0, 1  # the constants: of the discount
 
 

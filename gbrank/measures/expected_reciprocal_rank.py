@@ -12,8 +12,6 @@ from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.measure import Measure, Terms, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
-__all__ = ["ERR"]
-
 UPPER, SHARE, LOWER, BEFORE, INSIDE, MEANS = range(6)  # rows of scratch
 
 # Chances to go on that are smaller are lost in rounding; short blocks are gone through whole.

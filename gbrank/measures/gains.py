@@ -11,15 +11,6 @@ from gbrank.common.checks import check_number, unknown_name
 from gbrank.kernels import discounts as kinds
 from gbrank.kernels.compiled import Matrix, Vector
 
-__all__ = [
-    "Discount",
-    "Gain",
-    "discount_columns",
-    "discount_values",
-    "gain_values",
-    "geometric_discount",
-]
-
 Sizes = NDArray[np.int64]
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]
 Discount: TypeAlias = "str | geometric_discount | Callable[[Vector], Vector]"

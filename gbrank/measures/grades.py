@@ -5,8 +5,6 @@ import numpy as np
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["grades", "labels_differ"]
-
 
 def grades(labels: Vector, queries: Queries) -> Vector:
     """Return how many distinct smaller labels each document's query has."""

@@ -28,8 +28,6 @@ from gbrank.kernels.program import Program
 from gbrank.measures.gains import Discount, discount_values
 from gbrank.parallel.collective import all_any, all_max, all_sum
 
-__all__ = ["BoundMeasure", "Measure", "RelevanceMeasure", "Terms"]
-
 Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
 NoRelevant: TypeAlias = Literal["skip", 0, 1]
 

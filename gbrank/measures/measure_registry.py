@@ -15,11 +15,6 @@ from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import DISCOUNT_CALLS
 from gbrank.measures.measure import Measure
 
-__all__ = [
-    "CUSTOM", "MEASURES", "MeasureFacts", "Metric", "by_alias", "custom_measure", "first_line",
-    "get_measure", "is_measure", "list_measures", "own_aliases", "register_measure",
-]  # fmt: skip
-
 MEASURES: dict[str, type[Measure]] = {}
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
 CUSTOM: dict[str, CustomMeasure] = {}  # functions by name

@@ -15,8 +15,6 @@ from gbrank.measures.grades import grades
 from gbrank.measures.measure import Measure, Terms, inverse
 from gbrank.measures.measure_registry import register_measure
 
-__all__ = ["KendallTau", "PairwiseCorrect"]
-
 # Up to so many documents, ApproxRank's pairs are summed one by one: where the times meet, as
 # measured, between 130 (five grades) and 350 (a tenth relevant).
 LONGEST_DIRECT = 200

@@ -9,8 +9,6 @@ from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.measure import RelevanceMeasure, Terms, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
-__all__ = ["RR"]
-
 
 @inline
 def first_two(

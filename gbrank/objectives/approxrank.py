@@ -15,8 +15,6 @@ from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
 
-__all__ = ["ApproxRank"]
-
 
 @register_objective
 @dataclass(frozen=True)

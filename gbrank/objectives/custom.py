@@ -17,8 +17,6 @@ from gbrank.kernels.program import Program
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
 
-__all__ = ["CustomObjective"]
-
 QueryFunction = Callable[[Vector, Vector, float], tuple[float, Vector, Vector]]
 
 

@@ -22,8 +22,6 @@ from gbrank.objectives.objective_registry import (
     register_objective,
 )
 
-__all__ = ["DEFAULT_OBJECTIVE", "custom_objective", "get_objective"]
-
 # Why: docs/defaults.md. A test holds the docstring, the README and the pages to it.
 DEFAULT_OBJECTIVE = "noisy:ndcg"
 

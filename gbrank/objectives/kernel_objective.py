@@ -13,8 +13,6 @@ from gbrank.measures.measure import Measure, Terms
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.mixture import Summand
 
-__all__ = ["KernelObjective", "MeasureObjective"]
-
 
 class KernelObjective(Summand):
     """Base class of objectives that are computed by a kernel.

@@ -11,8 +11,6 @@ from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
 
-__all__ = ["ListMLE"]
-
 
 @register_objective
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from gbrank.parallel.collective import all_any
 from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, constant, unit_of, weight_at
 
-__all__ = ["Mixture", "Summand"]
-
 # Of an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
 

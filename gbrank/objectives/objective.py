@@ -22,9 +22,6 @@ from gbrank.data.rows import document_weights
 from gbrank.kernels.compiled import Vector
 from gbrank.schedules import check_sigma
 
-__all__ = ["ANNEALED", "BoundObjective", "Evaluator", "Facts", "Objective"]
-
-
 # From about the start's own margin of error downwards: wider ones undo what it has learned.
 ANNEALED = "geometric(0.3, 0.1, unit='spread')"
 

@@ -8,14 +8,6 @@ from gbrank.measures.measure_registry import by_alias, first_line, own_aliases
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.objective import Facts, Objective
 
-__all__ = [
-    "OBJECTIVES",
-    "ObjectiveFacts",
-    "facts_of",
-    "list_objectives",
-    "register_objective",
-]
-
 OBJECTIVES: dict[str, Any] = {}
 
 

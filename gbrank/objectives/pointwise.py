@@ -15,8 +15,6 @@ from gbrank.objectives.objective_registry import register_objective
 from gbrank.parallel.collective import all_max, all_sum
 from gbrank.parallel.sums import order_free_mean
 
-__all__ = ["Pointwise"]
-
 
 @register_objective
 @dataclass(frozen=True)

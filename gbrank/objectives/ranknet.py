@@ -10,8 +10,6 @@ from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
 
-__all__ = ["RankNet"]
-
 
 @register_objective
 @dataclass(frozen=True)

@@ -18,8 +18,6 @@ from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
 
-__all__ = ["SLAM"]
-
 
 @register_objective
 @dataclass(frozen=True)

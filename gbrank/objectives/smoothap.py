@@ -17,8 +17,6 @@ from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
 
-__all__ = ["SmoothAP"]
-
 
 @register_objective
 @dataclass(frozen=True)

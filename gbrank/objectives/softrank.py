@@ -13,8 +13,6 @@ from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
 
-__all__ = ["SoftRank"]
-
 
 @register_objective
 @dataclass(frozen=True)

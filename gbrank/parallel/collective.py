@@ -14,19 +14,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
-__all__ = [
-    "BoosterError",
-    "Workers",
-    "WorkersLostError",
-    "all_any",
-    "all_gather",
-    "all_max",
-    "all_sum",
-    "joined",
-    "n_workers",
-    "own_host",
-]
-
 T = TypeVar("T")
 
 

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from gbrank.parallel.collective import all_max, all_sum
 
-__all__ = ["order_free_mean", "order_free_sums"]
-
 # So many values are copied at a time.
 CHUNK = 1 << 16
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["comparison", "comparison_grid", "quality_by_seconds"]
-
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE, LETTER = 0.17, 0.075  # inches
 

@@ -13,8 +13,6 @@ from gbrank.ranker import GBRanker
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["importance", "learning_curves"]
-
 SHARES = {"gain": "share of the gain", "split": "share of the splits"}
 
 

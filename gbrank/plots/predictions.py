@@ -15,8 +15,6 @@ from gbrank.plots.style import BLUE, GREY, axes_for, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["calibration", "per_query"]
-
 
 def per_query(
     y: ArrayLike,

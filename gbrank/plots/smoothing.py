@@ -21,8 +21,6 @@ from gbrank.plots.style import GREY, axes_for, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["objective", "soft_ranks"]
-
 POINTS = 401
 
 

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # takes long to import
     from matplotlib.axes import Axes
 
-__all__ = ["BLUE", "GREY", "ORANGE", "PALETTE", "axes_for", "tidy"]
-
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
 PALETTE = (BLUE, ORANGE, GREEN, PINK)
 

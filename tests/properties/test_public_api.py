@@ -49,12 +49,12 @@ def is_ours(item: Any) -> bool:
 
 
 def exported() -> dict[str, Any]:
-    """Return every public function and class, by where it is defined."""
+    """Return every function and class whose name has no underscore, by where it is defined."""
     return {
         f"{item.__module__}.{item.__qualname__}": item
         for module in modules()
-        for item in (getattr(module, name) for name in getattr(module, "__all__", []))
-        if is_ours(item)
+        for name, item in vars(module).items()
+        if not name.startswith("_") and is_ours(item) and item.__module__ == module.__name__
     }
 
 

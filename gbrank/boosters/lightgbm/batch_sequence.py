@@ -7,8 +7,6 @@ import lightgbm as lgb
 
 from gbrank.data.batches import FeatureBatches, block_rows, blocks
 
-__all__ = ["BatchSequence"]
-
 
 class BatchSequence(lgb.Sequence):
     """Batches in the form in which LightGBM fills bins: block after block, from the first."""

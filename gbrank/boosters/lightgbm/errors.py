@@ -7,8 +7,6 @@ from lightgbm.basic import LightGBMError
 
 from gbrank.boosters.forks import check_fork
 
-__all__ = ["check_threads", "translated"]
-
 
 def check_threads(n_jobs: int) -> None:
     """Refuse several threads in a fork of a process in which LightGBM has run, on any number."""

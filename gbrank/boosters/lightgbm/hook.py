@@ -15,8 +15,6 @@ from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
 
-__all__ = ["LightGBMEvaluation", "LightGBMObjective", "lightgbm_feval", "lightgbm_fobj"]
-
 
 class LightGBMObjective(GradientHook):
     """A custom objective for LightGBM; made by `lightgbm_fobj`."""

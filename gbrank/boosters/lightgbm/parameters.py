@@ -11,8 +11,6 @@ import numpy as np
 from gbrank.boosters.interface import TreeSettings, own_params
 from gbrank.parallel.collective import all_gather, n_workers, own_host
 
-__all__ = ["draws_features", "network_params", "stateful", "tree_params"]
-
 TAKEN = {
     "objective": "the argument objective",
     "metric": "the argument eval_metric",

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers, whole
 
-__all__ = ["check_text", "split_model"]
-
 # Numbers of a tree: one for each split, and one for each leaf.
 OF_SPLITS = (
     "split_feature", "split_gain", "threshold", "decision_type", "left_child", "right_child",

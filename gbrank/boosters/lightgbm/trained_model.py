@@ -18,8 +18,6 @@ from gbrank.data.schema import Features, Schema
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 
-__all__ = ["LightGBMModel", "joined_trees"]
-
 
 class LightGBMModel:
     """A trained LightGBM booster."""

@@ -37,8 +37,6 @@ from gbrank.data.schema import Schema
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_gather, n_workers
 
-__all__ = ["LightGBMTrainer"]
-
 REFUSED = "LightGBM refuses the parameters or data"
 SEEDS = ("feature_fraction_seed", "extra_seed")  # of what it draws
 

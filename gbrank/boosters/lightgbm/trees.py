@@ -6,8 +6,6 @@ import lightgbm as lgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 
-__all__ = ["lightgbm_trees"]
-
 
 def lightgbm_trees(booster: lgb.Booster) -> list[Tree]:
     """Return the trees of a booster."""

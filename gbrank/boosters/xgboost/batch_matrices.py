@@ -14,8 +14,6 @@ from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped
 from gbrank.data.schema import Features
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["binned", "raw_batches"]
-
 
 class Pages(xgb.DataIter):
     """Gives XGBoost block after block."""

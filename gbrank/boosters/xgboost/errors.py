@@ -9,8 +9,6 @@ from xgboost.core import XGBoostError
 from gbrank.boosters.forks import check_fork
 from gbrank.parallel.collective import WorkersLostError
 
-__all__ = ["check_threads", "translated"]
-
 # A source file of XGBoost that only fails when another worker has ended while it was waited for.
 IN_COLLECTIVE = re.compile(r"[/\\]collective[/\\]")
 

@@ -15,8 +15,6 @@ from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Sigma
 
-__all__ = ["XGBoostEvaluation", "XGBoostObjective", "xgboost_feval", "xgboost_obj"]
-
 
 class XGBoostObjective(GradientHook):
     """A custom objective for XGBoost; made by `xgboost_obj`."""

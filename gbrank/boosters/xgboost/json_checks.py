@@ -7,8 +7,6 @@ import numpy as np
 
 from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers, whole
 
-__all__ = ["check_json"]
-
 REAL = ("base_weights", "loss_changes", "split_conditions", "sum_hessian")
 WHOLE = ("left_children", "right_children", "split_indices", "parents", "default_left",
          "split_type")  # fmt: skip

@@ -13,8 +13,6 @@ from gbrank.data.schema import Features, Schema
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError
 
-__all__ = ["as_dense", "as_matrix", "initial_scores", "matrix_options"]
-
 # How far initial scores may be rounded, in their standard deviations.
 COARSEST = 1e-3
 

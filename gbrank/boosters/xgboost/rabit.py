@@ -13,8 +13,6 @@ from xgboost.tracker import RabitTracker
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.parallel.collective import WorkersLostError, joined
 
-__all__ = ["MeetingPoint", "meeting"]
-
 LOST = "the other workers of the fit are lost"
 
 

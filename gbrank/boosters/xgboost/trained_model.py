@@ -16,8 +16,6 @@ from gbrank.data.schema import Features, Schema
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 
-__all__ = ["XGBoostModel"]
-
 
 class XGBoostModel:
     """A trained XGBoost booster."""

@@ -31,8 +31,6 @@ from gbrank.data.schema import Schema
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_max
 
-__all__ = ["XGBoostTrainer"]
-
 REFUSED = "XGBoost refuses the parameters or data"
 TAKEN = {
     "objective": "the argument objective",

@@ -8,8 +8,6 @@ import xgboost as xgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 
-__all__ = ["xgboost_trees"]
-
 
 def xgboost_trees(booster: xgb.Booster) -> list[Tree]:
     """Return the trees of a booster whose base score is 0, as it is in gbrank."""

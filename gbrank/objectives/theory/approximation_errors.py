@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import check_finite, check_number, check_vector
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["ap_error_bound", "ndcg_error_bound", "rank_error_bound"]
-
 
 def rank_error_bound(scores: ArrayLike, sigma: float) -> Vector:
     """Return by how much ApproxRank's soft rank of each document of a query may miss its rank.

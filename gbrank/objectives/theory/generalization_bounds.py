@@ -4,8 +4,6 @@ from math import log, sqrt
 
 from gbrank.common.checks import check_number
 
-__all__ = ["convex_excess_bound", "generalization_bound", "smooth_ndcg_lipschitz"]
-
 
 def generalization_bound(
     lipschitz: float, norm: float, radius: float, n_documents: int, n_queries: int, delta: float

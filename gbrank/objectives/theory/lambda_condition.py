@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import check_finite, check_number, check_vector
 from gbrank.kernels.compiled import Vector
 
-__all__ = ["LambdaCondition", "check_lambdas"]
-
 
 class LambdaCondition(NamedTuple):
     """What the Jacobian of lambdas says of their cost.

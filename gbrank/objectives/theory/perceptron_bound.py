@@ -2,8 +2,6 @@
 
 from gbrank.common.checks import check_number
 
-__all__ = ["perceptron_loss_bound"]
-
 
 def perceptron_loss_bound(
     radius: float, gap: float, learning_rate: float = 1.0, margin: float = 1.0
