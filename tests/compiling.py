@@ -43,9 +43,9 @@ def runners() -> Iterator[Any]:
     for sizes in ([5], [5, 800]):
         queries, labels = Queries.from_sizes(sizes), np.arange(sum(sizes)) % 3
         for name in NAMES:
-            yield get_objective(name).bind(labels, queries)._runner
+            yield get_objective(name).bind(labels, queries).runner
         for item in list_measures():
-            yield get_measure(item.name).bind(labels, queries)._runner
+            yield get_measure(item.name).bind(labels, queries).runner
 
 
 def asked_for(runner: Any) -> list[tuple[Any, Function]]:
