@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.stats import ttest_1samp
 
 from benchmarks.writing import RESULTS, rows_to_json
 from gbrank import NDCG, Dataset, GBRanker, make_cubic, read_folds
 
 BASELINE = "lambda:ndcg"
-OBJECTIVES = (BASELINE, "approx:ndcg", "smooth:ndcg", "tie:ndcg")
+OBJECTIVES = (BASELINE, "approx:ndcg", "smooth:ndcg", "tie:ndcg", "soft:ndcg")
 SIZES = (1500, 10_000)  # queries of artificial data to train on
 JUDGED = 1000  # and to validate on, and to test on
 LAST = 10  # rounds that the validation measure is the mean of
@@ -63,12 +64,20 @@ def outcome(objective: str, train: Any, valid: Any, test: Any) -> dict[str, Any]
     }
 
 
+def row_of(name: str, fold: int, objective: str, *sets: Any) -> dict[str, Any]:
+    """Return the row of a fit, and print it."""
+    row = {"data": name, "fold": fold, "objective": objective} | outcome(objective, *sets)
+    print(json.dumps({key: value for key, value in row.items() if key != "test"}), flush=True)
+    return row
+
+
 def compared(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the paired difference in test NDCG@10 from LambdaRank, by data set and pooled."""
     names = list(dict.fromkeys(row["data"] for row in rows))
     real = [name for name in names if not name.startswith("artificial")]
+    pools = {**{name: [name] for name in names}, "pooled, real": real, "pooled": names}
     for objective in OBJECTIVES[1:]:
-        for data, pool in [*((name, [name]) for name in names), ("pooled, real", real)]:
+        for data, pool in pools.items():
             ours, base = (
                 np.concatenate(
                     [r["test"] for r in rows if r["objective"] == name and r["data"] in pool]
@@ -88,14 +97,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
     parser.add_argument("--folds", nargs="+", type=int, default=[1, 2, 3, 4, 5])
+    parser.add_argument("--jobs", type=int, default=-1, help="processes")
     arguments = parser.parse_args()
-    rows = []
-    for name, fold, *sets in parts(arguments.data, arguments.folds):
-        for objective in OBJECTIVES:
-            rows.append({"data": name, "fold": fold, "objective": objective})
-            rows[-1] |= outcome(objective, *sets)
-            shown = {key: value for key, value in rows[-1].items() if key != "test"}
-            print(json.dumps(shown), flush=True)
+    rows = Parallel(arguments.jobs)(
+        delayed(row_of)(name, fold, objective, *sets)
+        for name, fold, *sets in parts(arguments.data, arguments.folds)
+        for objective in OBJECTIVES
+    )
     for row in compared(rows):
         print(json.dumps(row), flush=True)
     fits = [{key: value for key, value in row.items() if key != "test"} for row in rows]

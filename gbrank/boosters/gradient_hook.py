@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gbrank.boosters.stages import Progress, stages_of
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
-from gbrank.data.spread import step_factor, unit_width
+from gbrank.data.spread import step_factor, unit_width, width_in_spreads
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
@@ -158,7 +158,7 @@ class GradientHook:
         With the objective's own curvature, both are divided by its mean over all workers, so that
         min_child_weight and min_sum_hessian_in_leaf count documents, as they do for squared loss.
         Newton steps stay the same. Those of objectives that begin with another are as long as
-        sigma; under a schedule in spreads they are lengthened (see `step_factor`).
+        sigma; under a schedule relative to the scores they are lengthened (see `step_factor`).
         """
         now = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
         stage, objective = self.stages[now], self.stages[now].objective
@@ -171,8 +171,9 @@ class GradientHook:
                 "called from outside the booster's training. Use its method at_round."
             )
         longer = 1.0
-        if unit_of(stage.schedule) == "spread":
+        if (relative := unit_of(stage.schedule)) != "absolute":
             queries, unit = bound[now].queries, objective.facts.sigma_unit
+            sigma = width_in_spreads(sigma, relative, queries, unit)
             scores = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
             if objective.facts.start != "none" and self.curvature == "own":
                 longer = step_factor(sigma, queries, unit)

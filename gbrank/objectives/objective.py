@@ -23,7 +23,7 @@ from gbrank.kernels.compiled import Vector
 from gbrank.schedules import check_sigma
 
 # From about the start's own margin of error downwards: wider ones undo what it has learned.
-ANNEALED = "geometric(0.3, 0.1, unit='spread')"
+ANNEALED = "geometric(0.3, 0.1, unit='margin')"
 
 
 @dataclass(frozen=True)
