@@ -193,7 +193,7 @@ def _are_tables(arguments: argparse.Namespace, paths: Sequence[str], schema: Sch
         raise ValueError(f"files must be files, or one folder, got {paths}.")
     if tables and others:
         raise ValueError(f"files must be all tables or all LETOR, got {tables[0]} and {others[0]}.")
-    for name in ("label", "qid", "drop", "categorical_feature"):
+    for name in ("label", "qid", "drop", "categorical_feature", "docid"):
         if others and getattr(arguments, name, None):
             raise ValueError(f"{name} must be given with tables only, got {others[0]}.")
     if tables and getattr(arguments, "sparse", False):

@@ -214,6 +214,7 @@ def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
         ("predict t.csv --model m --format trec", "--qid must name a column of t.csv, got 'qid'"),
         ("predict t.csv --model m --format trec --output s.csv", "--format must be scores for a"),
         ("predict t.csv --model m --qid query --format trec --docid u", "column (docid) 'u'"),
+        ("predict d.txt --model l --format trec --docid qid", "--docid must be given with tables"),
         ("evaluate t.csv --label grade --qid query --scores t.csv", "expected a column 'score'"),
         ("evaluate t.csv --label grade --qid query --scores nan.csv", "nan.csv, line 3: expected"),
     ],
