@@ -21,7 +21,7 @@ from gbrank.kernels.integration_points import add_curvature, chance_above
 
 # The largest rate −log z; the smallest is SLOWEST/m.
 FASTEST, SLOWEST = 8.0, 1.0
-# More rates than this meet no tolerance that fewer miss.
+# Where fewer than so many rates do not meet the tolerance, ranks are counted.
 MOST_RATES = 32
 # Below this tolerance ranks are counted.
 FINEST = 1e-7
