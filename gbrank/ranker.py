@@ -53,8 +53,9 @@ class GBRanker(BaseRanker):
         What grows the trees.
     n_estimators : int
         Largest number of rounds (trees).
-    learning_rate : float
-        Factor on each tree.
+    learning_rate : float, optional
+        Factor on each tree. By default 15 √(N / 70,000) / n_estimators with N training documents,
+        at least 0.01 and at most 0.1: all steps together are as long as so many documents bear.
     num_leaves : int
         Largest number of leaves of a tree.
     max_depth : int, optional
@@ -123,6 +124,8 @@ class GBRanker(BaseRanker):
         `to_pandas` and `to_markdown` make tables of it.
     training_data_ : dict
         Documents and queries of each set, ``{"train": {"documents": ..., "queries": ...}, ...}``.
+    learning_rate_ : float
+        The factor on each tree.
     sigmas_ : ndarray
         The sigma used in each round.
     position_bias_ : dict of int to float, or None
@@ -157,7 +160,7 @@ class GBRanker(BaseRanker):
     _: KW_ONLY
     booster: str = "lightgbm"
     n_estimators: int = 500
-    learning_rate: float = 0.03
+    learning_rate: float | None = None
     num_leaves: int = 63
     max_depth: int | None = None
     min_child_samples: int = 20
@@ -287,6 +290,7 @@ class GBRanker(BaseRanker):
             self._model = model
         self._booster_kind = self.booster
         self.init_ = plan.start
+        self.learning_rate_ = plan.settings.learning_rate
         self.position_bias_ = bias
         self.calibration_ = plan.calibration(scores)
         self._progress = plan.progress(history.best_round)
@@ -407,6 +411,7 @@ class GBRanker(BaseRanker):
                 "best_score": self.best_score_,
                 "evals_result": self.evals_result_,
                 "sigmas": self.sigmas_.tolist(),
+                "learning_rate": self.learning_rate_,
                 "progress": self._progress and asdict(self._progress),
                 "position_bias": self.position_bias_,
                 "data": self.training_data_,
@@ -433,9 +438,11 @@ class GBRanker(BaseRanker):
         ranker.best_score_ = float(fitted["best_score"])
         ranker.evals_result_ = EvalsResult(fitted["evals_result"])
         ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
-        progress = fitted.get("progress")  # models of earlier versions have none
+        # Models of earlier versions have the parameter only, and no progress.
+        ranker.learning_rate_ = fitted.get("learning_rate", ranker.learning_rate)
+        progress = fitted.get("progress")
         ranker._progress = progress and Progress(**progress)
-        ranker.training_data_ = fitted.get("data", {})  # nor this
+        ranker.training_data_ = fitted.get("data", {})  # nor these
         biases = fitted["position_bias"]
         ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
         ranker.calibration_ = Calibration(**fitted["calibration"])

@@ -23,7 +23,7 @@ prints how good they are on other queries, and draws that against the seconds of
 about half a minute."""
 EXAMPLES = """\
   gbrank demo
-  gbrank demo --queries 2000 --output larger.png"""
+  gbrank demo --queries 3000 --output larger.png"""
 
 METRIC = "ndcg@10"
 RELEVANT = 2  # labels are 0 to 4, and one document in six has 2 or more
@@ -57,8 +57,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank demo`."""
     text = "where the picture goes (default: gbrank-demo.png)"
     add(parser, "--output PATH", text, default="gbrank-demo.png")
-    text = "how many queries to make, at least 3 (default: 450)"
-    add(parser, "--queries N", text, default=450)
+    text = "how many queries to make, at least 3 (default: 1,000)"
+    add(parser, "--queries N", text, default=1000)
     add(parser, "--seed N", "seed of data and training (default: 0)", default=0)
     add(parser, "--n-jobs N", "threads (default: 1)", default=1)
 

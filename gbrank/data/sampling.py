@@ -1,6 +1,7 @@
 """Random numbers that depend on (seed, round, query) or content, not on the order of rows."""
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -51,9 +52,10 @@ def row_keys(X: NDArray[Any]) -> Keys:
     return keys
 
 
-def query_noise(keys: Keys, seed: int, round: int) -> Keys:
-    """Return a hash of (seed, round, key) for each key."""
-    start = np.array([seed & (2**64 - 1)], dtype=np.uint64)
+def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:
+    """Return a hash of (seed, round, key) for each key, of one seed or of one for each."""
+    seeds = [seed] if isinstance(seed, int | np.integer) else seed
+    start = np.array([int(item) & (2**64 - 1) for item in seeds], dtype=np.uint64)
     noise: Keys = split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
     return noise
 

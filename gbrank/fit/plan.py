@@ -1,7 +1,7 @@
 """The plan of a fit: what is to be trained, on what, from where; all of it checked."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
 from gbrank.fit.estimator import check_seed
+from gbrank.fit.learning_rate import learning_rate_of
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
@@ -199,7 +200,9 @@ def plan_boosting(
             "early_stopping_rounds needs validation data: pass eval_set=, or set "
             "validation_fraction."
         )
-    start = fit_start(ranker, settings.built_in is not None, tables, rows, valid)
+    rate = learning_rate_of(ranker, all_sum(rows.queries.n_documents))
+    settings = replace(settings, learning_rate=rate)
+    start = fit_start(ranker, settings, tables, rows, valid)
     if start is not None:
         parts = zip(tables, [rows, *valid], strict=True)
         rows, *valid = [from_start(start, table, part) for table, part in parts]
@@ -231,7 +234,7 @@ def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"booster_params must be a dict, got {params!r}.")
     return TreeSettings(
-        learning_rate=check_number(ranker.learning_rate, "learning_rate", 0, open_low=True),
+        learning_rate=learning_rate_of(ranker, 0),  # until it is known how many there are
         num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),
         max_depth=check_number(ranker.max_depth, "max_depth", 1, integer=True, optional=True),
         min_child_samples=check_number(

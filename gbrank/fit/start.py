@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from gbrank.boosters.interface import TreeSettings
 from gbrank.common.checks import check_finite, check_vector
 from gbrank.data.rows import Rows
 from gbrank.fit.estimator import BaseRanker
@@ -23,7 +24,7 @@ SHARE_OF_ROUNDS = 0.1
 
 
 def fit_start(
-    ranker: Any, built_in: bool, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows]
+    ranker: Any, settings: TreeSettings, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows]
 ) -> Any:
     """Return the fitted model that a ranker's `init` stands for, or None."""
     init = as_pretrained(ranker.init)
@@ -32,7 +33,7 @@ def fit_start(
             f"init must be one of {START_NAMES}, an estimator, or a booster of LightGBM or "
             f"XGBoost, got {init!r}."
         )
-    if init is None and not built_in and rows.init_score is None:
+    if init is None and settings.built_in is None and rows.init_score is None:
         facts = get_objective(ranker.objective).facts
         init = "regression" if facts.needs_start and facts.start == "none" else None
     if init is None or init == "zero":
@@ -40,16 +41,17 @@ def fit_start(
     if rows.init_score is not None or any(part.init_score is not None for part in valid):
         raise ValueError(f"init must be None where init_score is given, got {init!r}.")
     if init == "regression":
-        init = _regression(ranker)
+        init = _regression(ranker, settings)
     return init if is_fitted(init) else _fit(clone(init), tables, rows, valid)
 
 
-def _regression(ranker: Any) -> Any:
+def _regression(ranker: Any, settings: TreeSettings) -> Any:
     """Return a ranker of the same trees that learns gains."""
     rounds = max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators))
     return clone(ranker).set_params(
         objective="regression", init=None, sigma=None, n_estimators=rounds,
-        validation_fraction=None, early_stopping_rounds=None, verbose=0,
+        learning_rate=settings.learning_rate, validation_fraction=None,
+        early_stopping_rounds=None, verbose=0,
     )  # fmt: skip
 
 

@@ -113,6 +113,7 @@ def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[s
     assert_allclose(found.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
     assert_allclose(found.sigmas_, local.sigmas_, rtol=1e-6)
     assert found.best_iteration_ == local.best_iteration_
+    assert found.learning_rate_ == local.learning_rate_
     assert_allclose(found.best_score_, local.best_score_, rtol=1e-6)
     assert found.evals_result_.keys() == local.evals_result_.keys()
     for measure, by_round in local.evals_result_["valid_0"].items():

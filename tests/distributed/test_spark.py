@@ -125,6 +125,7 @@ def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str
     assert_allclose(found.sigmas_, local.sigmas_, rtol=1e-6)
     assert found.best_iteration_ == local.best_iteration_
     assert found.training_data_ == local.training_data_
+    assert found.learning_rate_ == local.learning_rate_
     assert_array_equal(scores(model, rows), found.predict(X))
 
 

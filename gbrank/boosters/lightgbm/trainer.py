@@ -136,7 +136,9 @@ class LightGBMTrainer:
         """Return the model of the first rounds."""
         if self._seeds:
             self._booster.reset_parameter(self._given)  # for the parameters in the model's text
-        whole = lgb.Booster(model_str=self._text())
+        whole = self._booster
+        if self._earlier is not None:
+            whole = lgb.Booster(model_str=self._text())
         text = whole.model_to_string(num_iteration=self._trees[rounds])
         return LightGBMModel(lgb.Booster(model_str=text))
 
@@ -154,11 +156,9 @@ class LightGBMTrainer:
         """Make what a round draws depend on the seed and the round only."""
         if round == 0 or not self._seeds:
             return
-        drawn = {}
-        for i, (name, seed) in enumerate(self._seeds.items()):
-            noise = query_noise(np.array([i], dtype=np.uint64), seed, round)
-            drawn[name] = int(noise[0] >> np.uint64(34))
-        self._booster.reset_parameter(drawn)
+        keys = np.arange(len(self._seeds), dtype=np.uint64)
+        noise = query_noise(keys, list(self._seeds.values()), round) >> np.uint64(34)
+        self._booster.reset_parameter(dict(zip(self._seeds, noise.tolist(), strict=True)))
 
 
 def _with_scores(parts: list[Rows], state: State) -> list[Rows]:

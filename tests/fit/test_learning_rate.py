@@ -1,0 +1,68 @@
+"""The learning rate that a ranker of none has."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gbrank import GBRanker, load_ranker, make_cubic
+from gbrank.fit.learning_rate import learning_rate_of
+
+X, Y, QID = make_cubic(40, n_documents=15, n_features=6, random_state=0)  # 600 documents
+ROUNDS = 20
+RATE = 0.0694365  # 15 √(600 / 70,000) / 20
+
+
+def fit(objective: str = "lambdarank", **params: Any) -> GBRanker:
+    """Return a fitted ranker."""
+    ranker = GBRanker(objective, n_estimators=ROUNDS, random_state=0, n_jobs=1, **params)
+    return ranker.fit(X, Y, qid=QID)
+
+
+@pytest.mark.parametrize(
+    ("documents", "rounds", "expected"),
+    [
+        (70_000, 500, 0.03), (17_500, 500, 0.015), (280_000, 500, 0.06), (17_500, 100, 0.075),
+        (1_000, 500, 0.01), (70_000, 5_000, 0.01), (10_000_000, 500, 0.1), (70_000, 10, 0.1),
+    ],
+)  # fmt: skip
+def test_depends_on_documents_and_rounds(documents: int, rounds: int, expected: float) -> None:
+    """Four times the documents double it, twice the rounds halve it, between the two ends."""
+    ranker = SimpleNamespace(learning_rate=None, n_estimators=rounds)
+    assert learning_rate_of(ranker, documents) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("objective", ["lambdarank", "approx:ndcg"])
+def test_is_what_trees_are_scaled_by(objective: str, booster: str) -> None:
+    """The ranker predicts what one that is given the rate does."""
+    ranker = fit(objective, booster=booster)
+    assert ranker.learning_rate_ == pytest.approx(RATE, rel=1e-6)
+    given = fit(objective, booster=booster, learning_rate=ranker.learning_rate_)
+    np.testing.assert_array_equal(ranker.predict(X), given.predict(X))
+    assert given.learning_rate_ == ranker.learning_rate_
+
+
+def test_a_start_takes_the_same_steps() -> None:
+    """Trees on the gains are "trees like these", though there are fewer of them."""
+    ranker = fit(init="regression")
+    assert ranker.init_.n_estimators == 2
+    assert ranker.init_.learning_rate_ == ranker.learning_rate_
+
+
+def test_only_training_documents_count() -> None:
+    """Queries that are set aside for validation do not."""
+    ranker = fit(validation_fraction=0.5)
+    assert ranker.training_data_["train"]["documents"] == 300
+    assert ranker.learning_rate_ == pytest.approx(RATE / np.sqrt(2), rel=1e-6)
+
+
+def test_is_saved(tmp_path: Path) -> None:
+    """A loaded model has the rate, and its parameter is none still."""
+    ranker = fit()
+    ranker.save(tmp_path / "model")
+    loaded = load_ranker(tmp_path / "model")
+    assert loaded.learning_rate is None
+    assert loaded.learning_rate_ == ranker.learning_rate_
