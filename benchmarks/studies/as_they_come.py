@@ -28,9 +28,9 @@ TEXT = """\
 
 What a newcomer meets: each library's ranker without a single parameter, trained on the training
 parts of five folds as LETOR has them (the validation parts are not used), judged on the test parts;
-one thread. gbrank's defaults were chosen on validation queries ([how](../defaults.md)). Test queries
-were read twice: for the learning rate that `GBRanker()` had first, 0.03 on all data (mean 0.5202),
-and for the table below, after the rule for the rate had been chosen.
+one thread. gbrank's defaults were chosen on validation queries ([how](../defaults.md)). Test
+queries were read twice: for the learning rate that `GBRanker()` had first, 0.03 on all data (mean
+0.5202), and for the table below, after the rule for the rate had been chosen.
 
 The mean is that of the data sets, each of the same weight, whatever its size. Differences are from
 `GBRanker()`, with 95% bootstrap intervals over queries and the p-value of the paired randomisation
