@@ -2,8 +2,7 @@
 
 A schedule is called as ``schedule(round, rounds)`` with the round from 0 and the total number of
 rounds. A plain function of the two works wherever a schedule does, and so does a number. With
-``unit="spread"`` or ``"margin"`` it is relative to how far scores lie apart. A weight in a mixture
-may be one too.
+``unit="spread"`` it is relative to how far scores lie apart. A weight in a mixture may be one too.
 """
 
 import math
@@ -11,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from gbrank.common.checks import check_choice, check_number, unknown_name
 from gbrank.common.grammar import changed_options, evaluate, format_options
@@ -24,7 +23,6 @@ __all__ = [
 
 SMALLEST_SIGMA = 1e-300  # its inverse is a number too
 Curve: TypeAlias = Callable[[int, int | None], float]
-Unit: TypeAlias = Literal["absolute", "spread", "margin"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,20 +31,17 @@ class Schedule(ABC):
 
     Parameters
     ----------
-    unit : {"absolute", "spread", "margin"}
-        What the widths are measured in: score units; the spread, which is the standard deviation
-        that scores have within queries when the round begins; or the margin of error, which is the
-        spread, but with N < 70,000 training documents √(70,000 / N) spreads, at most 2. (How far
-        the training loss is from that of new queries falls as 1/(σ√n): Chapelle & Wu 2010, theorem
-        1.) In both of these units Newton steps of objectives that begin with another, which are
-        about σ long, are σ + (1 − σ) n / (n + 5000) spreads long with n queries, where σ is below 1
-        spread.
+    unit : {"absolute", "spread"}
+        What the widths are measured in: score units, or the standard deviation that scores have
+        within queries when the round begins. Then Newton steps of objectives that begin with
+        another, which are about σ long, are σ + (1 − σ) n / (n + 5000) long with n queries, where
+        σ is below 1.
     """
 
-    unit: Unit = field(default="absolute", kw_only=True)
+    unit: Literal["absolute", "spread"] = field(default="absolute", kw_only=True)
 
     def __post_init__(self) -> None:
-        check_choice(self.unit, "unit", get_args(Unit))
+        check_choice(self.unit, "unit", ["absolute", "spread"])
 
     def __repr__(self) -> str:
         """Return the call that makes the same schedule."""
@@ -239,7 +234,7 @@ class join(Schedule):
 
     schedules: tuple[Curve, ...]
     boundaries: tuple[int, ...]
-    unit: Unit = field(default="absolute", init=False, compare=False)
+    unit: Literal["absolute", "spread"] = field(default="absolute", init=False, compare=False)
 
     def __init__(self, schedules: Sequence[Sigma], boundaries: Sequence[int]) -> None:
         if len(schedules) != len(boundaries) + 1:

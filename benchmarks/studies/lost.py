@@ -95,7 +95,7 @@ FINDINGS = """\
   training and nothing on test queries: gradients are small where few documents have any, and steps
   with them.
 
-So the default is RankNet for half of the rounds, then 0.3 to 0.1 margins: see
+So the default is RankNet for half of the rounds, then 0.3 to 0.1 spreads: see
 [defaults, and why](../defaults.md).
 """
 

@@ -3,10 +3,10 @@
 python -m benchmarks.studies.widths --data mq2008 ohsumed flights nfcorpus --folds 1 2 3
 
 Each ranker is `GBRanker(objective, sigma=recipe)`: half of the rounds are RankNet's. Widths are in
-margins of error (SmoothRank's are squared). For each fixed width there is an annealed recipe that
-falls to a third around it. In each fold the fixed and the annealed recipe of the highest validation
-NDCG@10 are judged; the table names those that are chosen most often. Fits are kept in `.studies`,
-where a run that was stopped goes on.
+spreads of the scores (SmoothRank's are squared). For each fixed width there is an annealed recipe
+that falls to a third around it. In each fold the fixed and the annealed recipe of the highest
+validation NDCG@10 are judged; the table names those that are chosen most often. Fits are kept in
+`.studies`, where a run that was stopped goes on.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from gbrank import NDCG, GBRanker, geometric
 from gbrank.schedules import Schedule, constant
 
 OBJECTIVES = ("approx:ndcg", "smooth:ndcg", "tie:ndcg", "soft:ndcg")
-WIDTHS = (0.06, 0.1, 0.17, 0.3, 0.5)
+WIDTHS = (0.1, 0.17, 0.3, 0.5, 1.0)
 FALL = 3.0  # of annealed widths, from the first round to the last
 SIZES = (1500,)  # queries of artificial data to train on
 KEPT = ".studies"
@@ -35,9 +35,9 @@ def recipes(objective: str) -> Iterator[tuple[str, str, Schedule]]:
     """Yield kind, name and schedule of each recipe."""
     power = 2 if objective.startswith("smooth") else 1
     for width in WIDTHS:
-        yield "fixed", f"{width:g}", constant(width**power, unit="margin")
+        yield "fixed", f"{width:g}", constant(width**power, unit="spread")
         high, low = width * FALL**0.5, width / FALL**0.5
-        schedule = geometric(high**power, low**power, unit="margin")
+        schedule = geometric(high**power, low**power, unit="spread")
         yield "annealed", f"{high:.2g} to {low:.2g}", schedule
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gbrank.boosters.stages import Progress, stages_of
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
-from gbrank.data.spread import step_factor, unit_width, width_in_spreads
+from gbrank.data.spread import step_factor, unit_width
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
@@ -158,7 +158,7 @@ class GradientHook:
         With the objective's own curvature, both are divided by its mean over all workers, so that
         min_child_weight and min_sum_hessian_in_leaf count documents, as they do for squared loss.
         Newton steps stay the same. Those of objectives that begin with another are as long as
-        sigma; under a schedule relative to the scores they are lengthened (see `step_factor`).
+        sigma; under a schedule in spreads they are lengthened (see `step_factor`).
         """
         now = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
         stage, objective = self.stages[now], self.stages[now].objective
@@ -171,21 +171,23 @@ class GradientHook:
                 "called from outside the booster's training. Use its method at_round."
             )
         longer = 1.0
-        if (relative := unit_of(stage.schedule)) != "absolute":
+        if unit_of(stage.schedule) == "spread":
             queries, unit = bound[now].queries, objective.facts.sigma_unit
-            sigma = width_in_spreads(sigma, relative, queries, unit)
             scores = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
             if objective.facts.start != "none" and self.curvature == "own":
                 longer = step_factor(sigma, queries, unit)
             sigma *= unit_width(scores, queries, unit)
         if round is not None:
             self.sigmas[round] = sigma
-        where = f"round {'unknown' if round is None else round} of {objective}"
+
+        def where() -> str:  # to print an objective takes as long as short lists do
+            return f"round {'unknown' if round is None else round} of {objective}"
+
         try:
             gradient, curvature = bound[now].gradients(scores, sigma, (round or 0) - stage.begin)
             gradient *= longer
         except (RuntimeError, ValueError) as error:
-            raise type(error)(f"{where}: {error}") from error
+            raise type(error)(f"{where()}: {error}") from error
         if self.curvature == "unit":
             curvature[:] = 1.0
         if left_out is not None:
@@ -196,12 +198,12 @@ class GradientHook:
             gradient[:] = 0.0
         if round == 0 and not some:
             raise ValueError(
-                f"{where}: no document has a gradient, so there is nothing to learn. Do labels "
+                f"{where()}: no document has a gradient, so there is nothing to learn. Do labels "
                 "differ within queries? Do they reach the measure's threshold?"
             )
         if not all_any((curvature > SMALLEST_CURVATURE).any()) and some:
             raise ValueError(
-                f"{where}: the curvature must be positive for some document, got none. Return "
+                f"{where()}: the curvature must be positive for some document, got none. Return "
                 "ones for plain gradient steps."
             )
         if objective.rescaled and self.curvature == "own":
@@ -212,7 +214,7 @@ class GradientHook:
         if not size <= LARGEST_SUM:
             wide = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
             raise ValueError(
-                f"{where}: gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no "
+                f"{where()}: gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no "
                 f"splits, got {size:.3g}." + (wide if objective.facts.sigma_unit != "none" else "")
             )
         return gradient, curvature

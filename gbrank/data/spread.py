@@ -11,9 +11,6 @@ Vector = NDArray[np.float64]
 
 # Widths of several spreads multiply the spread in every round: single precision must hold them.
 WIDEST_SPREAD = 1e9
-# Documents with which the margin of error is the spread; with fewer it is wider, to a limit: chosen
-# on validation queries.
-ENOUGH, WIDEST_MARGIN = 70_000, 2.0
 # Queries with which steps are halfway from σ to a spread: chosen on validation queries.
 HALFWAY = 5000
 
@@ -41,14 +38,6 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
 def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
     """Return the sigma that 1 stands for in units of the spread, over all workers; 1 for ties."""
     return min(spread_within_queries(scores, queries), WIDEST_SPREAD) ** _power(sigma_unit) or 1.0
-
-
-def width_in_spreads(sigma: float, unit: str, queries: Queries, sigma_unit: str) -> float:
-    """Return a sigma in spreads, of one in spreads or in margins of error."""
-    if unit == "spread":
-        return sigma
-    margin = np.clip(np.sqrt(ENOUGH / all_sum(queries.n_documents)), 1.0, WIDEST_MARGIN)
-    return sigma * float(margin) ** _power(sigma_unit)
 
 
 def step_factor(sigma: float, queries: Queries, sigma_unit: str) -> float:

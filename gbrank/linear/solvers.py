@@ -14,7 +14,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.checking import each_query
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.data.spread import unit_width, width_in_spreads
+from gbrank.data.spread import unit_width
 from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure import query_weights
 from gbrank.objectives.objective import Objective
@@ -116,8 +116,7 @@ class Descent:
         """Move on from the last weights."""
         round = len(self.coefs) - 1
         sigma = sigma_at(self.schedule, round, self.n_steps)
-        if (relative := unit_of(self.schedule)) != "absolute":
-            sigma = width_in_spreads(sigma, relative, self.rows.queries, self.sigma_unit)
+        if unit_of(self.schedule) == "spread":
             sigma *= unit_width(self.train_scores(), self.rows.queries, self.sigma_unit)
         self.sigmas[round] = sigma
         self.coefs.append(self.move(self.coefs[-1], sigma, round))

@@ -22,8 +22,8 @@ from gbrank.data.rows import document_weights
 from gbrank.kernels.compiled import Vector
 from gbrank.schedules import check_sigma
 
-# From about the start's own margin of error downwards: wider ones undo what it has learned.
-ANNEALED = "geometric(0.3, 0.1, unit='margin')"
+# In spreads of the start's scores: wider ones undo what it has learned.
+ANNEALED = "geometric(0.3, 0.1, unit='spread')"
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class SmoothRank(MeasureObjective):
         formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_{d(j)})²/σ)",
         source="Chapelle & Wu 2010, eq. 7, 8",
         sigma_unit="squared score",
-        sigma="geometric(0.1, 0.01, unit='margin')",  # widths of 0.3 to 0.1 margins
+        sigma="geometric(0.1, 0.01, unit='spread')",  # widths of 0.3 to 0.1 spreads
         start="ranknet",
         needs_start=True,
         takes_measure=True,

@@ -12,7 +12,7 @@ from gbrank.kernels.program import Program
 from gbrank.kernels.tied_cascade import CASCADE_SCRATCH, cascade_parameters, tied_cascade
 from gbrank.kernels.tied_expectation import SCRATCH, TieParameters, tied_expectation
 from gbrank.objectives.kernel_objective import MeasureObjective
-from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
 
 
@@ -62,7 +62,7 @@ class TieRank(MeasureObjective):
         formula="−E[M of ⌊x⌋ + b, tied], x = s/σ + ½, P(b = 0) = φ(x − ⌊x⌋), P(b = 1) = 1 − φ",
         source="TieRank, section 2.3",
         shift_invariant=False,
-        sigma="geometric(0.1, 0.05, unit='spread')",  # wider ones learn small data by heart
+        sigma=ANNEALED,
         start="ranknet",
         cost="O(m√m); RR and ERR O(m²)",
         takes_measure=True,

@@ -136,22 +136,6 @@ def test_objectives_own_schedule() -> None:
 
 
 @pytest.mark.parametrize(("objective", "power"), [("approx:ndcg", 1), ("smooth:ndcg", 2)])
-def test_margins_of_error(objective: str, power: int) -> None:
-    """√(70,000 / N) spreads with N documents, from 1 to 2; steps are as in spreads."""
-    for n, margin in ((10, 2.0), (40_000, 1.75**0.5), (70_000, 1.0), (280_000, 1.0)):
-        queries = Queries.from_sizes([5] * (n // 5))
-        labels, values = np.arange(n) % 3, np.arange(n) % 7 / 7
-        hooks = [
-            GradientHook(objective, constant(width**power, unit=unit), start=False)
-            for width, unit in ((0.1, "margin"), (0.1 * margin, "spread"))
-        ]
-        one, other = (hook.derivatives(hook.bind(labels, queries), values, 0) for hook in hooks)
-        assert hooks[0].sigmas[0] == pytest.approx(hooks[1].sigmas[0], rel=1e-12)
-        for ours, same in zip(one, other, strict=True):
-            assert_allclose(ours, same, rtol=1e-9, atol=1e-12 * np.abs(same).max())
-
-
-@pytest.mark.parametrize(("objective", "power"), [("approx:ndcg", 1), ("smooth:ndcg", 2)])
 def test_steps_grow_with_the_queries(objective: str, power: int) -> None:
     """A Newton step at σ, times σ + (1 − σ) n / (n + 5000) over σ, with n queries."""
     for n in (1, 50, 400):
