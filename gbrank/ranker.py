@@ -439,7 +439,8 @@ class GBRanker(BaseRanker):
         ranker.evals_result_ = EvalsResult(fitted["evals_result"])
         ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
         # Models of earlier versions have the parameter only, and no progress.
-        ranker.learning_rate_ = fitted.get("learning_rate", ranker.learning_rate)
+        rate = fitted.get("learning_rate", ranker.learning_rate)
+        ranker.learning_rate_ = check_number(rate, "learning_rate", 0, open_low=True)
         progress = fitted.get("progress")
         ranker._progress = progress and Progress(**progress)
         ranker.training_data_ = fitted.get("data", {})  # nor these
