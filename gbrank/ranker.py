@@ -438,12 +438,12 @@ class GBRanker(BaseRanker):
         ranker.best_score_ = float(fitted["best_score"])
         ranker.evals_result_ = EvalsResult(fitted["evals_result"])
         ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
-        # Models of earlier versions have the parameter only, and no progress.
+        # Models of earlier versions have no rate of their own, progress or data.
         rate = fitted.get("learning_rate", ranker.learning_rate)
         ranker.learning_rate_ = check_number(rate, "learning_rate", 0, open_low=True)
         progress = fitted.get("progress")
         ranker._progress = progress and Progress(**progress)
-        ranker.training_data_ = fitted.get("data", {})  # nor these
+        ranker.training_data_ = fitted.get("data", {})
         biases = fitted["position_bias"]
         ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
         ranker.calibration_ = Calibration(**fitted["calibration"])

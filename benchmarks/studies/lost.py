@@ -86,7 +86,7 @@ FINDINGS = """\
 - **Narrow and from scratch, few documents move, and the wrong ones.** The gradient belongs to
   documents whose scores nearly touch, and with a ranking near chance these are any documents: what
   is learned of them is learned by heart. ApproxNDCG ends at 0.770 in training and 0.647 on test
-  queries, SoftRank at 0.786 and 0.634; SmoothNDCG does not move.
+  queries, SoftRank at 0.786 and 0.634; SmoothNDCG hardly moves.
 - **TieRank and SoftRank learn from scratch where they are wide, and overfit**: 0.823 and 0.815 in
   training at 1 spread, 0.676 and 0.690 on test queries. RankNet's first 150 rounds have 0.724.
 - **After RankNet, narrow widths improve what is there.** RankNet's 150 rounds end at 0.784 in

@@ -11,7 +11,7 @@ LOWEST, HIGHEST = 0.01, 0.1
 
 
 def learning_rate_of(ranker: Any, n_documents: float) -> float:
-    """Return what is given; else all rounds' steps add up to 15 √(N / 70,000), N documents."""
+    """Return what is given, else 15 √(N / 70,000) / n_estimators within 0.01 and 0.1."""
     given = check_number(ranker.learning_rate, "learning_rate", 0, open_low=True, optional=True)
     if given is not None:
         return given

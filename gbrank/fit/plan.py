@@ -234,7 +234,7 @@ def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"booster_params must be a dict, got {params!r}.")
     return TreeSettings(
-        learning_rate=learning_rate_of(ranker, 0),  # until it is known how many there are
+        learning_rate=learning_rate_of(ranker, 0),  # until the documents are counted
         num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),
         max_depth=check_number(ranker.max_depth, "max_depth", 1, integer=True, optional=True),
         min_child_samples=check_number(
