@@ -26,7 +26,7 @@ measured with steps as long as σ, before they grew with the number of queries.
 """
 RATES = (0.03, 0.06, 0.12)
 OURS = ("noisy:ndcg", "approx:ndcg", "lambda:ndcg", "listmle", "ranknet")
-SIZES = ((1000, 50), (10_000, 50), (300, 400))  # queries to train on, documents in each
+SIZES = ((1000, 50), (10_000, 50), (300, 400))  # queries, and documents in each
 
 
 if __name__ == "__main__":
@@ -37,7 +37,7 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     datasets = [read_folds(folder) for folder in arguments.data]
     if arguments.artificial:
-        datasets += [cubic_queries(5 * n // 2, m, f"{n} x {m}") for n, m in SIZES]
+        datasets += [cubic_queries(n, m, f"{n} x {m}") for n, m in SIZES]
     comparison = compare_rankers(
         {name: BestRate(ranker_from_name(name), RATES) for name in (*OURS, *arguments.peers)},
         datasets,
