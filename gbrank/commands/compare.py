@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+import narwhals as nw
 from matplotlib.backend_bases import FigureCanvasBase
 
 from gbrank.commands.data_files import (
@@ -15,7 +16,6 @@ from gbrank.commands.data_files import (
     add_table_options,
     add_unjudged,
     read_labelled,
-    with_categories,
 )
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
@@ -135,7 +135,10 @@ def _read(arguments: argparse.Namespace, path: str) -> Dataset:
     if Path(path).is_dir():
         return read_folds(path)
     data = read_labelled(arguments, [path])
-    X = with_categories(data.X, arguments.categorical_feature)
+    X = data.X
+    if names := arguments.categorical_feature:
+        text = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in names]
+        X = nw.from_native(X).with_columns(text).to_native()
     return Dataset(Path(path).name, X, data.y, data.qid)
 
 

@@ -3,6 +3,8 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.shared import add
-from gbrank.commands.table_files import is_table, read_table, stack_tables
+from gbrank.commands.table_files import is_table, read_table, read_tables
 from gbrank.common.quoting import quoted
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.schema import Schema
 from gbrank.datasets import read_letor
 from gbrank.datasets.parquet import ParquetFolder, scan_and_mask
-from gbrank.datasets.stacking import refuse_shared_queries, stack_files
+from gbrank.datasets.stacking import stack_files
 from gbrank.datasets.text_files import read_bytes
 
 SCORE = "score"  # the column of scores in tables
@@ -92,20 +94,21 @@ def read_labelled(
         parts = [_labelled_letor(arguments, path, width) for path in paths]
         return Labelled(*stack_files(paths, parts))
     label, qid = arguments.label or "label", arguments.qid or "qid"
-    in_batches = Path(paths[0]).is_dir()
-    if in_batches:
+    read: Callable[..., tuple[Any, ...]]
+    if Path(paths[0]).is_dir():
         data: Any = ParquetFolder(paths[0])
+        columns = list(data.types)
+        progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
+        read = partial(scan_and_mask, progress=progress)
     else:
-        data = _table(arguments, paths, schema, lambda column: column == qid)
-    columns = list(data.types) if in_batches else data.column_names
+        texts = {qid, *(schema.texts if schema else ())}
+        data = read_tables(paths, qid, lambda column: column in texts)
+        columns, read = data.column_names, split_and_mask
     _refuse_lacking(paths[0], columns, schema)
     drop = arguments.drop or []
     if schema is not None:
         drop = [name for name in columns if name not in {label, qid, *(schema.names or ())}]
-    if not in_batches:
-        return Labelled(*split_and_mask(data, label, qid, drop, arguments.unjudged))
-    progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
-    return Labelled(*scan_and_mask(data, label, qid, drop, arguments.unjudged, progress))
+    return Labelled(*read(data, label, qid, drop, arguments.unjudged))
 
 
 def read_documents(
@@ -117,27 +120,19 @@ def read_documents(
         if Path(paths[0]).is_dir():
             tables = ParquetFolder(paths[0]).batches()
         else:
-            tables = iter([_table(arguments, paths, schema, lambda column: column not in features)])
+            numbers = {*features} - {*schema.texts}
+            tables = iter([read_tables(paths, name, lambda column: column not in numbers)])
         for table in tables:
             _refuse_lacking(paths[0], table.column_names, schema)
-            others = [column for column in table.column_names if column not in features]
+            others = {item: table[item] for item in table.column_names if item not in features}
             qid = nw.from_native(table)[name].to_numpy() if name in table.column_names else None
-            columns = {other: table[other] for other in others}
-            yield Documents(table.drop(others), qid, columns, ())
+            yield Documents(table.drop(list(others)), qid, others, ())
         return
     width, sparse = schema.n_features, arguments.sparse
     X, _, qid, comments = stack_files(
         paths, [read_letor(path, sparse=sparse, n_features=width, comments=True) for path in paths]
     )
     yield Documents(X, qid, {"qid": qid}, comments)
-
-
-def with_categories(X: Any, names: Sequence[str] | None) -> Any:
-    """Return a table whose columns of these names are categories by their type."""
-    if not names:
-        return X
-    text = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in names]
-    return nw.from_native(X).with_columns(text).to_native()
 
 
 def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:
@@ -165,24 +160,17 @@ def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | 
     refuse = arguments.unjudged == "refuse"
     wrong = (y < 0) & (refuse | (y != -1))
     if wrong.any():
+        lines = enumerate(read_bytes(path).decode().split("\n"), 1)
+        documents = (item for item in lines if item[1].partition("#")[0].strip())
+        line, text = next(islice(documents, int(np.argmax(wrong)), None))
+        column, label = len(text) - len(text.lstrip()) + 1, text.split()[0]
         hint = " (--unjudged says what to do with -1)" if refuse else ""
-        line, column, label = _label_of(path, int(np.argmax(wrong)))
         raise ValueError(
             f"{path}, line {line}, column {column}: expected a label of at least 0, got "
             f"{label}{hint}"
         )
     y, kept = judged(y, arguments.unjudged)
     return Labelled(X if kept.all() else X[kept], y, qid[kept], kept)
-
-
-def _label_of(path: str, row: int) -> tuple[int, int, str]:
-    """Return line, column and text of a document's label."""
-    documents = (
-        (line, len(text) - len(text.lstrip()) + 1, text.split()[0])
-        for line, text in enumerate(read_bytes(path).decode().split("\n"), 1)
-        if text.partition("#")[0].strip()
-    )
-    return next(found for number, found in enumerate(documents) if number == row)
 
 
 def _are_tables(arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None) -> bool:
@@ -193,11 +181,10 @@ def _are_tables(arguments: argparse.Namespace, paths: Sequence[str], schema: Sch
         raise ValueError(f"files must be files, or one folder, got {paths}.")
     if tables and others:
         raise ValueError(f"files must be all tables or all LETOR, got {tables[0]} and {others[0]}.")
-    for name in ("label", "qid", "drop", "categorical_feature", "docid"):
-        if others and getattr(arguments, name, None):
-            raise ValueError(f"{name} must be given with tables only, got {others[0]}.")
-    if tables and getattr(arguments, "sparse", False):
-        raise ValueError(f"sparse must be given with LETOR files only, got {tables[0]}.")
+    what = "LETOR files" if tables else "tables"
+    for name in ["sparse"] if tables else ["label", "qid", "drop", "categorical_feature", "docid"]:
+        if getattr(arguments, name, None):
+            raise ValueError(f"{name} must be given with {what} only, got {paths[0]}.")
     if tables and schema is not None and schema.names is None:
         raise ValueError(
             f"{tables[0]}: expected LETOR format, since the model's features have no names, got a "
@@ -210,21 +197,6 @@ def _refuse_lacking(path: str, names: Iterable[str], schema: Schema | None) -> N
     lacks = [name for name in (schema and schema.names) or () if name not in set(names)]
     if lacks:
         raise ValueError(f"{path} must have all features of the model; it lacks {lacks}.")
-
-
-def _table(
-    arguments: argparse.Namespace,
-    paths: Sequence[str],
-    schema: Schema | None,
-    is_text: Callable[[str], bool],
-) -> Any:
-    texts = schema.texts if schema else []
-    tables = [read_table(path, lambda name: name in texts or is_text(name)) for path in paths]
-    table = stack_tables(paths, tables)
-    qid = arguments.qid or "qid"
-    if qid in table.column_names and len(paths) > 1:
-        refuse_shared_queries(paths, [part[qid].drop_null().to_numpy() for part in tables])
-    return table
 
 
 def _number(path: str, line: int, value: Any) -> float:

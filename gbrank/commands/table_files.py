@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any
 
 from gbrank.common.extras import needed
+from gbrank.datasets.stacking import refuse_shared_queries
 from gbrank.datasets.text_files import StrPath, read_bytes
 
 _LARGEST_BLOCK = 2**31 - 1
@@ -52,13 +53,16 @@ def _read_csv(arrow: Any, data: bytes, separator: str, is_text: Callable[[str], 
     )
 
 
-def stack_tables(paths: Sequence[StrPath], tables: Sequence[Any]) -> Any:
-    """Return tables of the same columns as one."""
+def read_tables(paths: Sequence[StrPath], qid: str, is_text: Callable[[str], bool]) -> Any:
+    """Return files of the same columns as one table; no query may be in two of them."""
     arrow = needed("pyarrow", "tables")
+    tables = [read_table(path, is_text) for path in paths]
     for path, table in zip(paths, tables, strict=True):
         odd = sorted(set(table.column_names) ^ set(tables[0].column_names))
         if odd:
             raise ValueError(f"{path} must have the columns of {paths[0]}; they differ in {odd}.")
+    if len(paths) > 1 and qid in tables[0].column_names:
+        refuse_shared_queries(paths, [table[qid].drop_null().to_numpy() for table in tables])
     try:
         return arrow.concat_tables(tables, promote_options="permissive")
     except arrow.ArrowException as error:
