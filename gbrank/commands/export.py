@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from gbrank.commands.shared import add, add_model
+from gbrank.commands.shared import add
 from gbrank.export import FORMATS, export_model
 from gbrank.ranker import GBRanker
 
@@ -22,7 +22,7 @@ EXAMPLES = """\
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank export`."""
-    add_model(parser)
+    add(parser, "--model FOLDER", "folder of a model", required=True)
     parser.add_argument("--format", required=True, choices=FORMATS, help="see above")
     add(parser, "--output PATH", "the file to write", required=True)
     text = (

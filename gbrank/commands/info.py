@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from gbrank.commands.shared import add, add_model, print_json, validation_curve
+from gbrank.commands.shared import add, print_json, validation_curve
 from gbrank.common.tabulate import markdown_table
 from gbrank.export.forest import names_of
 from gbrank.fit.storage import read_saved
@@ -25,7 +25,7 @@ LARGEST = 10
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank info`."""
-    add_model(parser)
+    add(parser, "--model FOLDER", "folder of a model", required=True)
     form = parser.add_mutually_exclusive_group()
     add(form, "--json", "print JSON, with all features")
     add(form, "--markdown", "print a model card")

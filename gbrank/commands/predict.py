@@ -3,7 +3,8 @@
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
@@ -13,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.data_files import SCORE, Documents, add_files, read_documents
-from gbrank.commands.shared import add, add_model
+from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
-from gbrank.data.queries import Queries
 from gbrank.datasets.text_files import check_names
 from gbrank.datasets.trec import run_lines
 from gbrank.fit.loading import load_ranker
@@ -46,7 +46,7 @@ EXAMPLES = """\
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank predict`."""
     add_files(parser)
-    add_model(parser)
+    add(parser, "--model FOLDER", "folder of a model", required=True)
     add(parser, "--output PATH", "where to write (default: -, standard output)", default="-")
     parser.add_argument(
         "--format", choices=["scores", "trec"], default="scores", help="(default: scores)"
@@ -73,19 +73,17 @@ def run(arguments: argparse.Namespace) -> None:
                 f"{type(ranker).__name__}."
             )
         predict = partial(ranker.predict, output="probability")
-    table = is_table(arguments.output)
-    if table and arguments.format == "trec":
-        raise ValueError(f"format must be scores for a table, {arguments.output}, got trec.")
-    batches = read_documents(arguments, arguments.files, ranker._schema)
-    if table:
-        write_tables(arguments.output, _scored_tables(arguments, batches, predict))
+    batches, path = read_documents(arguments, arguments.files, ranker._schema), arguments.output
+    if is_table(path):
+        if arguments.format == "trec":
+            raise ValueError(f"format must be scores for a table, {path}, got trec.")
+        write_tables(path, _scored_tables(arguments, batches, predict))
         return
     if arguments.format == "trec":
         lines = _run_lines(arguments, batches, predict)
     else:
         lines = (repr(score) for batch in batches for score in predict(batch.X).tolist())
     first = next(lines)  # a file that cannot be read leaves the output alone
-    path = arguments.output
     with nullcontext(sys.stdout) if path == "-" else open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in chain([first], lines))
 
@@ -104,31 +102,27 @@ def _run_lines(
 ) -> Iterator[str]:
     file, docid, column = arguments.files[0], arguments.docid, arguments.qid or "qid"
     scores, qids = [], []
-    known: list[Any] = []
+    names: list[Any] = []
     for batch in batches:
-        scores.append(predict(batch.X))
         if batch.qid is None:
             raise ValueError(f"qid must name a column of {file}, got {column!r}.")
         if docid is not None and docid not in batch.others:
             raise unknown_name("column (docid)", docid, batch.others)
+        scores.append(predict(batch.X))
         qids.append(batch.qid)
-        known += batch.comments if docid is None else batch.others[docid].to_pylist()
+        names += batch.comments if docid is None else batch.others[docid].to_pylist()
     qid = np.concatenate(qids)
-    names = _names(known, qid) if docid is None else check_names(known, "docid", len(qid))
-    return iter(run_lines(np.concatenate(scores), qid, names, arguments.run_name))
+    if docid is None:
+        names = list(_names(names or [""] * len(qid), qid.tolist()))
+    else:
+        names = check_names(names, "docid", len(qid))
+    return run_lines(np.concatenate(scores), qid, names, arguments.run_name)
 
 
-def _names(comments: list[str], qid: NDArray[Any]) -> list[str]:
-    """Return what comments, if there are any, call documents, else query and position in it."""
-    queries = Queries.from_qid(qid)
-    places = np.empty(len(qid), dtype=np.int64)
-    places[queries.order] = np.arange(1, len(qid) + 1)
-    places -= queries.offsets[queries.index]
-    own = map(_named, comments or [""] * len(qid))
-    numbered = zip(own, qid.tolist(), places.tolist(), strict=True)
-    return [name or f"{query}-{place}" for name, query, place in numbered]
-
-
-def _named(comment: str) -> str | None:
-    found = re.search(r"\bdocid\s*=\s*(\S+)", comment) or re.search(r"(\S+)", comment)
-    return found and found[1]
+def _names(comments: Sequence[str], qid: Sequence[Any]) -> Iterator[str]:
+    """Yield what a comment calls its document, else the query and the position in it."""
+    places = Counter[Any]()
+    for comment, query in zip(comments, qid, strict=True):
+        places[query] += 1
+        found = re.search(r"\bdocid\s*=\s*(\S+)", comment) or re.search(r"(\S+)", comment)
+        yield found[1] if found else f"{query}-{places[query]}"

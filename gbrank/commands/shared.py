@@ -26,11 +26,6 @@ def check_folder(path: str, option: str) -> None:
         raise ValueError(f"{option} must be in a folder that exists, got {path}.")
 
 
-def add_model(parser: argparse.ArgumentParser, text: str = "folder of a model") -> None:
-    """Add the folder of a model."""
-    add(parser, "--model FOLDER", text, required=True)
-
-
 def validation_curve(ranker: GBRanker) -> tuple[str, list[float]]:
     """Return the deciding measure and its value by round, none without validation data."""
     return next(iter(ranker.evals_result_.get("valid_0", {}).items()), ("", []))

@@ -17,7 +17,7 @@ from gbrank.commands.data_files import (
 )
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add, add_model, validation_curve
+from gbrank.commands.shared import add, validation_curve
 from gbrank.data.in_batches import learn_schema
 from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
@@ -53,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_files(parser)
     add_categorical(parser)
     add_unjudged(parser)
-    add_model(parser, "where the model goes")
+    add(parser, "--model FOLDER", "where the model goes", required=True)
     add(parser, "--valid FILE ...", "validation data", action="store")
     text = "number of features in LETOR files (default: the largest index in the training data)"
     add(parser, "--n-features N", text)
