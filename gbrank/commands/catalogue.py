@@ -86,8 +86,6 @@ def _measure(item: MeasureFacts) -> Iterator[str]:
 
 
 def _takes(objective: ObjectiveFacts, measure: MeasureFacts) -> bool:
-    if not objective.facts.takes_measure:
-        return False
     try:
         get_objective(f"{objective.name}:{measure.name}")
     except ValueError:

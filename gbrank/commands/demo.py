@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from gbrank.commands.shared import add, check_folder
 from gbrank.common.checks import check_number
+from gbrank.data.splitting import query_train_test_split
 from gbrank.datasets import make_cubic
-from gbrank.evaluation import Documents
 from gbrank.measures.measure_registry import get_measure
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
@@ -69,9 +69,9 @@ def run(arguments: argparse.Namespace) -> None:
     check_folder(arguments.output, "--output")
     X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
     n_train = arguments.queries * 2 // 3
-    chosen = qid < n_train
-    train = Documents(X[chosen], y[chosen], qid[chosen])
-    test = Documents(X[~chosen], y[~chosen], qid[~chosen])
+    X, X_test, y, y_test, qid, qid_test = query_train_test_split(
+        X, y, qid=qid, train_size=n_train, shuffle=False
+    )
     print(
         f"Data: {arguments.queries} queries of 50 documents, 50 features, labels 0 to 4 "
         f"(make_cubic, seed {arguments.seed}):\n"
@@ -80,32 +80,30 @@ def run(arguments: argparse.Namespace) -> None:
         flush=True,
     )
     common = {"eval_metric": METRIC, "random_state": arguments.seed, "n_jobs": arguments.n_jobs}
-    held_out: dict[str, Any] = {"eval_set": [(test.X, test.y)], "eval_qid": [test.qid]}
+    held_out: dict[str, Any] = {"eval_set": [(X_test, y_test)], "eval_qid": [qid_test]}
     fits: Fits = {}
     for name, params in {"": {"n_estimators": 1}, **RANKERS}.items():  # the first one compiles
         print(f"Training {name} ..." if name else "Compiling ...", file=sys.stderr, flush=True)
         start = time.process_time()
-        ranker = GBRanker(**common | params).fit(train.X, train.y, qid=train.qid, **held_out)
+        ranker = GBRanker(**common | params).fit(X, y, qid=qid, **held_out)
         fits[name] = ranker, time.process_time() - start
     del fits[""]
     print(
         f"\nMeans over the test queries; for AP and RR, labels from {RELEVANT} on are "
-        f"relevant:\n\n{_table(fits, test)}\n"
+        f"relevant:\n\n{_table(fits, X_test, y_test, qid_test)}\n"
     )
     _draw(fits).savefig(arguments.output, dpi=150)
     print(f"NDCG@10 against seconds: {arguments.output}")
 
 
-def _table(fits: Fits, test: Documents) -> str:
+def _table(fits: Fits, X: Any, y: Any, qid: Any) -> str:
     rows = [["as it comes", *COLUMNS, "rounds", "CPU time"]]
     for name, (ranker, seconds) in fits.items():
-        scores = ranker.predict(test.X)
-        values = [get_measure(text)(test.y, scores, qid=test.qid) for text in COLUMNS.values()]
-        cells = [f"{value:.4f}" for value in values]
+        scores = ranker.predict(X)
+        cells = [f"{get_measure(text)(y, scores, qid=qid):.4f}" for text in COLUMNS.values()]
         rows.append([name, *cells, str(ranker.best_iteration_), f"{seconds:.1f} s"])
-    width = max(len(row[0]) for row in rows)
     return "\n".join(
-        f"  {first:<{width}}" + "".join(f"{cell:>10}" for cell in others) for first, *others in rows
+        f"  {name:<11}" + "".join(map("{:>10}".format, cells)) for name, *cells in rows
     )
 
 
@@ -117,10 +115,12 @@ def _draw(fits: Fits) -> Figure:
         curve = ranker.evals_result_["valid_0"][METRIC]
         axes.plot(np.arange(1, len(curve) + 1) / len(curve) * seconds, curve, color=colour)
         axes.plot(seconds, curve[-1], "o", color=colour, label=f"{name}: {curve[-1]:.3f}")
-    axes.set_title("Rankers as they come; dots mark where they stop")
     axes.set_xscale("log")
-    axes.set_xlabel("CPU seconds of training")
-    axes.set_ylabel("NDCG@10, mean over test queries")
-    tidy(axes)
+    tidy(
+        axes,
+        title="Rankers as they come; dots mark where they stop",
+        xlabel="CPU seconds of training",
+        ylabel="NDCG@10, mean over test queries",
+    )
     axes.legend(loc="lower right", frameon=False)
     return figure

@@ -57,11 +57,10 @@ def _print(title: str, items: Sequence[Item], verbose: bool) -> None:
 
 def _entry(item: Item) -> Iterator[str]:
     yield f"{item.usage} (also {', '.join(item.aliases)})" if item.aliases else item.usage
-    facts = {name.replace("_", " "): value for name, value in _facts(item).items()}
-    texts = [f"{name}: {text}" for name, text in facts.items() if isinstance(text, str) and text]
-    flags = {name: value for name, value in facts.items() if isinstance(value, bool)}
-    answers = ", ".join(f"{name}: {'yes' if value else 'no'}" for name, value in flags.items())
-    yield from (f"    {line}" for line in (item.summary, *texts, answers))
+    facts = [(name.replace("_", " "), value) for name, value in _facts(item).items()]
+    texts = [f"{name}: {text}" for name, text in facts if isinstance(text, str) and text]
+    flags = [f"{name}: {'yes' if flag else 'no'}" for name, flag in facts if isinstance(flag, bool)]
+    yield from (f"    {line}" for line in (item.summary, *texts, ", ".join(flags)))
 
 
 def _facts(item: Item) -> dict[str, Any]:
