@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -9,12 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters import Trainer
-from gbrank.boosters.interface import Derivatives, Vector
+from gbrank.boosters.interface import Steps, Vector
 from gbrank.common.checks import check_jobs
 from gbrank.common.extras import needed
-from gbrank.data.checking import check_rows
-from gbrank.data.rows import Rows
+from gbrank.data.checking import check_rows, check_valid
 from gbrank.data.schema import Schema
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loop import Evaluation, train
@@ -54,8 +53,8 @@ class CatBoostPeer(BaseEstimator):
         y: ArrayLike,
         *,
         qid: ArrayLike,
-        eval_set: Sequence[tuple[Any, ArrayLike]] = (),
-        eval_qid: Sequence[ArrayLike] = (),
+        eval_set: Sequence[tuple[Any, ArrayLike]] | None = None,
+        eval_qid: Sequence[ArrayLike] | None = None,
     ) -> "CatBoostPeer":
         """Train the ranker; arguments are those of `GBRanker.fit`."""
         catboost = needed("catboost", "catboost")
@@ -65,10 +64,7 @@ class CatBoostPeer(BaseEstimator):
         if schema.categorical:
             raise ValueError(f"X must hold numbers only, got categories in {schema.categorical}.")
         rows = check_rows(schema, X, y, qid, None, "").grouped()
-        valid = [
-            check_rows(schema, X, y, qid, None, f"eval_set[{i}]: ")
-            for i, ((X, y), qid) in enumerate(zip(eval_set, eval_qid, strict=True))
-        ]
+        valid = check_valid(schema, eval_set, eval_qid, None)
         on_valid = [
             Evaluation(f"valid_{i}", part, schema, [measure], threads)
             for i, part in enumerate(valid)
@@ -82,8 +78,13 @@ class CatBoostPeer(BaseEstimator):
             model.fit(train_pool, eval_set=pools or None)
         except catboost.CatBoostError as error:
             raise ValueError(f"CatBoost refuses the parameters or data: {error}") from None
+        # The rounds once more: of a model in training, what early stopping needs.
+        stages = [model.staged_predict(part.X, thread_count=threads) for part in valid]
+        replay = SimpleNamespace(
+            step=lambda _: None, valid_scores=lambda: [next(scores) for scores in stages]
+        )
         history = train(
-            cast(Trainer, _Replay(model, valid, threads)),
+            cast(Steps, replay),
             lambda _: None,
             model.tree_count_,
             on_train=None,
@@ -125,17 +126,3 @@ class CatBoostPeer(BaseEstimator):
         if self.early_stopping_rounds is None:
             return params | {"metric_period": self.n_estimators}
         return params | {"od_type": "Iter", "od_wait": self.early_stopping_rounds}
-
-
-class _Replay:
-    """The rounds of a trained model once more: of a `Trainer`, what early stopping needs."""
-
-    def __init__(self, model: Any, valid: list[Rows], n_jobs: int) -> None:
-        self._stages = [model.staged_predict(rows.X, thread_count=n_jobs) for rows in valid]
-
-    def step(self, derivatives: Derivatives | None) -> None:
-        """Do nothing: the tree is there."""
-
-    def valid_scores(self) -> list[Vector]:
-        """Return the scores of each validation set after one more round."""
-        return [next(stages) for stages in self._stages]
