@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -139,32 +139,31 @@ def compare_rankers(
         for name, ranker in estimators.items()
     ]
     paths = repeat(None) if results is None else outcome_paths(Path(results), tasks)
-    outcomes = _run_all(dict(zip(tasks, paths, strict=False)), processes, progress)
+    outcomes = _run_all(list(zip(tasks, paths, strict=False)), processes, progress)
     return Comparison(outcomes, list(map(str, resolved)), baseline)
 
 
-def _run_all(tasks: Mapping[Task, Path | None], processes: int, progress: bool) -> list[Outcome]:
+def _run_all(
+    tasks: Sequence[tuple[Task, Path | None]], processes: int, progress: bool
+) -> list[Outcome]:
     """Return the outcome of each trial: from its file, or by running it."""
-    outcomes: dict[Trial, Outcome] = {}
-    missing: list[tuple[Task, Path | None]] = []
-    for task, path in tasks.items():
-        if path is not None and path.exists():
-            outcomes[task.trial] = read_outcome(path, task)
-        else:
-            missing.append((task, path))
+    outcomes = {
+        task.trial: read_outcome(path, task)
+        for task, path in tasks
+        if path is not None and path.exists()
+    }
+    missing = [item for item in tasks if item[0].trial not in outcomes]
+    if processes == 1:
+        fits = (_run_and_keep(run, *item) for item in missing)
+    else:
+        parallel = joblib.Parallel(processes, return_as="generator_unordered", batch_size=1)
+        fits = parallel(joblib.delayed(_run_and_keep)(run_in_worker, *item) for item in missing)
     with Bar(total=len(tasks), initial=len(outcomes), disable=not progress, unit="fit") as bar:
-        for outcome in _run_missing(missing, processes):
+        for outcome in fits:
             outcomes[outcome.trial] = outcome
             bar.set_postfix_str(str(outcome.trial), refresh=False)
             bar.update()
-    return [outcomes[task.trial] for task in tasks]
-
-
-def _run_missing(missing: list[tuple[Task, Path | None]], processes: int) -> Iterator[Outcome]:
-    if processes == 1:
-        return (_run_and_keep(run, *item) for item in missing)
-    parallel = joblib.Parallel(processes, return_as="generator_unordered", batch_size=1)
-    return parallel(joblib.delayed(_run_and_keep)(run_in_worker, *item) for item in missing)
+    return [outcomes[task.trial] for task, _ in tasks]
 
 
 def _run_and_keep(fit: Callable[[Task], Outcome], task: Task, path: Path | None) -> Outcome:

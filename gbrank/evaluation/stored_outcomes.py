@@ -18,18 +18,20 @@ import numpy as np
 
 from gbrank.common.describe import describe
 from gbrank.common.files import replace_file
-from gbrank.evaluation.folds import Dataset
 from gbrank.evaluation.trial import PARTS, Outcome, Scores, Task, Trial
 
 
 def outcome_paths(folder: Path, tasks: Sequence[Task]) -> Iterator[Path]:
     """Yield the CSV file of each trial; its name holds a hash of all that it depends on."""
     folder.mkdir(parents=True, exist_ok=True)
-    datasets = {task.data.name: task.data for task in tasks}
-    hashes = {name: _hash_of_data(data) for name, data in datasets.items()}
+    hashes: dict[str, str] = {}
     for task in tasks:
+        data, queries = task.data, task.data.queries
+        if data.name not in hashes:
+            content = data.X, data.labels, queries.ids, queries.order, queries.offsets
+            hashes[data.name] = joblib.hash(content)
         words = re.sub(r"[^\w.@+-]+", "-", "_".join(map(str, astuple(task.trial))))
-        yield folder / f"{words[:100]}_{_hash_of_task(task, hashes[task.data.name])}.csv"
+        yield folder / f"{words[:100]}_{_hash_of_task(task, hashes[data.name])}.csv"
 
 
 def _hash_of_task(task: Task, data: str) -> str:
@@ -41,11 +43,6 @@ def _hash_of_task(task: Task, data: str) -> str:
         raise ValueError(
             f"results needs rankers and measures that can be pickled: {task.trial}: {error.args[0]}"
         ) from None
-
-
-def _hash_of_data(data: Dataset) -> str:
-    queries = data.queries
-    return str(joblib.hash((data.X, data.labels, queries.ids, queries.order, queries.offsets)))
 
 
 @functools.cache
