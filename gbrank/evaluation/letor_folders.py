@@ -55,15 +55,19 @@ def read_folds(path: StrPath) -> Dataset:
     ([0], [1], [2])
     """
     folder = Path(path)
-    parts = _numbered(folder, r"S(\d+)\.txt(\.gz)?")
-    if parts:
-        return _read_parts(folder, parts)
-    folds = [file for file in _numbered(folder, r"Fold(\d+)") if file.is_dir()]
-    if folds:
-        return _read_fold_folders(folder, folds)
-    raise ValueError(
-        f"{folder} must hold S1.txt, S2.txt, ... or Fold1, Fold2, ...; it holds neither."
-    )
+    if files := _numbered(folder, r"S(\d+)\.txt(\.gz)?"):
+        if len(files) < 3:
+            raise ValueError(f"{folder} must hold at least 3 parts, got {len(files)}.")
+        parts = [read_letor(file) for file in files]
+        X, y, qid = stack_files(files, parts)
+        folds = rotate(np.repeat(np.arange(len(parts)), [len(y) for _, y, _ in parts]))
+    elif folders := [file for file in _numbered(folder, r"Fold(\d+)") if file.is_dir()]:
+        X, y, qid, folds = _read_fold_folders(folders)
+    else:
+        raise ValueError(
+            f"{folder} must hold S1.txt, S2.txt, ... or Fold1, Fold2, ...; it holds neither."
+        )
+    return Dataset(folder.resolve().name, X, y, qid, folds)
 
 
 def _numbered(folder: Path, pattern: str) -> list[Path]:
@@ -81,54 +85,36 @@ def _numbered(folder: Path, pattern: str) -> list[Path]:
     return [found[number] for number in numbers]
 
 
-def _read_parts(folder: Path, files: list[Path]) -> Dataset:
-    if len(files) < 3:
-        raise ValueError(f"{folder} must hold at least 3 parts, got {len(files)}.")
-    parts = [read_letor(file) for file in files]
-    part = np.repeat(np.arange(len(parts)), [len(y) for _, y, _ in parts])
-    X, y, qid = stack_files(files, parts)
-    return Dataset(folder.resolve().name, X, y, qid, rotate(part))
-
-
-def _read_fold_folders(folder: Path, folders: list[Path]) -> Dataset:
-    files = [[_part(fold, name) for name in PARTS] for fold in folders]
+def _read_fold_folders(folders: list[Path]) -> tuple[Any, Any, Any, list[Fold]]:
+    """Return features, labels, queries and folds; a query that stands in several is kept once."""
+    files = [_part(fold, name) for fold in folders for name in PARTS]
     # The first fold holds all documents, and so the last feature; the reader refuses a later one.
-    width = max(read_letor(file)[0].shape[1] for file in files[0])
-    kept = _DistinctQueries()
-    folds = [
-        Fold(*(kept.add(*read_letor(file, n_features=width)) for file in own)) for own in files
-    ]
-    X, y, qid = map(np.concatenate, zip(*kept.queries, strict=True))
-    return Dataset(folder.resolve().name, X, y, qid, folds)
-
-
-class _DistinctQueries:
-    """The documents of several files; a query that stands in several is kept once."""
-
-    def __init__(self) -> None:
-        self.queries: list[tuple[Any, Any, Any]] = []  # X, y and qid of each
-        self._places: dict[tuple[str, bytes], Index] = {}
-        self._count = 0
-
-    def add(self, X: Any, y: Any, qid: Any) -> Index:
-        """Return where the rows of a file are."""
+    width = max(read_letor(file)[0].shape[1] for file in files[: len(PARTS)])
+    kept: list[tuple[Any, Any, Any]] = []  # X, y and qid of each query
+    places: dict[tuple[str, bytes], Index] = {}  # where these are
+    count = 0
+    found: list[Index] = []  # where the rows of each file are
+    for file in files:
+        X, y, qid = read_letor(file, n_features=width)
         queries = Queries.from_qid(qid)
         place = np.empty(len(y), dtype=np.int64)
         blocks = np.split(queries.order, queries.offsets[1:-1])
         for query, rows in zip(queries.ids, blocks, strict=True):
-            content = hashlib.sha256(X[rows].tobytes() + y[rows].tobytes()).digest()
-            key = (str(query), content)
-            if key not in self._places:
-                self._places[key] = np.arange(self._count, self._count + len(rows))
-                self.queries.append((X[rows], y[rows], qid[rows]))
-                self._count += len(rows)
-            place[rows] = self._places[key]
-        return place
+            key = str(query), hashlib.sha256(X[rows].tobytes() + y[rows].tobytes()).digest()
+            if key not in places:
+                places[key] = np.arange(count, count + len(rows))
+                kept.append((X[rows], y[rows], qid[rows]))
+                count += len(rows)
+            place[rows] = places[key]
+        found.append(place)
+    folds = [Fold(*found[i : i + len(PARTS)]) for i in range(0, len(files), len(PARTS))]
+    X, y, qid = map(np.concatenate, zip(*kept, strict=True))
+    return X, y, qid, folds
 
 
 def _part(folder: Path, name: str) -> Path:
-    pattern = re.compile(rf"{PARTS[name]}\.txt(\.gz)?")
-    found = sorted(file for file in folder.iterdir() if pattern.fullmatch(file.name))
+    pattern = rf"{PARTS[name]}\.txt(\.gz)?"
+    found = sorted(file for file in folder.iterdir() if re.fullmatch(pattern, file.name))
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
         raise ValueError(f"{folder} must hold one file {name}.txt, got {names}.")
