@@ -78,17 +78,16 @@ class BestRate(BaseEstimator):
         ]
         if not rates:
             raise ValueError("learning_rates must hold at least one rate, got none.")
-        best: Any = None
+        fits = []
         for rate in rates:
             start = time.process_time()
             ranker = clone(self.ranker).set_params(learning_rate=rate)
             ranker.fit(X, y, qid=qid, eval_set=eval_set, eval_qid=eval_qid)
-            if best is None or ranker.best_score_ > best.best_score_:
-                best, self.learning_rate_ = ranker, rate
-                self.cpu_seconds_ = time.process_time() - start
-        self.ranker_ = best
+            fits.append((ranker, rate, time.process_time() - start))
+        best = max(fits, key=lambda fit: fit[0].best_score_)
+        self.ranker_, self.learning_rate_, self.cpu_seconds_ = best
         for name in ("best_iteration_", "best_score_", "calibration_"):
-            setattr(self, name, getattr(best, name, None))
+            setattr(self, name, getattr(self.ranker_, name, None))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

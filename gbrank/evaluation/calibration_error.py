@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import check_finite, check_number, check_vector
+from gbrank.common.checks import check_finite, check_number, check_vector, refuse_where
 
 Vector = NDArray[np.float64]
 
@@ -70,8 +70,5 @@ def _check_shares(values: ArrayLike, name: str, length: int | None = None) -> Ve
     checked = check_finite(check_vector(values, name, length), name)
     if not len(checked):
         raise ValueError(f"{name} must have at least one entry, got none.")
-    outside = (checked < 0) | (checked > 1)
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise ValueError(f"{name} must be from 0 to 1, got {checked[row]} in row {row}.")
+    refuse_where((checked < 0) | (checked > 1), checked, f"{name} must be from 0 to 1")
     return checked

@@ -30,13 +30,9 @@ def interval(strata: Sequence[Matrix]) -> tuple[Vector, Vector]:
     if min(values.shape[1] for values in strata) < 2:
         low, high = np.full((2, len(strata[0])), np.nan)
         return low, high
-
-    def mean(*resampled: Matrix, axis: int) -> Matrix:
-        return np.mean([values.mean(axis=axis) for values in resampled], axis=0)
-
-    low, high = stats.bootstrap(
+    return stats.bootstrap(
         strata,
-        mean,
+        lambda *resampled, axis: stratified_mean(resampled),
         n_resamples=RESAMPLES,
         batch=max(1, CELLS // sum(values.size for values in strata)),
         vectorized=True,
@@ -45,7 +41,6 @@ def interval(strata: Sequence[Matrix]) -> tuple[Vector, Vector]:
         method="percentile",
         random_state=np.random.default_rng(SEED),
     ).confidence_interval
-    return low, high
 
 
 def randomisation_test(strata: Sequence[Matrix]) -> Vector:
@@ -66,7 +61,7 @@ def randomisation_test(strata: Sequence[Matrix]) -> Vector:
         # Rounded: sums of the same numbers in another order may differ in the last digits.
         return np.abs(signs @ shares.T).round(12)
 
-    tested = stats.permutation_test(
+    return stats.permutation_test(
         (np.ones(n_queries),),  # the same tosses for all tests
         distance,
         permutation_type="samples",
@@ -76,8 +71,7 @@ def randomisation_test(strata: Sequence[Matrix]) -> Vector:
         vectorized=True,
         axis=-1,
         random_state=np.random.default_rng(SEED),
-    )
-    return np.asarray(tested.pvalue)
+    ).pvalue
 
 
 def t_test(strata: Sequence[Matrix]) -> Vector:

@@ -43,21 +43,18 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.ranker,
         f"{row.mean:.4f}",
-        _interval(row.low, row.high, ".4f"),
-        _number(row.seed_deviation, ".4f"),
+        _shown(".4f", row.low, row.high),
+        _shown(".4f", row.seed_deviation),
         f"{row.difference:+.4f}" if compared else "baseline",
-        _interval(row.difference_low, row.difference_high, "+.4f") if compared else "",
-        _number(row.p_randomisation, ".4f"),
-        _number(row.p_t, ".4f"),
-        _number(row.calibration_error, ".4f"),
-        _number(row.rounds, ".0f"),
+        _shown("+.4f", row.difference_low, row.difference_high) if compared else "",
+        _shown(".4f", row.p_randomisation),
+        _shown(".4f", row.p_t),
+        _shown(".4f", row.calibration_error),
+        _shown(".0f", row.rounds),
         f"{row.cpu_seconds:.1f}",
     )
 
 
-def _interval(low: float, high: float, form: str) -> str:
-    return "" if math.isnan(low) else f"{low:{form}} to {high:{form}}"
-
-
-def _number(value: float, form: str) -> str:
-    return "" if math.isnan(value) else format(value, form)
+def _shown(form: str, *values: float) -> str:
+    """Return a number, or the ends of an interval; nothing for NaN."""
+    return "" if math.isnan(values[0]) else " to ".join(format(value, form) for value in values)
