@@ -1,19 +1,19 @@
 """A comparison of rankers: means with intervals of the differences, and means by seconds."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from sklearn.isotonic import isotonic_regression
 
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.summary import Row
 from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, tidy
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE, LETTER = 0.17, 0.075  # inches
@@ -25,8 +25,8 @@ def comparison(
     data: str | None = None,
     measure: str | None = None,
     part: str = "test",
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the mean of each ranker, with the interval of its difference from the baseline.
 
     `comparison_grid` draws all measures and data sets at once.
@@ -72,7 +72,7 @@ def comparison(
     return ax
 
 
-def comparison_grid(comparison: Comparison, *, part: str = "test") -> "Figure":
+def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
     """Draw a panel for each measure (down) and data set (across).
 
     Parameters
@@ -103,7 +103,7 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> "Figure":
     return figure
 
 
-def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure":
+def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
     """Draw means by CPU seconds of a fit, a panel for each measure (down) and data set (across).
 
     Parameters
@@ -123,8 +123,6 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure
     >>> plots.quality_by_seconds(result).axes[0].get_xlabel()
     'CPU seconds of a fit'
     """
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     blocks = comparison.blocks(part)
     height = max(2.8, LINE * len(blocks[0]))
     width = 4.4 + LETTER * max(len(row.ranker) for row in blocks[0])
@@ -142,7 +140,7 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> "Figure
     return figure
 
 
-def _name_dots(axes: "Axes", rows: Sequence[Row], line: float) -> None:
+def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
     """Write each name to the right, as near to the height of its dot as others leave room."""
     means = np.array([row.mean for row in rows])
     low, high = axes.get_ylim()
@@ -172,10 +170,8 @@ def _grid(
     panel: tuple[float, float],
     margin: tuple[float, float],
     sharey: bool,
-) -> "tuple[Figure, list[Axes]]":
+) -> tuple[Figure, list[Axes]]:
     """Return a figure, and the axes of each block: measures down, data sets across, in inches."""
-    from matplotlib.figure import Figure
-
     measures = list(dict.fromkeys(rows[0].measure for rows in blocks))
     datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
     size = (margin[0] + panel[0] * len(datasets), margin[1] + panel[1] * len(measures))
@@ -188,7 +184,7 @@ def _grid(
     ]
 
 
-def _panel(axes: "Axes", rows: Sequence[Row], baseline: str) -> None:
+def _panel(axes: Axes, rows: Sequence[Row], baseline: str) -> None:
     level = next(row.mean for row in rows if row.ranker == baseline)
     axes.axvline(level, color=GREY, linestyle="--", linewidth=1)
     for place, row in enumerate(rows):
@@ -202,6 +198,6 @@ def _panel(axes: "Axes", rows: Sequence[Row], baseline: str) -> None:
     axes.spines["left"].set_visible(False)
 
 
-def _name_rows(axes: "Axes", rows: Sequence[Row]) -> None:
+def _name_rows(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_yticks(range(len(rows)), [row.ranker for row in rows])
     axes.invert_yaxis()

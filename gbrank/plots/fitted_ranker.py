@@ -1,8 +1,11 @@
 """What a fitted ranker has learned: its learning curves, and what features are worth to it."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_choice, check_number
@@ -10,15 +13,12 @@ from gbrank.export.forest import names_of
 from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, tidy
 from gbrank.ranker import GBRanker
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 SHARES = {"gain": "share of the gain", "split": "share of the splits"}
 
 
 def learning_curves(
-    ranker: GBRanker, *, measure: str | None = None, ax: "Axes | None" = None
-) -> "Axes":
+    ranker: GBRanker, *, measure: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw a measure by round on each set, and sigma on a second axis.
 
     A vertical line is where early stopping cut the model. The second axis is
@@ -87,8 +87,8 @@ def importance(
     *,
     kind: str = "gain",
     largest: int = 20,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw what features are worth: their share of the gain or splits, or their mean SHAP value.
 
     Parameters

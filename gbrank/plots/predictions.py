@@ -1,8 +1,9 @@
 """How good predictions are: two models query by query, and whether probabilities come true."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_labels
@@ -11,9 +12,6 @@ from gbrank.evaluation.calibration_error import calibration_bins, expected_calib
 from gbrank.evaluation.statistics import interval, randomisation_test
 from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.plots.style import BLUE, GREY, axes_for, tidy
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def per_query(
@@ -25,8 +23,8 @@ def per_query(
     group: ArrayLike | None = None,
     measure: Metric = "ndcg@10",
     names: tuple[str, str] = ("scores", "other"),
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw what each query is worth with one model's scores, against another's.
 
     Queries above the diagonal are better with the first model. The title says the mean difference
@@ -93,7 +91,7 @@ def per_query(
     return ax
 
 
-def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: "Axes | None" = None) -> "Axes":
+def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: Axes | None = None) -> Axes:
     """Draw the mean target in each bin of probabilities, with the share of documents in it.
 
     Probabilities that come true are on the diagonal.

@@ -1,10 +1,14 @@
 """What sigma does: objectives as functions of scores, and soft ranks."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import rankdata
@@ -17,9 +21,6 @@ from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
 from gbrank.plots.style import GREY, axes_for, tidy
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 POINTS = 401
 
@@ -34,8 +35,8 @@ def objective(
     reach: float | None = None,
     measure: str | Measure | None = None,
     random_state: int | np.random.RandomState | None = 0,
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the loss of one query by the score of one document, or along a random direction.
 
     There is a curve for each sigma: small ones follow the steps of the measure, wide ones are
@@ -117,8 +118,8 @@ def soft_ranks(
     scores: ArrayLike,
     *,
     sigmas: Sequence[float] = (1.0, 0.3, 0.1, 0.03),
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     r"""Draw the soft ranks of ApproxRank against ranks, for several sigmas.
 
     .. math:: \hat r_i = 1 + \sum_{j \ne i} \frac{1}{1 + e^{(s_i - s_j)/\sigma}}
@@ -169,8 +170,6 @@ def soft_ranks(
 
 def _curves(sigmas: Sequence[float]) -> list[tuple[float, dict[str, Any]]]:
     """Return colour and name of each sigma's curve, from dark to light in their order."""
-    from matplotlib import colormaps
-
     if not len(sigmas):
         raise ValueError("sigmas must have at least one entry, got none.")
     widths = [check_number(sigma, "sigmas", 0, open_low=True) for sigma in sigmas]

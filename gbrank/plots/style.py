@@ -1,15 +1,16 @@
 """What all pictures share: colours, and axes to draw on."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-if TYPE_CHECKING:  # takes long to import
-    from matplotlib.axes import Axes
+from typing import Any
+
+from matplotlib.axes import Axes
 
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
 PALETTE = (BLUE, ORANGE, GREEN, PINK)
 
 
-def axes_for(ax: "Axes | None") -> "Axes":
+def axes_for(ax: Axes | None) -> Axes:
     """Return the axes, or those of a new figure."""
     if ax is not None:
         return ax
@@ -18,7 +19,7 @@ def axes_for(ax: "Axes | None") -> "Axes":
     return pyplot.subplots(layout="constrained")[1]
 
 
-def tidy(ax: "Axes", grid: Any = "both", **texts: Any) -> None:
+def tidy(ax: Axes, grid: Any = "both", **texts: Any) -> None:
     """Draw a faint grid, and no box; set the title and the names of the axes."""
     ax.set(axisbelow=True, **texts)
     ax.grid(axis=grid, alpha=0.3)
