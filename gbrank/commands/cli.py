@@ -120,7 +120,6 @@ class _CommandParser(argparse.ArgumentParser):
         command.add_options(self)
         flags = {item.dest: item.option_strings[0] for item in self._actions if item.option_strings}
         self.set_defaults(run=command.run, flags=flags)
-        args = sys.argv[1:] if args is None else args
         # --early_stopping_rounds=5 is known too
         args = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), text) for text in args]
         return super().parse_known_args(args, namespace)

@@ -82,15 +82,11 @@ def add_categorical(parser: argparse.ArgumentParser) -> None:
 
 
 def read_labelled(
-    arguments: argparse.Namespace,
-    paths: Sequence[str],
-    *,
-    n_features: int | None = None,
-    schema: Schema | None = None,
+    arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None = None
 ) -> Labelled:
     """Return features, labels and queries of all files; those of a schema, if there is one."""
     if not _are_tables(arguments, paths, schema):
-        width = n_features if schema is None else schema.n_features
+        width = schema.n_features if schema else getattr(arguments, "n_features", None)
         parts = [_labelled_letor(arguments, path, width) for path in paths]
         return Labelled(*stack_files(paths, parts))
     label, qid = arguments.label or "label", arguments.qid or "qid"

@@ -76,7 +76,7 @@ def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any, Any]:
         data = read_labelled(arguments, arguments.files)
         return data.y, data.qid, read_numbers(arguments.scores, "scores", data), data.X
     ranker = load_ranker(arguments.model)
-    data = read_labelled(arguments, arguments.files, schema=ranker._schema)
+    data = read_labelled(arguments, arguments.files, ranker._schema)
     return data.y, data.qid, ranker.predict(data.X), data.X
 
 

@@ -110,14 +110,14 @@ def run(arguments: argparse.Namespace) -> None:
     given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
     parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
     ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
-    data = read_labelled(arguments, arguments.files, n_features=arguments.n_features)
+    data = read_labelled(arguments, arguments.files)
     names = ("categorical_feature", "checkpoint", "checkpoint_rounds")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     if arguments.positions is not None:
         options["position"] = read_numbers(arguments.positions, "positions", data)
     if arguments.valid:
         schema = learn_schema(data.X, arguments.categorical_feature)
-        valid = read_labelled(arguments, arguments.valid, schema=schema)
+        valid = read_labelled(arguments, arguments.valid, schema)
         options |= {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
     ranker.fit(data.X, data.y, qid=data.qid, **options)
     ranker.save(arguments.model)

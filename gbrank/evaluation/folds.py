@@ -134,8 +134,8 @@ def _check_fold(fold: Any, queries: Queries, number: int) -> Fold:
     if len(fold) != 3:
         raise ValueError(f"{where} must be (train, valid, test), got {len(fold)} entries.")
     parts = Fold(*map(np.asarray, fold))
-    seen = np.full(queries.n_queries, -1)
-    for i, (name, rows) in enumerate(zip(Fold._fields, parts, strict=True)):
+    home: dict[int, str] = {}
+    for name, rows in zip(Fold._fields, parts, strict=True):
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
             raise ValueError(
                 f"{where}.{name} must be a list of row numbers that is not empty, got "
@@ -148,14 +148,13 @@ def _check_fold(fold: Any, queries: Queries, number: int) -> Fold:
             )
         if len(np.unique(rows)) < len(rows):
             raise ValueError(f"{where}.{name} must not hold a row twice.")
-        touched = np.unique(queries.index[rows])
-        leaked = touched[seen[touched] >= 0]
-        if leaked.size:
+        touched = dict.fromkeys(queries.index[rows].tolist(), name)
+        for query in sorted(touched.keys() & home.keys()):
             raise ValueError(
-                f"{where} must not split a query: {queries.ids[leaked[0]]} is both in "
-                f"{Fold._fields[seen[leaked[0]]]} and in {name}."
+                f"{where} must not split a query: {queries.ids[query]} is both in {home[query]} "
+                f"and in {name}."
             )
-        seen[touched] = i
+        home |= touched
     return Fold(*(rows.astype(np.int64) for rows in parts))
 
 
