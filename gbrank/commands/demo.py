@@ -103,7 +103,7 @@ def _table(fits: Fits, X: Any, y: Any, qid: Any) -> str:
         cells = [f"{get_measure(text)(y, scores, qid=qid):.4f}" for text in COLUMNS.values()]
         rows.append([name, *cells, str(ranker.best_iteration_), f"{seconds:.1f} s"])
     return "\n".join(
-        f"  {name:<11}" + "".join(map("{:>10}".format, cells)) for name, *cells in rows
+        f"  {name:<11}" + "".join(f"{cell:>10}" for cell in cells) for name, *cells in rows
     )
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_finite, check_number, check_vector, refuse_where
-
-Vector = NDArray[np.float64]
+from gbrank.common.checks import Vector, check_finite, check_number, check_vector, refuse_where
 
 
 def expected_calibration_error(t: ArrayLike, p: ArrayLike, *, bins: int = 10) -> float:
