@@ -17,16 +17,11 @@ BINNED_ROWS = 200_000
 BLOCK = 2**16
 
 
-def binned_rows(X: Features, most: int = BINNED_ROWS) -> NDArray[np.int64]:
-    """Return the rows of bins, of all workers' together so many, in the order of their hashes."""
-    return np.argsort(_keys(X))[: _count(X.shape[0], most)]
-
-
 def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
-    """Return what is in the rows of bins, of batches in one pass."""
+    """Return this worker's of so many rows of all, in the order of their hashes."""
+    count = math.ceil(X.shape[0] * min(1, most / all_sum(X.shape[0])))
     if not isinstance(X, FeatureBatches):
-        return X[binned_rows(X, most)]
-    count = _count(X.shape[0], most)
+        return X[np.argsort(_keys(X))[:count]]
     keys, parts = np.empty(0, dtype=np.uint64), []
     for block in blocks(X, block_rows(X)):
         keys = np.concatenate([keys, _keys(block)])
@@ -42,11 +37,6 @@ def _smallest(
     """Return the rows of smallest keys, in the order of their keys."""
     chosen = np.argsort(keys, kind="stable")[:count]
     return keys[chosen], [np.concatenate(parts)[chosen]]
-
-
-def _count(n_rows: int, most: int) -> int:
-    """Return how many of this worker's rows bins are made of."""
-    return math.ceil(n_rows * min(1, most / all_sum(n_rows)))
 
 
 def _keys(X: Features) -> NDArray[np.uint64]:

@@ -18,6 +18,30 @@ Matrix = NDArray[np.float64]
 Single = NDArray[np.float32]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
 
+# What gbrank sets itself, in the names of either booster, by what sets it.
+SET_BY = {
+    "the argument objective": "objective",
+    "the argument eval_metric": "metric eval_metric",
+    "the argument init_score": "base_score",
+    "the argument n_estimators": "num_iterations num_boost_round",
+    "the argument early_stopping_rounds": "early_stopping_round",
+    "the argument learning_rate": "learning_rate eta",
+    "the argument num_leaves": "num_leaves max_leaves",
+    "the argument max_depth": "max_depth",
+    "the argument min_child_samples": "min_data_in_leaf min_child_weight",
+    "the argument subsample": "bagging_fraction neg_bagging_fraction pos_bagging_fraction "
+    "subsample",
+    "the argument subsample, which draws in every round": "bagging_freq",
+    "the argument subsample_by": "bagging_by_query",
+    "the argument colsample": "feature_fraction colsample_bytree",
+    "the argument extra_trees": "extra_trees",
+    "the argument reg_lambda": "lambda_l2 lambda",
+    "the argument random_state": "seed bagging_seed seed_per_iteration",
+    "the argument n_jobs": "num_threads nthread",
+    "gbrank.distributed": "machines num_machines local_listen_port",
+}
+TAKEN = {name: instead for instead, names in SET_BY.items() for name in names.split()}
+
 
 @dataclass(frozen=True)
 class TreeSettings:
@@ -125,14 +149,14 @@ def safe_names(schema: Schema) -> list[str] | None:
 
 
 def own_params(
-    params: dict[str, Any], aliases: dict[str, str], known: Iterable[str], taken: dict[str, str]
+    params: dict[str, Any], aliases: dict[str, str], known: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the user's `booster_params` under the booster's main names, refusing those `taken`."""
+    """Return the user's `booster_params` under the booster's main names, refusing what is set."""
     own: dict[str, Any] = {}
     for name, value in params.items():
         main = aliases.get(name, name)
-        if main in taken:
-            raise ValueError(f"booster_params must not hold {name!r}: use {taken[main]}.")
+        if main in TAKEN:
+            raise ValueError(f"booster_params must not hold {name!r}: use {TAKEN[main]}.")
         if main in own:
             raise ValueError(f"booster_params must not hold {main!r} twice, got {list(params)}.")
         if main not in known:

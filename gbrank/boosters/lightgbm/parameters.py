@@ -1,4 +1,4 @@
-"""The parameters of LightGBM: their names, those that gbrank sets, and what it sets them to."""
+"""The parameters of LightGBM: their names, and what gbrank sets them to."""
 
 import re
 import socket
@@ -11,30 +11,6 @@ import numpy as np
 from gbrank.boosters.interface import TreeSettings, own_params
 from gbrank.parallel.collective import all_gather, n_workers, own_host
 
-TAKEN = {
-    "objective": "the argument objective",
-    "metric": "the argument eval_metric",
-    "num_iterations": "the argument n_estimators",
-    "early_stopping_round": "the argument early_stopping_rounds",
-    "learning_rate": "the argument learning_rate",
-    "num_leaves": "the argument num_leaves",
-    "max_depth": "the argument max_depth",
-    "min_data_in_leaf": "the argument min_child_samples",
-    "bagging_fraction": "the argument subsample",
-    "bagging_freq": "the argument subsample, which draws in every round",
-    "neg_bagging_fraction": "the argument subsample",
-    "pos_bagging_fraction": "the argument subsample",
-    "bagging_by_query": "the argument subsample_by",
-    "bagging_seed": "the argument random_state",
-    "feature_fraction": "the argument colsample",
-    "extra_trees": "the argument extra_trees",
-    "lambda_l2": "the argument reg_lambda",
-    "seed": "the argument random_state",
-    "num_threads": "the argument n_jobs",
-    "machines": "gbrank.distributed",
-    "num_machines": "gbrank.distributed",
-    "local_listen_port": "gbrank.distributed",
-}
 # What keeps a state between rounds, or grows splits where there is nothing to gain.
 STATEFUL = (
     "cegb_penalty_feature_coupled", "cegb_penalty_feature_lazy", "cegb_penalty_split",
@@ -116,7 +92,7 @@ def known_names() -> frozenset[str]:
 
 def tree_params(settings: TreeSettings) -> dict[str, Any]:
     """Return what LightGBM is given for these settings."""
-    own = own_params(settings.params, ALIASES, known_names(), TAKEN)
+    own = own_params(settings.params, ALIASES, known_names())
     layout = {} if "force_row_wise" in own else {"force_col_wise": True}
     smallest, sampling = settings.min_child_samples, {}
     if settings.subsample < 1 and settings.built_in is not None:

@@ -7,7 +7,7 @@ import lightgbm as lgb
 import numpy as np
 import scipy.sparse as sp
 
-from gbrank.boosters.bins import BINNED_ROWS, bin_sample, binned_rows
+from gbrank.boosters.bins import BINNED_ROWS, bin_sample
 from gbrank.boosters.interface import (
     Derivatives,
     Single,
@@ -33,7 +33,7 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
-from gbrank.data.schema import Schema
+from gbrank.data.schema import Features, Schema
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_gather, n_workers
 
@@ -76,7 +76,8 @@ class LightGBMTrainer:
             self._places = np.argsort(train.queries.order)
             train = train.grouped()
         with translated(REFUSED):
-            data = _dataset(train, schema, settings, _bins(train, schema, settings))
+            bins = _bins(train.X, params, schema, settings)
+            data = _dataset(train.X, params, schema, bins, train.init_score)
             if settings.built_in is not None:
                 data.set_label(train.labels)
                 data.set_group(train.queries.sizes)
@@ -85,7 +86,8 @@ class LightGBMTrainer:
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
             raise ValueError("X must have a feature that varies: there is nothing to split on.")
         for i, rows in enumerate(valid):
-            self._booster.add_valid(_dataset(rows, schema, settings, data), f"valid_{i}")
+            of_valid = _dataset(rows.X, params, schema, data, rows.init_score)
+            self._booster.add_valid(of_valid, f"valid_{i}")
         if state is not None and settings.built_in is None:
             # LightGBM's first tree is not as the others: it is kept even without a split, and
             # has no linear functions in its leaves. So it is one without gradients.
@@ -191,37 +193,32 @@ def _capture(evaluate: Any) -> list[Vector]:
     return seen
 
 
-def _bins(rows: Rows, schema: Schema, settings: TreeSettings) -> lgb.Dataset | None:
+def _bins(
+    X: Features, params: dict[str, Any], schema: Schema, settings: TreeSettings
+) -> lgb.Dataset | None:
     """Return what has the bins of a sample of all workers' rows, where LightGBM would take others.
 
     By itself, it would draw rows by their place, and take each feature's bins from one worker.
     """
-    most = tree_params(settings).get("bin_construct_sample_cnt", BINNED_ROWS)
+    most = params.get("bin_construct_sample_cnt", BINNED_ROWS)
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
-    if isinstance(rows.X, FeatureBatches):
-        sample = replace(rows, X=bin_sample(rows.X, most), init_score=None)
-        return _dataset(sample, schema, settings)
-    if n_workers() == 1 and (settings.built_in is not None or len(rows.labels) <= most):
+    as_it_is = settings.built_in is not None or X.shape[0] <= most
+    if n_workers() == 1 and as_it_is and not isinstance(X, FeatureBatches):
         return None
-    chosen = binned_rows(rows.X, most)
-    parts = all_gather((rows.X[chosen], rows.labels[chosen]))
-    X = [part for part, _ in parts]
-    sample = Rows(
-        sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X),
-        np.concatenate([labels for _, labels in parts]),
-        rows.queries,
-    )
-    return _dataset(sample, schema, settings)
+    parts = all_gather(bin_sample(X, most))
+    sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    return _dataset(sample, params, schema)
 
 
 def _dataset(
-    rows: Rows, schema: Schema, settings: TreeSettings, reference: lgb.Dataset | None = None
-) -> lgb.Dataset:
+    X: Features, params: dict[str, Any], schema: Schema, reference: lgb.Dataset | None = None,
+    init_score: Vector | None = None,
+) -> lgb.Dataset:  # fmt: skip
     return lgb.Dataset(
-        BatchSequence(rows.X) if isinstance(rows.X, FeatureBatches) else rows.X,
+        BatchSequence(X) if isinstance(X, FeatureBatches) else X,
         reference=reference,
-        init_score=rows.init_score,
+        init_score=init_score,
         feature_name=safe_names(schema) or "auto",
         categorical_feature=schema.categorical or "auto",
-        params=tree_params(settings),
+        params=params,
     ).construct()

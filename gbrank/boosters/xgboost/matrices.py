@@ -1,13 +1,18 @@
-"""Data as XGBoost takes them."""
+"""Data as XGBoost takes them: batches page by page, kept in files."""
 
+import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import xgboost as xgb
 
-from gbrank.boosters.interface import Matrix, safe_names
+from gbrank.boosters.bins import bin_sample
+from gbrank.boosters.interface import Matrix, TreeSettings, safe_names
 from gbrank.boosters.xgboost.errors import check_threads, translated
+from gbrank.common.interrupts import interrupt_waits
+from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.kernels.compiled import Vector
@@ -15,27 +20,111 @@ from gbrank.parallel.collective import BoosterError
 
 # How far initial scores may be rounded, in their standard deviations.
 COARSEST = 1e-3
+# XGBoost's own default.
+MAX_BIN = 256
+# What may need more of the data than its bins.
+UNBINNED = {"process_type", "updater"}
+# What matrices are told of pages that tell the rest themselves.
+OF_PAGES = ("nthread", "enable_categorical")
+NOT_HELD = "X must be what XGBoost can hold"
 
 
-def as_matrix(X: Features, schema: Schema, n_jobs: int, rows: Rows | None = None) -> xgb.DMatrix:
-    """Return features, and the initial scores of the rows, if there are any."""
-    margin = None if rows is None else initial_scores(rows)
-    with translated("X must be what XGBoost can hold", BoosterError):
-        return xgb.DMatrix(as_dense(X), base_margin=margin, **matrix_options(schema, n_jobs))
+class Pages(xgb.DataIter):
+    """Gives XGBoost block after block."""
+
+    def __init__(self, X: FeatureBatches, folder: str, name: str, options: dict[str, Any]) -> None:
+        super().__init__(cache_prefix=os.path.join(folder, name))
+        self._X = X
+        self._columns = {name: options[name] for name in ("feature_names", "feature_types")}
+        self._blocks: Iterator[Any] = iter(())
+
+    def reset(self) -> None:
+        """Begin a pass."""
+        self._blocks = blocks(self._X, block_rows(self._X))
+
+    def next(self, input_data: Callable[..., None]) -> bool:
+        """Hand over a block, or say that there is none."""
+        if interrupt_waits():
+            raise RuntimeError("interrupted")  # what holds Ctrl-C raises it then
+        block = next(self._blocks, None)
+        if block is None:
+            return False
+        input_data(data=block, **self._columns)
+        return True
 
 
-def initial_scores(rows: Rows) -> Vector | None:
-    """Return the initial scores, if XGBoost can tell them apart."""
-    scores = rows.init_score
-    if scores is None:
+def as_matrix(
+    X: Features, schema: Schema, n_jobs: int, init_score: Vector | None = None,
+    folder: str = "", name: str = "",
+) -> xgb.DMatrix:  # fmt: skip
+    """Return features, with initial scores if there are any, and batches kept in a folder."""
+    options, margin = _options(schema, n_jobs), _margin(init_score)
+    data: Any = as_dense(X)
+    if isinstance(X, FeatureBatches):
+        data = Pages(X, folder, name, options)
+        options = {name: options[name] for name in OF_PAGES}
+    with translated(NOT_HELD, BoosterError):
+        matrix = xgb.DMatrix(data, **options)
+        matrix.set_info(base_margin=margin)
+    return matrix
+
+
+def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings, folder: str) -> xgb.DMatrix:
+    """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
+    own = settings.params
+    hist = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
+    in_batches = isinstance(rows.X, FeatureBatches)
+    if in_batches and not hist:
+        raise ValueError(
+            "booster_params must leave XGBoost's tree_method as it is, 'hist', where X is "
+            f"read in batches, got {own}."
+        )
+    if in_batches or (hist and settings.built_in is None):
+        options = _options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
+        margin = _margin(rows.init_score)
+        with translated(NOT_HELD, BoosterError):
+            data = _binned(as_dense(rows.X), options, folder)
+            data.set_info(base_margin=margin)
+    else:
+        data = as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
+    if settings.built_in is not None:
+        sizes = rows.queries.sizes
+        data.set_info(label=rows.labels, group=sizes, weight=rows.query_weight)
+    return data
+
+
+def _binned(X: Features, options: dict[str, Any], folder: str) -> xgb.DMatrix:
+    """Return data in the bins of a sample, those of batches kept in a folder."""
+    largest = np.full((1, X.shape[1]), np.nan)
+
+    def seen(block: Any) -> Any:
+        np.fmax(largest, np.fmax.reduce(as_dense(block), axis=0, keepdims=True), out=largest)
+        return block
+
+    in_batches = isinstance(X, FeatureBatches)
+    sample = bin_sample(mapped(X, seen) if in_batches else seen(X))
+    if len(sample) < X.shape[0]:
+        # Where a number is beyond the last bin, a new row goes another way than it did in training.
+        sample = np.concatenate([sample, largest], dtype=sample.dtype)
+    bins = xgb.QuantileDMatrix(sample, **options)
+    if not in_batches:
+        return xgb.QuantileDMatrix(X, ref=bins, **options)
+    own = {name: options[name] for name in ("max_bin", *OF_PAGES)}
+    return xgb.ExtMemQuantileDMatrix(Pages(X, folder, "train", options), ref=bins, **own)
+
+
+def _margin(init_score: Vector | None) -> Vector | None:
+    """Return initial scores, if XGBoost can tell them apart."""
+    if init_score is None:
         return None
-    step = np.spacing(np.float32(np.abs(scores).max()))
-    if step > COARSEST * max(1.0, scores.std()):
+    step = np.spacing(np.float32(np.abs(init_score).max()))
+    if step > COARSEST * max(1.0, init_score.std()):
+        largest = init_score[np.abs(init_score).argmax()]
         raise ValueError(
             "init_score must be nearer 0 with XGBoost, whose single precision has numbers "
-            f"{step:.3g} apart there, got {scores[np.abs(scores).argmax()]}: subtract their mean."
+            f"{step:.3g} apart there, got {largest}: subtract their mean."
         )
-    return scores
+    return init_score
 
 
 def as_dense(X: Features) -> Matrix:
@@ -43,7 +132,7 @@ def as_dense(X: Features) -> Matrix:
     return X.toarray() if sp.issparse(X) else X
 
 
-def matrix_options(schema: Schema, n_jobs: int) -> dict[str, Any]:
+def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
     """Return how XGBoost is to read the columns."""
     check_threads(n_jobs)
     types = ["q"] * schema.n_features

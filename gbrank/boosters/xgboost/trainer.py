@@ -19,9 +19,8 @@ from gbrank.boosters.interface import (
     single_precision,
 )
 from gbrank.boosters.state import State, reading_state
-from gbrank.boosters.xgboost.batch_matrices import binned, raw_batches
 from gbrank.boosters.xgboost.errors import check_threads, translated
-from gbrank.boosters.xgboost.matrices import as_dense, as_matrix, initial_scores, matrix_options
+from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
@@ -32,42 +31,14 @@ from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_max
 
 REFUSED = "XGBoost refuses the parameters or data"
-TAKEN = {
-    "objective": "the argument objective",
-    "eval_metric": "the argument eval_metric",
-    "base_score": "the argument init_score",
-    "num_boost_round": "the argument n_estimators",
-    "eta": "the argument learning_rate",
-    "max_leaves": "the argument num_leaves",
-    "max_depth": "the argument max_depth",
-    "min_child_weight": "the argument min_child_samples",
-    "subsample": "the argument subsample",
-    "colsample_bytree": "the argument colsample",
-    "lambda": "the argument reg_lambda",
-    "seed": "the argument random_state",
-    "seed_per_iteration": "the argument random_state",
-    "nthread": "the argument n_jobs",
-    # LightGBM's names
-    "num_iterations": "the argument n_estimators",
-    "num_leaves": "the argument num_leaves",
-    "min_data_in_leaf": "the argument min_child_samples",
-    "bagging_fraction": "the argument subsample",
-    "feature_fraction": "the argument colsample",
-    "lambda_l2": "the argument reg_lambda",
-    "num_threads": "the argument n_jobs",
-}
 # What draws features, besides colsample.
 DRAWING = ("colsample_bylevel", "colsample_bynode")
-# XGBoost's own default.
-MAX_BIN = 256
 # Parameters in units of the gradient, or of its square.
 OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
 # Gradients below this are scaled up, where the mean curvature is 1.
 SMALL = 1.0
 # By 2 to this power at most: the learning rate and the leaves must be numbers in single precision.
 LARGEST_POWER = 100
-# What may need more of the data than its bins.
-UNBINNED = {"process_type", "updater"}
 # What keeps a state between rounds.
 STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
 # Parameters that a booster's saved configuration does not list.
@@ -91,10 +62,11 @@ class XGBoostTrainer:
         state: State | None = None,
     ) -> None:  # fmt: skip
         check_threads(settings.n_jobs)
-        if settings.params.get("booster") == "gblinear":
+        kind, params = settings.params.get("booster"), _params(settings)
+        if kind == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
-        refuse_settings(settings, str(settings.params.get("booster")), _stateful(settings))
-        self._keyed = _keyed(settings)
+        refuse_settings(settings, str(kind), _stateful(settings))
+        self._keyed = params["seed_per_iteration"]
         self._places: Any = slice(None)  # of the training rows, in the order that they were given
         if settings.built_in is not None:
             if train.sample_weight is not None:
@@ -107,40 +79,30 @@ class XGBoostTrainer:
         # As a parameter of the booster it would be the whole process's, for good.
         self._verbosity = settings.params.get("verbosity", 0)
         with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
-            own = _checked_own(settings, schema.n_features)
+            own = _checked_own(settings, params, schema.n_features)
         in_batches = any(isinstance(rows.X, FeatureBatches) for rows in (train, *valid))
         with ExitStack() as files:
             folder = ""
             if in_batches:
                 temporary = TemporaryDirectory(prefix="gbrank-", ignore_cleanup_errors=True)
                 folder = files.enter_context(temporary)
-            self._take_data(train, valid, schema, settings, folder)
+            self._train = training_matrix(train, schema, settings, folder)
+            self._valid = [
+                as_matrix(rows.X, schema, settings.n_jobs, rows.init_score, folder, f"valid_{i}")
+                for i, rows in enumerate(valid)
+            ]
             with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
-                self._booster = xgb.Booster(_params(settings), [self._train, *self._valid])
+                self._booster = xgb.Booster(params, [self._train, *self._valid])
                 if state is not None:
                     with reading_state():
                         trees = earlier_trees(XGBoostModel, state, schema)
                         self._booster.load_model(bytearray(trees))
-                self._booster.set_param(_params(settings) | own)
+                self._booster.set_param(params | own)
                 _warn_of_no_gpu(self._booster, settings)
             self._files = files.pop_all()
         self._rate = settings.learning_rate
         self._power = 0
-        dart = settings.params.get("booster") == "dart"
-        self._fixed_scale = dart or not own.keys().isdisjoint(OF_GRADIENTS)
-
-    def _take_data(
-        self, train: Rows, valid: list[Rows], schema: Schema, settings: TreeSettings, folder: str
-    ) -> None:
-        self._train = _training_matrix(train, schema, settings, folder)
-        if settings.built_in is not None:
-            self._train.set_info(label=train.labels, group=train.queries.sizes)
-            if train.query_weight is not None:
-                self._train.set_info(weight=train.query_weight)
-        self._valid = [
-            _validation_matrix(rows, schema, settings.n_jobs, folder, f"valid_{i}")
-            for i, rows in enumerate(valid)
-        ]
+        self._fixed_scale = kind == "dart" or not own.keys().isdisjoint(OF_GRADIENTS)
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
@@ -219,12 +181,6 @@ def _draws_features(settings: TreeSettings) -> bool:
     return settings.colsample < 1 or any(name in settings.params for name in DRAWING)
 
 
-def _keyed(settings: TreeSettings) -> bool:
-    """Say whether what a round draws is to depend on the seed and the round only."""
-    dart = settings.params.get("booster") == "dart"
-    return _draws_features(settings) and settings.built_in is None and not dart
-
-
 def _stateful(settings: TreeSettings) -> list[str]:
     """Return what keeps training from going on to the same model."""
     own = settings.params
@@ -245,7 +201,10 @@ def _params(settings: TreeSettings) -> dict[str, Any]:
         objective: dict[str, Any] = {"min_child_weight": settings.min_child_samples}
     else:
         objective = {"objective": settings.built_in, "subsample": settings.subsample}
+    kind = settings.params.get("booster", "gbtree")
+    keyed = _draws_features(settings) and settings.built_in is None and kind != "dart"
     return {
+        "booster": kind,
         **objective,
         "base_score": 0.0,
         "eta": settings.learning_rate,
@@ -257,19 +216,17 @@ def _params(settings: TreeSettings) -> dict[str, Any]:
         "lambda": settings.reg_lambda,
         "seed": settings.seed,
         "nthread": settings.n_jobs,
-        "seed_per_iteration": _keyed(settings),
+        "seed_per_iteration": keyed,  # what a round draws depends on the seed and the round only
         "disable_default_eval_metric": True,
-        **({"booster": settings.params["booster"]} if "booster" in settings.params else {}),
     }
 
 
-def _checked_own(settings: TreeSettings, n_features: int) -> dict[str, Any]:
+def _checked_own(settings: TreeSettings, params: dict[str, Any], n_features: int) -> dict[str, Any]:
     """Return the user's parameters, after a look at what a booster of no data takes."""
-    params = _params(settings)
     nothing = xgb.DMatrix(np.zeros((1, n_features)), nthread=1)
     booster = xgb.Booster(params, [nothing])
     known = _names(json.loads(booster.save_config())).union(UNLISTED)
-    own = own_params(settings.params, ALIASES, known, TAKEN)
+    own = own_params(settings.params, ALIASES, known)
     own.pop("verbosity", None)
     booster.set_param(params | own)
     booster.save_config()
@@ -281,34 +238,3 @@ def _names(config: Any) -> set[str]:
     if not isinstance(config, dict):
         return set()
     return set(config).union(*map(_names, config.values()))
-
-
-def _training_matrix(
-    rows: Rows, schema: Schema, settings: TreeSettings, folder: str
-) -> xgb.DMatrix:
-    """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
-    own = settings.params
-    hist = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
-    options = matrix_options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
-    margin = initial_scores(rows)
-    in_batches = isinstance(rows.X, FeatureBatches)
-    if in_batches and not hist:
-        raise ValueError(
-            "booster_params must leave XGBoost's tree_method as it is, 'hist', where X is "
-            f"read in batches, got {own}."
-        )
-    if not in_batches and (settings.built_in is not None or not hist):
-        return as_matrix(rows.X, schema, settings.n_jobs, rows)
-    with translated("X must be what XGBoost can hold", BoosterError):
-        return binned(as_dense(rows.X), margin, options, folder)
-
-
-def _validation_matrix(
-    rows: Rows, schema: Schema, n_jobs: int, folder: str, name: str
-) -> xgb.DMatrix:
-    """Return data whose scores are, to the bit, those that the model predicts."""
-    if not isinstance(rows.X, FeatureBatches):
-        return as_matrix(rows.X, schema, n_jobs, rows)
-    margin = initial_scores(rows)
-    with translated("X must be what XGBoost can hold", BoosterError):
-        return raw_batches(rows.X, margin, matrix_options(schema, n_jobs), folder, name)
