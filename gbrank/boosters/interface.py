@@ -1,13 +1,13 @@
 """What the ranker asks of a booster: to grow trees on given derivatives, and to keep them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.boosters.state import State
 from gbrank.boosters.tree import Tree
 from gbrank.common.checks import unknown_name
 from gbrank.data.rows import Rows
@@ -17,30 +17,7 @@ from gbrank.kernels.compiled import Vector
 Matrix = NDArray[np.float64]
 Single = NDArray[np.float32]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
-
-# What gbrank sets itself, in the names of either booster, by what sets it.
-SET_BY = {
-    "the argument objective": "objective",
-    "the argument eval_metric": "metric eval_metric",
-    "the argument init_score": "base_score",
-    "the argument n_estimators": "num_iterations num_boost_round",
-    "the argument early_stopping_rounds": "early_stopping_round",
-    "the argument learning_rate": "learning_rate eta",
-    "the argument num_leaves": "num_leaves max_leaves",
-    "the argument max_depth": "max_depth",
-    "the argument min_child_samples": "min_data_in_leaf min_child_weight",
-    "the argument subsample": "bagging_fraction neg_bagging_fraction pos_bagging_fraction "
-    "subsample",
-    "the argument subsample, which draws in every round": "bagging_freq",
-    "the argument subsample_by": "bagging_by_query",
-    "the argument colsample": "feature_fraction colsample_bytree",
-    "the argument extra_trees": "extra_trees",
-    "the argument reg_lambda": "lambda_l2 lambda",
-    "the argument random_state": "seed bagging_seed seed_per_iteration",
-    "the argument n_jobs": "num_threads nthread",
-    "gbrank.distributed": "machines num_machines local_listen_port",
-}
-TAKEN = {name: instead for instead, names in SET_BY.items() for name in names.split()}
+State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in training
 
 
 @dataclass(frozen=True)
@@ -148,6 +125,31 @@ def safe_names(schema: Schema) -> list[str] | None:
     return None if any(unsafe & set(name) or not name for name in names) else names
 
 
+# What gbrank sets itself, in the names of either booster, by what sets it.
+SET_BY = {
+    "the argument objective": "objective",
+    "the argument eval_metric": "metric eval_metric",
+    "the argument init_score": "base_score",
+    "the argument n_estimators": "num_iterations num_boost_round",
+    "the argument early_stopping_rounds": "early_stopping_round",
+    "the argument learning_rate": "learning_rate eta",
+    "the argument num_leaves": "num_leaves max_leaves",
+    "the argument max_depth": "max_depth",
+    "the argument min_child_samples": "min_data_in_leaf min_child_weight",
+    "the argument subsample": "bagging_fraction neg_bagging_fraction pos_bagging_fraction "
+    "subsample",
+    "the argument subsample, which draws in every round": "bagging_freq",
+    "the argument subsample_by": "bagging_by_query",
+    "the argument colsample": "feature_fraction colsample_bytree",
+    "the argument extra_trees": "extra_trees",
+    "the argument reg_lambda": "lambda_l2 lambda",
+    "the argument random_state": "seed bagging_seed seed_per_iteration",
+    "the argument n_jobs": "num_threads nthread",
+    "gbrank.distributed": "machines num_machines local_listen_port",
+}
+TAKEN = {name: instead for instead, names in SET_BY.items() for name in names.split()}
+
+
 def own_params(
     params: dict[str, Any], aliases: dict[str, str], known: Iterable[str]
 ) -> dict[str, Any]:
@@ -177,6 +179,29 @@ def refuse_settings(settings: TreeSettings, kind: str, stateful: Iterable[str]) 
             f"checkpoint must be None with {' and '.join(sorted(stateful))}: the booster has a "
             "state of its own between rounds, so that training could not go on to the same model."
         )
+
+
+class DamagedState(ValueError):
+    """A checkpoint holds what no trainer of these rows has written."""
+
+
+@contextmanager
+def reading_state() -> Iterator[None]:
+    """Make one error of what reading a damaged state raises."""
+    try:
+        yield
+    except (KeyError, ValueError) as error:
+        raise DamagedState(f"{error}") from None
+
+
+def numbers_of(state: State, name: str, dtype: type, length: int | None = None) -> NDArray[Any]:
+    """Return finite numbers that a state holds."""
+    values: NDArray[Any] = np.frombuffer(state[name], dtype=dtype)
+    if length is not None and len(values) != length:
+        raise ValueError(f"{name} must have {length} entries, not {len(values)}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name} must be finite")
+    return values
 
 
 def earlier_trees(kind: type[Model], state: State, schema: Schema) -> bytes:

@@ -1,6 +1,5 @@
 """Trees of any booster in one form, from which other formats are written."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -18,22 +17,15 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Split(ABC):
-    """What splits of any kind have in common."""
-
+class _Inner:
     feature: int
     missing_left: bool
     left: "Tree"
     right: "Tree"
 
-    @property
-    @abstractmethod
-    def zero_left(self) -> bool:
-        """Whether zeros go left."""
-
 
 @dataclass(frozen=True)
-class Threshold(Split):
+class Threshold(_Inner):
     """A split of numbers: left if x ≤ threshold, else right."""
 
     threshold: float
@@ -45,7 +37,7 @@ class Threshold(Split):
 
 
 @dataclass(frozen=True)
-class Membership(Split):
+class Membership(_Inner):
     """A split of categories: left if the code is one of these, else right."""
 
     categories: tuple[int, ...]
@@ -56,12 +48,13 @@ class Membership(Split):
         return 0 in self.categories
 
 
+Split: TypeAlias = Threshold | Membership
 Tree: TypeAlias = Leaf | Split
 
 
 def splits(tree: Tree) -> Iterator[Split]:
     """Yield all splits of a tree."""
-    if isinstance(tree, Split):
+    if not isinstance(tree, Leaf):
         yield tree
         yield from splits(tree.left)
         yield from splits(tree.right)
@@ -69,7 +62,7 @@ def splits(tree: Tree) -> Iterator[Split]:
 
 def with_missing_as_zero(tree: Tree) -> Tree:
     """Return a tree that sends missing values where it sends zeros."""
-    if not isinstance(tree, Split):
+    if isinstance(tree, Leaf):
         return tree
     left, right = (with_missing_as_zero(child) for child in (tree.left, tree.right))
     return replace(tree, missing_left=tree.zero_left, left=left, right=right)
@@ -90,6 +83,6 @@ def at_most(threshold: float) -> float:
 def above(threshold: float) -> float:
     """Return the t for which x < t says the same as x ≤ threshold of single-precision numbers x."""
     below = at_most(threshold)
-    return (
-        LARGEST if below == LARGEST else float(np.nextafter(np.float32(below), np.float32("inf")))
-    )
+    if below == LARGEST:
+        return LARGEST
+    return float(np.nextafter(np.float32(below), np.float32(np.inf)))

@@ -8,7 +8,7 @@ import json
 import math
 from typing import Any
 
-from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
+from gbrank.boosters.tree import Leaf, Membership, Tree
 from gbrank.export.forest import Forest
 
 
@@ -39,7 +39,6 @@ def _node(tree: Tree) -> dict[str, Any]:
     if isinstance(tree, Membership):
         decision = {"decision_type": "==", "threshold": "||".join(map(str, tree.categories))}
     else:
-        assert isinstance(tree, Threshold)
         threshold = math.nextafter(tree.threshold, math.inf)
         decision = {"decision_type": "<=", "threshold": threshold}
     return {

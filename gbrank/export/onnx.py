@@ -50,7 +50,6 @@ class _Table:
             self.thresholds.append(0.0)
             self.members += [*map(float, tree.categories), np.nan]
         else:
-            assert isinstance(tree, Threshold)
             self.modes.append(AT_MOST)
             self.thresholds.append(at_most(tree.threshold))
         sides = (tree.left, tree.right)

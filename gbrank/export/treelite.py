@@ -3,7 +3,7 @@
 from itertools import count
 from typing import Any
 
-from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
+from gbrank.boosters.tree import Leaf, Membership, Tree
 from gbrank.common.extras import needed
 from gbrank.export.forest import Forest
 
@@ -52,7 +52,6 @@ def _add(builder: Any, tree: Tree, number: int, unused: "count[int]") -> None:
             **branches,
         )
     else:
-        assert isinstance(tree, Threshold)
         builder.numerical_test(tree.feature, tree.threshold, opname="<=", **branches)
     builder.end_node()
     _add(builder, tree.left, left, unused)

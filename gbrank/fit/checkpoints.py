@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.state import DamagedState, State
+from gbrank.boosters.interface import DamagedState, State
 from gbrank.common.checks import check_number
 from gbrank.common.describe import describe
 from gbrank.common.files import held, is_leftover, replace_file

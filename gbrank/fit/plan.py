@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import Derivatives
+from gbrank.boosters.interface import Derivatives, State
 from gbrank.boosters.stages import Progress
-from gbrank.boosters.state import State
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.data.checking import check_training, check_valid, split_rows
 from gbrank.data.in_batches import each_batch, learn_schema, take_rows

@@ -7,8 +7,7 @@ explain what the positions do.
 import numpy as np
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import Derivatives
-from gbrank.boosters.state import State, numbers_of, reading_state
+from gbrank.boosters.interface import Derivatives, State, numbers_of, reading_state
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.sums import order_free_sums
 

@@ -1,1 +1,1 @@
-"""LightGBM: trainer, hook and trees."""
+"""LightGBM: trainer, model and hook."""

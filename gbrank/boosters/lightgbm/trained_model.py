@@ -11,8 +11,7 @@ from lightgbm.basic import LightGBMError
 from gbrank.boosters.interface import Matrix
 from gbrank.boosters.lightgbm.errors import check_threads, translated
 from gbrank.boosters.lightgbm.text_checks import check_text, split_model
-from gbrank.boosters.lightgbm.trees import lightgbm_trees
-from gbrank.boosters.tree import Tree
+from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
 from gbrank.kernels.compiled import Vector
@@ -87,7 +86,8 @@ class LightGBMModel:
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
-        return lightgbm_trees(self.native)
+        found = self.native.dump_model()["tree_info"]
+        return [_tree(item["tree_structure"]) for item in found]
 
 
 def joined_trees(first: str, second: str, leave_out: int) -> str:
@@ -96,3 +96,27 @@ def joined_trees(first: str, second: str, leave_out: int) -> str:
     _, more, tail = split_model(second)
     # Without the sizes of trees, LightGBM reads one after the other.
     return re.sub(r"\ntree_sizes=.*", "", head) + "".join([*trees, *more[leave_out:], tail])
+
+
+def _tree(node: dict[str, Any]) -> Tree:
+    if "leaf_coeff" in node:
+        raise ValueError(
+            "the model must have constants in its leaves, got the linear functions of linear_tree."
+        )
+    if "split_feature" not in node:
+        return Leaf(float(node["leaf_value"]))
+    feature = int(node["split_feature"])
+    left, right = _tree(node["left_child"]), _tree(node["right_child"])
+    if node["decision_type"] == "==":
+        categories = tuple(map(int, node["threshold"].split("||")))
+        return Membership(feature, False, left, right, categories)  # missing values go right
+    threshold = float(node["threshold"])
+    # Without missing values in training, a missing one is read as zero.
+    kind, default_left, zero_left = node["missing_type"], bool(node["default_left"]), threshold >= 0
+    if kind == "Zero" and default_left != zero_left:
+        raise ValueError(
+            "the model must treat zeros as numbers, but with zero_as_missing it sends those of "
+            f"column {feature} to the other side than the numbers next to them."
+        )
+    missing_left = zero_left if kind == "None" else default_left
+    return Threshold(feature, missing_left, left, right, threshold)

@@ -1,5 +1,6 @@
 """Training with LightGBM."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +12,15 @@ from gbrank.boosters.bins import BINNED_ROWS, bin_sample
 from gbrank.boosters.interface import (
     Derivatives,
     Single,
+    State,
     TreeSettings,
     earlier_trees,
+    numbers_of,
+    reading_state,
     refuse_settings,
     safe_names,
     single_precision,
 )
-from gbrank.boosters.lightgbm.batch_sequence import BatchSequence
 from gbrank.boosters.lightgbm.errors import check_threads, translated
 from gbrank.boosters.lightgbm.parameters import (
     draws_features,
@@ -27,10 +30,9 @@ from gbrank.boosters.lightgbm.parameters import (
 )
 from gbrank.boosters.lightgbm.text_checks import split_model
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
-from gbrank.boosters.state import State, numbers_of, reading_state
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
-from gbrank.data.batches import FeatureBatches
+from gbrank.data.batches import FeatureBatches, block_rows, blocks
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Features, Schema
@@ -39,6 +41,23 @@ from gbrank.parallel.collective import BoosterError, all_gather, n_workers
 
 REFUSED = "LightGBM refuses the parameters or data"
 SEEDS = ("feature_fraction_seed", "extra_seed")  # of what it draws
+
+
+class BatchSequence(lgb.Sequence):
+    """Batches in the form in which LightGBM fills bins: block after block, from the first."""
+
+    def __init__(self, X: FeatureBatches) -> None:
+        self.batch_size = block_rows(X)
+        self._X = X
+        self._blocks: Iterator[Any] = iter(())
+
+    def __len__(self) -> int:
+        return self._X.shape[0]
+
+    def __getitem__(self, rows: Any) -> Any:
+        if rows.start == 0:
+            self._blocks = blocks(self._X, self.batch_size)
+        return next(self._blocks)
 
 
 class LightGBMTrainer:

@@ -1,1 +1,1 @@
-"""XGBoost: trainer, hook and trees."""
+"""XGBoost: trainer, model and hook."""

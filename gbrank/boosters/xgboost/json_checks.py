@@ -4,12 +4,11 @@ import json
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gbrank.boosters.tree_checks import DamagedTree, check_range, check_tree, numbers, whole
+from gbrank.boosters.tree_checks import DamagedTree, check_tree, integers, numbers, whole
 
 REAL = ("base_weights", "loss_changes", "split_conditions", "sum_hessian")
-WHOLE = ("left_children", "right_children", "split_indices", "parents", "default_left",
-         "split_type")  # fmt: skip
 CATEGORIES = ("categories_nodes", "categories_segments", "categories_sizes")
 NO_PARENT = 2**31 - 1
 MOST_CATEGORIES = 2**24  # XGBoost's own limit
@@ -39,10 +38,10 @@ def _check_forest(model: dict[str, Any], param: dict[str, Any], n_trees: int) ->
         raise DamagedTree("there must be one score")
     if whole(model["gbtree_model_param"]["num_trees"]) != n_trees:
         raise DamagedTree("num_trees must be the number of trees")
-    check_range(numbers(model["tree_info"], "tree_info", n_trees, integers=True), "tree_info", 0, 1)
+    integers(model["tree_info"], "tree_info", n_trees, 0, 1)
     if "iteration_indptr" in model:
         rounds = model["iteration_indptr"]
-        bounds = numbers(rounds, "iteration_indptr", len(rounds), integers=True)
+        bounds = integers(rounds, "iteration_indptr", len(rounds))
         if bounds[0] != 0 or bounds[-1] != n_trees or (np.diff(bounds) < 0).any():
             raise DamagedTree("iteration_indptr must rise from 0 to the number of trees")
 
@@ -57,41 +56,32 @@ def _check_one(tree: dict[str, Any], n_features: int) -> None:
         raise DamagedTree("tree_param must be that of a tree of this model")
     for name in REAL:
         numbers(tree[name], name, n)
-    found = {name: numbers(tree[name], name, n, integers=True) for name in WHOLE}
-    left, right = found["left_children"], found["right_children"]
+    left, right = (
+        integers(tree[name], name, n, -1, n) for name in ("left_children", "right_children")
+    )
     inner = left != -1
-    check_range(found["split_indices"], "split_indices", 0, max(n_features, 1))
-    for name in ("default_left", "split_type"):
-        check_range(found[name], name, 0, 2)
-    if ((right == -1) == inner).any() or (left < -1).any() or (right < -1).any():
+    if ((right == -1) == inner).any():
         raise DamagedTree("a node must have two children or none")
-    _check_ways(left, right, inner, whole(param.get("num_deleted", 0)))
-    parents = found["parents"]
+    # Inner nodes and leaves, numbered each by themselves.
+    place = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
+    if inner[0]:
+        leaves = int((~inner).sum()) - whole(param.get("num_deleted", 0))
+        check_tree(place[left[inner]], place[right[inner]], leaves)
+    parents = integers(tree["parents"], "parents", n)
     if parents[0] != NO_PARENT or any(
         (parents[children[inner]] != np.flatnonzero(inner)).any() for children in (left, right)
     ):
         raise DamagedTree("parents must be those of the children")
-    _check_categories(tree, n)
+    integers(tree["split_indices"], "split_indices", n, 0, max(n_features, 1))
+    integers(tree["default_left"], "default_left", n, 0, 2)
+    _check_categories(tree, integers(tree["split_type"], "split_type", n, 0, 2))
 
 
-def _check_ways(left: Any, right: Any, inner: Any, deleted: int) -> None:
-    """Check the ways from the root, with inner nodes and leaves numbered each by themselves."""
-    check_range(np.concatenate([left, right]), "children", -1, len(left))
-    place = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
-    if inner[0]:
-        check_tree(place[left[inner]], place[right[inner]], int((~inner).sum()) - deleted)
-
-
-def _check_categories(tree: dict[str, Any], n_nodes: int) -> None:
-    every = tree["categories"]
-    check_range(
-        numbers(every, "categories", len(every), integers=True), "categories", 0, MOST_CATEGORIES
-    )
-    count = len(tree["categories_nodes"])
-    nodes, starts, sizes = (numbers(tree[name], name, count, integers=True) for name in CATEGORIES)
-    check_range(nodes, "categories_nodes", 0, n_nodes)
+def _check_categories(tree: dict[str, Any], split_type: NDArray[np.int64]) -> None:
+    every, count = tree["categories"], len(tree["categories_nodes"])
+    integers(every, "categories", len(every), 0, MOST_CATEGORIES)
+    nodes, starts, sizes = (integers(tree[name], name, count) for name in CATEGORIES)
     if (starts < 0).any() or (sizes < 1).any() or (starts + sizes > len(every)).any():
         raise DamagedTree("categories_segments must be within categories")
-    of_category = np.flatnonzero(numbers(tree["split_type"], "split_type", n_nodes))
-    if not np.array_equal(np.sort(nodes), of_category):
+    if not np.array_equal(np.sort(nodes), np.flatnonzero(split_type)):
         raise DamagedTree("categories_nodes must be the splits of categories")

@@ -12,13 +12,14 @@ import xgboost as xgb
 from gbrank.boosters.interface import (
     Derivatives,
     Single,
+    State,
     TreeSettings,
     earlier_trees,
     own_params,
+    reading_state,
     refuse_settings,
     single_precision,
 )
-from gbrank.boosters.state import State, reading_state
 from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
