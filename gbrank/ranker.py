@@ -277,8 +277,7 @@ class GBRanker(BaseRanker):
         if isinstance(trainer, DebiasedTrainer):
             bias = trainer.bias(history.best_round)
         with interrupts_held():  # the booster's destructor would lose it
-            plan.in_round = None
-            del trainer  # calibration needs the memory of both
+            del plan.in_round, trainer  # calibration needs the memory of both
         if not model.importances().any():
             warn_user(
                 "no tree has a split, and all documents the same score: are "

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
-from itertools import accumulate, chain
+from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -141,11 +142,8 @@ class Checkpoint:
             check_number(round, "a round", 0, integer=True): check_number(sigma, "a sigma", 0)
             for round, sigma in description["sigmas"]
         }
-        ends = accumulate(sizes.values())
-        self.state = {
-            name: body[end - size : end]
-            for (name, size), end in zip(sizes.items(), ends, strict=True)
-        }
+        rest = BytesIO(body)
+        self.state = {name: rest.read(size) for name, size in sizes.items()}
 
 
 def _check_history(history: History) -> None:

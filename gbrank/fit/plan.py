@@ -1,7 +1,7 @@
 """The plan of a fit: what is to be trained, on what, from where; all of it checked."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -76,17 +76,10 @@ class BoostingPlan:
     start: Any
     saved: Checkpoint | None
     callbacks: Sequence[Callback]
-    in_round: InRound | None = None
-    hook: GradientHook | None = None  # none with a booster's own objective
-    on_train: Evaluation | None = None
-    on_valid: list[Evaluation] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.in_round, self.hook = _derivatives(self.ranker, self.rows, self.settings, self.start)
-        self.on_train, self.on_valid = evaluations(
-            self.ranker, self.rows, self.valid, self.schema, self.settings.n_jobs,
-            training=bool(self.ranker.verbose),
-        )  # fmt: skip
+    in_round: InRound
+    hook: GradientHook | None  # none with a booster's own objective
+    on_train: Evaluation | None
+    on_valid: list[Evaluation]
 
     def progress(self, rounds: int) -> Progress | None:
         """Return how far the objective's schedule is after some rounds."""
@@ -125,7 +118,6 @@ class BoostingPlan:
         history, keep = None, None
         if self.saved is not None:
             history, keep = self.saved.resume(trainer, self.sigmas)
-        assert self.in_round is not None
         return train(
             trainer, self.in_round, self.ranker.n_estimators, on_train=self.on_train,
             on_valid=self.on_valid, patience=self.ranker.early_stopping_rounds,
@@ -133,13 +125,17 @@ class BoostingPlan:
             callbacks=self.callbacks, history=history, keep=keep,
         )  # fmt: skip
 
+    @property
+    def judged(self) -> Rows:
+        """The rows by which the model is calibrated."""
+        return self.valid[0] if self.valid else self.rows
+
     def judged_scores(self, trainer: Trainer, model: Model) -> Vector:
         """Return the model's scores of the rows by which it is calibrated."""
-        judged = self.valid[0] if self.valid else self.rows
-        initial = 0.0 if judged.init_score is None else judged.init_score
+        initial = 0.0 if self.judged.init_score is None else self.judged.init_score
         if self.valid:
             scores = initial + each_batch(
-                lambda X: model.predict(X, self.schema, self.settings.n_jobs), judged.X
+                lambda X: model.predict(X, self.schema, self.settings.n_jobs), self.judged.X
             )
         else:
             scores = trainer.train_scores()
@@ -151,9 +147,8 @@ class BoostingPlan:
 
     def calibration(self, scores: Vector) -> Calibration:
         """Return the probabilities that `judged_scores` stand for."""
-        judged = self.valid[0] if self.valid else self.rows
         top = all_max(max(float(part.labels.max()) for part in (self.rows, *self.valid)))
-        return fit_calibration(scores, judged.labels, judged.weights, top)
+        return fit_calibration(scores, self.judged.labels, self.judged.weights, top)
 
 
 def plan_boosting(
@@ -187,7 +182,12 @@ def plan_boosting(
         )
     saved = None
     if checkpoint is not None:
-        saved = _opened(ranker, checkpoint, checkpoint_rounds)
+        if not isinstance(ranker.random_state, int | np.integer):
+            raise ValueError(
+                "random_state must be an integer with a checkpoint, so that the same fit can be "
+                f"called again, got {ranker.random_state!r}."
+            )
+        saved = Checkpoint(checkpoint, checkpoint_rounds)
         saved.expect(fit_hashes(ranker.get_params(deep=False), schema, rows, valid))
     tables = [X, *(table for table, _ in eval_set or [])]
     if ranker.validation_fraction is not None and not valid:
@@ -208,7 +208,11 @@ def plan_boosting(
     if saved is not None:
         scores = [part.init_score for part in (rows, *valid)]
         saved.expect({"init": argument_hash("init", scores)})
-    return BoostingPlan(ranker, settings, schema, rows, valid, start, saved, called)
+    return BoostingPlan(
+        ranker, settings, schema, rows, valid, start, saved, called,
+        *_derivatives(ranker, rows, settings, start),
+        *evaluations(ranker, rows, valid, schema, settings.n_jobs, training=bool(ranker.verbose)),
+    )  # fmt: skip
 
 
 def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
@@ -263,31 +267,14 @@ def _built_in(ranker: Any) -> str | None:
         raise ValueError(
             f"objective {ranker.objective!r} needs booster={kind!r}, got {ranker.booster!r}."
         )
+    own = f"with the booster's own {ranker.objective!r}"
     if ranker.subsample_by == "query" and ranker.subsample < 1:
-        raise ValueError(
-            f"subsample_by must be 'document' with the booster's own {ranker.objective!r}, "
-            "got 'query'."
-        )
+        raise ValueError(f"subsample_by must be 'document' {own}, got 'query'.")
     if ranker.curvature != "own":
-        raise ValueError(
-            f"curvature must be 'own' with the booster's own {ranker.objective!r}, got "
-            f"{ranker.curvature!r}."
-        )
+        raise ValueError(f"curvature must be 'own' {own}, got {ranker.curvature!r}.")
     if ranker.sigma is not None:
-        raise ValueError(
-            f"sigma must be None with the booster's own {ranker.objective!r}, which has none, "
-            f"got {ranker.sigma!r}."
-        )
+        raise ValueError(f"sigma must be None {own}, which has none, got {ranker.sigma!r}.")
     return name
-
-
-def _opened(ranker: Any, folder: Any, every: int) -> Checkpoint:
-    if not isinstance(ranker.random_state, int | np.integer):
-        raise ValueError(
-            "random_state must be an integer with a checkpoint, so that the same fit can be "
-            f"called again, got {ranker.random_state!r}."
-        )
-    return Checkpoint(folder, every)
 
 
 def _derivatives(
@@ -301,8 +288,9 @@ def _derivatives(
         rounds=ranker.n_estimators, curvature=ranker.curvature, n_jobs=settings.n_jobs,
         before=getattr(start, "_progress", None),
     )  # fmt: skip
-    weights = {"sample_weight": rows.sample_weight, "query_weight": rows.query_weight}
-    bound = hook.bind(rows.labels, rows.queries, **weights)
+    bound = hook.bind(
+        rows.labels, rows.queries, sample_weight=rows.sample_weight, query_weight=rows.query_weight
+    )
     left_out = _sampling(ranker, rows, settings.seed)
 
     def in_round(round: int) -> Derivatives:
