@@ -273,9 +273,7 @@ class GBRanker(BaseRanker):
                 history = plan.run(trainer)
                 model = trainer.finish(history.best_round)
                 scores = plan.judged_scores(trainer, model)
-        bias = None
-        if isinstance(trainer, DebiasedTrainer):
-            bias = trainer.bias(history.best_round)
+        bias = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
         with interrupts_held():  # the booster's destructor would lose it
             del plan.in_round, trainer  # calibration needs the memory of both
         if not model.importances().any():

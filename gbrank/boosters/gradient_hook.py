@@ -51,6 +51,9 @@ class PerObject(Generic[T]):
     def __init__(self) -> None:
         self._made: dict[int, tuple[weakref.ref[Any], Parts, T]] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PerObject, ()  # what it has belongs to this process's data sets
+
     def get(self, owner: Any, parts: Parts, make: Callable[[Parts], T]) -> T:
         """Return ``make(parts)`` for a data set that consists of these arrays."""
         place = id(owner)
@@ -110,19 +113,12 @@ class GradientHook:
         """Return itself: boosters copy their parameters, but the record is the user's."""
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what belongs to this process's data sets."""
-        return {**self.__dict__, "_bound": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the parameters."""
-        self.__dict__.update(state, _bound=PerObject())
-
     def bind(self, labels: Any, queries: Queries, **weights: Any) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels and weights."""
-        shared = {"n_jobs": self.n_jobs, **weights}
         return [
-            stage.objective.bind(labels, queries, rounds=stage.rounds, **shared)
+            stage.objective.bind(
+                labels, queries, rounds=stage.rounds, n_jobs=self.n_jobs, **weights
+            )
             for stage in self.stages
         ]
 
@@ -133,8 +129,10 @@ class GradientHook:
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts) -> list[BoundObjective]:
-        weights = {"sample_weight": parts.sample_weight, "query_weight": parts.query_weight}
-        return self.bind(parts.labels, parts.queries, **weights)
+        return self.bind(
+            parts.labels, parts.queries, sample_weight=parts.sample_weight,
+            query_weight=parts.query_weight,
+        )  # fmt: skip
 
     @property
     def begin(self) -> int:

@@ -26,11 +26,6 @@ class Forest:
         for tree in self.trees:
             yield from splits(tree)
 
-    @property
-    def treats_missing_as_zero(self) -> bool:
-        """Whether every split sends missing values where it sends zeros."""
-        return all(split.missing_left == split.zero_left for split in self.splits())
-
 
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     """Return the trees of a ranker, with those that it boosts from."""

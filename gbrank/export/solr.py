@@ -17,7 +17,7 @@ SLACK = np.float32(1e-6)
 
 def write_solr(forest: Forest) -> bytes:
     """Return the content of the file, of trees without categories."""
-    plain = forest.treats_missing_as_zero
+    plain = all(split.missing_left == split.zero_left for split in forest.splits())
     used = {split.feature for split in forest.splits()}
     content = {
         "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",

@@ -1,5 +1,6 @@
 """The plan of a fit: what is to be trained, on what, from where; all of it checked."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -22,7 +23,6 @@ from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
 from gbrank.fit.estimator import check_seed
-from gbrank.fit.learning_rate import learning_rate_of
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
@@ -32,6 +32,9 @@ from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum
 
 Mask = NDArray[np.bool_]
 LARGEST_LABEL = float(np.finfo(np.float32).max)
+# Chosen on validation queries: docs/defaults.md.
+ALL_STEPS, DOCUMENTS = 15.0, 70_000
+LOWEST_RATE, HIGHEST_RATE = 0.01, 0.1
 InRound: TypeAlias = Callable[[int], Derivatives | None]
 
 
@@ -254,6 +257,15 @@ def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
         early_stopping=ranker.early_stopping_rounds is not None,
         resumable=resumable,
     )
+
+
+def learning_rate_of(ranker: Any, n_documents: float) -> float:
+    """Return what is given, else 15 √(N / 70,000) / n_estimators within 0.01 and 0.1."""
+    given = check_number(ranker.learning_rate, "learning_rate", 0, open_low=True, optional=True)
+    if given is not None:
+        return given
+    rate = ALL_STEPS * math.sqrt(n_documents / DOCUMENTS) / ranker.n_estimators
+    return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
 
 
 def _built_in(ranker: Any) -> str | None:

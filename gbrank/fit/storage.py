@@ -86,10 +86,8 @@ def read_saved(folder: str | os.PathLike[str]) -> Saved:
     while True:
         description = _checked(path, text)
         try:
-            return Saved(
-                description,
-                {part["model_file"]: _booster_file(path, part) for part in _boosters(description)},
-            )
+            parts = [part for part in _parts(description) if "booster" in part]
+            return Saved(description, {part["model_file"]: _content(path, part) for part in parts})
         except (OSError, ValueError):
             replaced = _read_file(path)  # another model was saved in the meantime
             if replaced == text:
@@ -112,10 +110,6 @@ def _parts(description: Any) -> Iterator[Any]:
     while description is not None:
         yield description
         description = description.get("init")
-
-
-def _boosters(description: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    return (part for part in _parts(description) if "booster" in part)
 
 
 def _read_file(path: Path) -> bytes:
@@ -142,7 +136,8 @@ def _checked(path: Path, text: bytes) -> dict[str, Any]:
                 raise ValueError(f"{path} is damaged: {name!r} must be a {kind.__name__}.")
         if not isinstance(part.get("init"), dict | None):
             raise ValueError(f"{path} is damaged: 'init' must be a dict or null.")
-    for part in _boosters(description):
+        if "booster" not in part:
+            continue
         if part["booster"] not in MODELS:
             raise ValueError(f"{path} is damaged: unknown booster {part['booster']!r}.")
         if not re.fullmatch(BOOSTER_FILE, part["model_file"]):
@@ -150,7 +145,7 @@ def _checked(path: Path, text: bytes) -> dict[str, Any]:
     return description
 
 
-def _booster_file(path: Path, part: dict[str, Any]) -> bytes:
+def _content(path: Path, part: dict[str, Any]) -> bytes:
     file = path.with_name(part["model_file"])
     if not file.is_file():
         raise FileNotFoundError(f"{file} is missing: save the model again.")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gbrank import GBRanker, load_ranker, make_cubic
-from gbrank.fit.learning_rate import learning_rate_of
+from gbrank.fit.plan import learning_rate_of
 
 X, Y, QID = make_cubic(40, n_documents=15, n_features=6, random_state=0)  # 600 documents
 ROUNDS = 20
