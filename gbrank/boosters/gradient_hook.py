@@ -113,14 +113,17 @@ class GradientHook:
         """Return itself: boosters copy their parameters, but the record is the user's."""
         return self
 
-    def bind(self, labels: Any, queries: Queries, **weights: Any) -> list[BoundObjective]:
+    def bind(
+        self, labels: Any, queries: Queries, sample_weight: Any = None, query_weight: Any = None
+    ) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels and weights."""
         return [
             stage.objective.bind(
-                labels, queries, rounds=stage.rounds, n_jobs=self.n_jobs, **weights
+                labels, queries, sample_weight=sample_weight, query_weight=query_weight,
+                rounds=stage.rounds, n_jobs=self.n_jobs,
             )
             for stage in self.stages
-        ]
+        ]  # fmt: skip
 
     def of_data(
         self, owner: Any, parts: Parts, scores: Any, round: int | None
@@ -129,10 +132,7 @@ class GradientHook:
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts) -> list[BoundObjective]:
-        return self.bind(
-            parts.labels, parts.queries, sample_weight=parts.sample_weight,
-            query_weight=parts.query_weight,
-        )  # fmt: skip
+        return self.bind(parts.labels, parts.queries, parts.sample_weight, parts.query_weight)
 
     @property
     def begin(self) -> int:

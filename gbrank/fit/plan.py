@@ -300,9 +300,7 @@ def _derivatives(
         rounds=ranker.n_estimators, curvature=ranker.curvature, n_jobs=settings.n_jobs,
         before=getattr(start, "_progress", None),
     )  # fmt: skip
-    bound = hook.bind(
-        rows.labels, rows.queries, sample_weight=rows.sample_weight, query_weight=rows.query_weight
-    )
+    bound = hook.bind(rows.labels, rows.queries, rows.sample_weight, rows.query_weight)
     left_out = _sampling(ranker, rows, settings.seed)
 
     def in_round(round: int) -> Derivatives:
