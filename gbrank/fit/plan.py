@@ -230,8 +230,7 @@ def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
                             open_low=True, optional=True)  # fmt: skip
     if fraction == 1:
         raise ValueError("validation_fraction must be below 1, got 1.")
-    if ranker.extra_trees is not None:
-        check_choice(ranker.extra_trees, "extra_trees", [True, False])
+    check_choice(ranker.extra_trees, "extra_trees", [True, False, None])
     if ranker.extra_trees and ranker.booster != "lightgbm":
         raise ValueError(
             f"extra_trees must be False or None with booster={ranker.booster!r}, which has none."

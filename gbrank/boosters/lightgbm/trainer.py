@@ -184,9 +184,10 @@ class LightGBMTrainer:
 
 def _with_scores(parts: list[Rows], state: State) -> list[Rows]:
     """Return training and validation rows with the scores that they had."""
-    sizes = [len(rows.labels) for rows in parts]
-    scores = [numbers_of(state, f"scores_{i}", float, size) for i, size in enumerate(sizes)]
-    return [replace(rows, init_score=s) for rows, s in zip(parts, scores, strict=True)]
+    return [
+        replace(rows, init_score=numbers_of(state, f"scores_{i}", float, len(rows.labels)))
+        for i, rows in enumerate(parts)
+    ]
 
 
 def _tree_counts(state: State, text: str) -> list[int]:
