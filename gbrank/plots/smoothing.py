@@ -94,7 +94,7 @@ def objective(
         direction /= np.sqrt(np.mean(direction**2))
         centre, label = 0.0, "step along a random direction"
     else:
-        direction = np.eye(len(start))[document]
+        direction = (np.arange(len(start)) == document).astype(np.float64)
         centre, label = float(start[document]), f"score of document {document}"
     reach = reach or 1.25 * float(np.ptp(start)) or 1.0
     steps = np.linspace(-reach, reach, POINTS)
