@@ -33,7 +33,7 @@ from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
-from gbrank.objectives.regression import GainRegression
+from gbrank.objectives.pointwise import GainRegression
 from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at
 
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}

@@ -1,4 +1,4 @@
-"""Objectives: losses with gradient and curvature, one file a relaxation; each registers itself."""
+"""Objectives: losses with gradient and curvature, one file a family; each registers itself."""
 
 from gbrank.common.discovery import import_all
 

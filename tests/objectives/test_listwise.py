@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 import reference
 from gbrank import Queries, get_objective
-from gbrank.objectives.listmle import ListMLE
-from gbrank.objectives.listnet import ListNet
+from gbrank.objectives.listwise import ListMLE, ListNet
 from gbrank.objectives.objective import BoundObjective, Objective
-from gbrank.objectives.regression import GainRegression
+from gbrank.objectives.pointwise import GainRegression
 
 Vector = NDArray[np.float64]
 SCORES = [0.4, -1.0, 0.9, 0.1]

@@ -1,0 +1,155 @@
+"""Losses of whole lists: ListNet and XE-NDCG, cross entropies, and ListMLE, a likelihood."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbrank.common.checks import check_number
+from gbrank.data.queries import Queries
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.grade_sums import SCRATCH, list_likelihood
+from gbrank.kernels.program import Program
+from gbrank.kernels.softmax import noisy_softmax_loss, softmax_loss
+from gbrank.measures.gains import Gain, check_gain, gain_values
+from gbrank.measures.grades import grades, labels_differ
+from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective_registry import register_objective
+
+
+@register_objective
+@dataclass(frozen=True)
+class ListNet(KernelObjective):
+    """ListNet: −Σ t_i log p_i with targets t = softmax(y) and p = softmax(s/σ).
+
+    The curvature is the Hessian's diagonal, p (1 − p)/σ², but at least |gradient|/σ. Queries
+    whose labels are all equal take no part.
+
+    References
+    ----------
+    Cao, Qin, Liu, Tsai & Li 2007, "Learning to rank: from pairwise approach to listwise
+    approach", section 4.3 (k = 1).
+
+    Examples
+    --------
+    >>> from gbrank import Queries
+    >>> bound = ListNet().bind([1, 0], Queries.from_sizes([2]))
+    >>> bound.gradients([0.0, 0.0])[0].round(4).tolist()
+    [-0.2311, 0.2311]
+    """
+
+    name = "listnet"
+    declared = Facts(
+        formula="−Σ_i t_i log p_i, t = softmax(y), p = softmax(s/σ)",
+        source="Cao et al. 2007, section 4.3",
+        convex=True,
+        cost="O(m)",
+    )
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return the cross entropy to softmax(y)."""
+        largest = np.maximum.reduceat(labels[queries.order], queries.offsets[:-1])
+        return Program(
+            kernel=softmax_loss,
+            labels=labels,
+            x=np.exp(labels - largest[queries.index]),
+            scale=labels_differ(labels, queries),
+            scratch=1,
+        )
+
+
+@register_objective
+@dataclass(frozen=True)
+class XENDCG(KernelObjective):
+    """XE-NDCG: −Σ t_i log p_i with p = softmax(s/σ) and noisy targets t_i ∝ G(y_i) + 1 − γ_i.
+
+    Every round draws each γ_i anew, uniformly from ]0, 1[; with exponential gains,
+    G(y) + 1 − γ = 2^y − γ. The curvature is the Hessian's diagonal, p (1 − p)/σ², but at least
+    |gradient|/σ. Queries whose labels are all equal take no part.
+
+    LightGBM's ``rank_xendcg`` adds to the gradient the second and third order terms of a series
+    for the Newton step; here it is the gradient of the loss, which trains as well.
+
+    Parameters
+    ----------
+    gain : {"exp2", "linear"}, tuple or callable
+        What a label is worth; see `gbrank.measures.gains.gain_values`.
+    seed : int
+        What the draws depend on, besides round and query.
+
+    References
+    ----------
+    Bruch 2021, "An alternative cross entropy loss for learning-to-rank", the
+    definition of XE-NDCG.
+
+    Examples
+    --------
+    >>> from gbrank import Queries
+    >>> bound = XENDCG().bind([1, 0], Queries.from_sizes([2]))
+    >>> gradient, curvature = bound.gradients([0.0, 0.0], round=3)
+    >>> bool(gradient[0] < 0 < gradient[1])
+    True
+    """
+
+    name = "xendcg"
+    declared = Facts(
+        formula="−Σ_i t_i log p_i, t_i ∝ G(y_i) + 1 − γ_i, p = softmax(s/σ)",
+        source="Bruch 2021, definition of XE-NDCG",
+        convex=True,
+        stochastic=True,
+        cost="O(m)",
+    )
+
+    gain: Gain = "exp2"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_gain(self.gain)
+        check_number(self.seed, "seed", integer=True)
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return the cross entropy to gains plus noise."""
+        return Program(
+            kernel=noisy_softmax_loss,
+            labels=labels,
+            x=gain_values(self.gain, labels),
+            scale=labels_differ(labels, queries),
+            scratch=2,
+            seed=self.seed,
+        )
+
+
+@register_objective
+@dataclass(frozen=True)
+class ListMLE(KernelObjective):
+    """ListMLE: Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over documents above the lowest label.
+
+    It is −log of the Plackett-Luce probability that documents are drawn in the order of their
+    labels. Where labels are equal, the order inside the grade plays no part: every document of
+    it is drawn from all that are not better (Breslow's treatment of ties). The lowest grade, of
+    which every order is as good, takes no part as drawn. The curvature is the Hessian's diagonal,
+    but at least |gradient|/σ.
+
+    References
+    ----------
+    Xia, Liu, Wang, Zhang & Li 2008, "Listwise approach to learning to rank: theory and
+    algorithm", section 4.3. Ties: Breslow 1974, "Covariance analysis of censored survival data".
+
+    Examples
+    --------
+    >>> from gbrank import Queries
+    >>> ListMLE().bind([2, 1, 0], Queries.from_sizes([3])).loss([0.0, 0.0, 0.0]).round(4)
+    array([1.7918])
+    """
+
+    name = "listmle"
+    declared = Facts(
+        formula="Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ), y_i above the lowest",
+        source="Xia et al. 2008, section 4.3",
+        convex=True,
+        cost="O(m)",
+    )
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return the likelihood of drawing grade by grade."""
+        return Program(kernel=list_likelihood, labels=grades(labels, queries), scratch=SCRATCH)
