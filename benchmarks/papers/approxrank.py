@@ -14,7 +14,7 @@ from benchmarks.papers.settings import Settings
 from gbrank import AP, NDCG, ApproxRank, Dataset, LinearRanker, Queries, SoftRank
 from gbrank.data.rows import Rows
 from gbrank.evaluation import Outcome
-from gbrank.linear.solvers import StochasticGradient
+from gbrank.linear.solvers import stochastic_gradient
 from gbrank.measures.measure import Measure
 from gbrank.objectives.objective import Objective
 
@@ -187,7 +187,7 @@ def approximation_errors(data: Dataset, alpha: float, n_iterations: int = N_ITER
     (X, y, qid), _, _ = data.fold(1)
     rows = Rows(X, y, Queries.from_qid(qid))
     coef = np.zeros(rows.X.shape[1])
-    descend = StochasticGradient(ApproxRank(), rows, coef, 0.0, LEARNING_RATE, 0, n_iterations)
+    descend = stochastic_gradient(ApproxRank(), rows, coef, 0.0, LEARNING_RATE, 0, n_iterations)
     smooth = ApproxRank().bind(rows.labels, rows.queries)
     exact = NDCG().bind(rows.labels, rows.queries)
     errors = []

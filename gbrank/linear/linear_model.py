@@ -66,10 +66,6 @@ class LinearModel(BaseRanker):
         ranker._publish()
         return ranker
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Say whether there are weights."""
-        return hasattr(self, "coef_")
-
 
 def learn_numbers(X: Any) -> Schema:
     """Learn the columns from training data, refusing categories."""

@@ -21,35 +21,23 @@ from gbrank.kernels.driver import usable_threads
 from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
 from gbrank.linear.solvers import (
     Descent,
-    LinearLoss,
     Move,
-    StochasticGradient,
     conjugate_gradient,
+    linear_loss,
     regression_on_gains,
+    stochastic_gradient,
 )
 from gbrank.measures.gains import gain_values
-from gbrank.measures.grades import labels_differ
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
+from gbrank.measures.grades import labels_differ
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.pointwise import GainRegression
-from gbrank.schedules import Sigma, as_schedule, check_schedule, sigma_at
+from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, sigma_at
 
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
 STEPS = {"cg": 13, "sgd": 200}
-
-
-@dataclass(frozen=True)
-class LinearSettings:
-    """Checked parameters."""
-
-    objective: Objective
-    cg: bool
-    n_steps: int
-    schedule: Callable[[int, int | None], float]
-    seed: int
-    n_jobs: int
 
 
 @loadable
@@ -208,7 +196,8 @@ class LinearRanker(LinearModel):
         UserWarning
             If the scales of the features differ so much that the regression may be inaccurate.
         """
-        settings = self._settings()
+        objective, schedule, n_steps = self._settings()
+        seed, n_jobs = check_seed(self.random_state), usable_threads(check_jobs(self.n_jobs))
         called = check_callbacks(callbacks)
         self._measures()
         schema = learn_numbers(X)
@@ -222,16 +211,16 @@ class LinearRanker(LinearModel):
         if patience is not None and not valid:
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         if patience is None and valid and self.solver == "sgd":
-            patience = settings.n_steps  # never stops, and keeps the best
-        on_train, on_valid = evaluations(self, rows, valid, schema, settings.n_jobs, training=True)
-        if settings.cg:
+            patience = n_steps  # never stops, and keeps the best
+        on_train, on_valid = evaluations(self, rows, valid, schema, n_jobs, training=True)
+        if self.solver == "cg" and not isinstance(objective, GainRegression):
             _refuse_weights_within_queries(rows)
-        start = self._start(settings.objective, rows)
-        move = self._move(settings, rows, self._center(start))
-        unit = settings.objective.facts.sigma_unit
-        descent = Descent(move, rows, valid, [start], settings.schedule, unit, settings.n_steps)
+        start = self._start(objective, rows)
+        move = self._move(objective, rows, self._center(start), n_steps, seed, n_jobs)
+        unit = objective.facts.sigma_unit
+        descent = Descent(move, rows, valid, [start], schedule, unit, n_steps)
         history = train(
-            descent, lambda round: None, settings.n_steps, on_train=on_train, on_valid=on_valid,
+            descent, lambda round: None, n_steps, on_train=on_train, on_valid=on_valid,
             patience=patience, progress=bool(self.verbose), sigmas=descent.sigmas, callbacks=called,
         )  # fmt: skip
         self.init_coef_ = start
@@ -240,7 +229,8 @@ class LinearRanker(LinearModel):
         self._remember_queries(qid, rows.queries)
         return self
 
-    def _settings(self) -> LinearSettings:
+    def _settings(self) -> tuple[Objective, Curve, int]:
+        """Check the parameters; return the objective, sigma by step, and how many steps to take."""
         objective = get_objective(self.objective)
         check_choice(self.solver, "solver", STEPS)
         check_number(self.reg_lambda, "reg_lambda", 0)
@@ -253,8 +243,7 @@ class LinearRanker(LinearModel):
                      optional=True)  # fmt: skip
         n_steps = check_number(self.n_steps, "n_steps", 1, integer=True, optional=True)
         n_steps = n_steps or STEPS[self.solver]
-        closed = self.solver == "cg" and isinstance(objective, GainRegression)
-        if closed:
+        if self.solver == "cg" and isinstance(objective, GainRegression):
             n_steps = 1
         elif self.solver == "cg" and not objective.facts.differentiable:
             raise ValueError(
@@ -263,9 +252,7 @@ class LinearRanker(LinearModel):
             )
         schedule = as_schedule(SIGMA[self.solver] if self.sigma is None else self.sigma)
         check_schedule(schedule, n_steps, sigma_at)
-        cg, seed = self.solver == "cg" and not closed, check_seed(self.random_state)
-        n_jobs = usable_threads(check_jobs(self.n_jobs))
-        return LinearSettings(objective, cg, n_steps, schedule, seed, n_jobs)
+        return objective, schedule, n_steps
 
     def _start(self, objective: Objective, rows: Rows) -> Vector:
         """Return the first weights."""
@@ -296,18 +283,18 @@ class LinearRanker(LinearModel):
         choice = check_choice(self.center, "center", ["init", "zero"])
         return start if choice == "init" else np.zeros_like(start)
 
-    def _move(self, settings: LinearSettings, rows: Rows, center: Vector) -> Move:
+    def _move(
+        self, objective: Objective, rows: Rows, center: Vector, n_steps: int, seed: int, n_jobs: int
+    ) -> Move:
         """Return what a step does."""
-        objective = settings.objective
-        if settings.cg:
-            loss = LinearLoss(objective, rows, center, self.reg_lambda, settings.n_jobs)
-            return conjugate_gradient(loss, self.max_iter, self.tol)
-        if self.solver == "cg":
+        if self.solver == "sgd":
+            return stochastic_gradient(
+                objective, rows, center, self.reg_lambda, self.learning_rate, seed, n_steps
+            )
+        if isinstance(objective, GainRegression):
             return lambda coef, sigma, round: coef
-        return StochasticGradient(
-            objective, rows, center, self.reg_lambda, self.learning_rate, settings.seed,
-            settings.n_steps,
-        )  # fmt: skip
+        loss = linear_loss(objective, rows, center, self.reg_lambda, n_jobs)
+        return conjugate_gradient(loss, self.max_iter, self.tol)
 
 
 def _targets(objective: Objective, rows: Rows) -> Vector:

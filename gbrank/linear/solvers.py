@@ -18,8 +18,10 @@ from gbrank.data.spread import unit_width
 from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure import query_weights
 from gbrank.objectives.objective import Objective
-from gbrank.schedules import sigma_at, unit_of
+from gbrank.schedules import Curve, sigma_at, unit_of
 
+# Of weights, at a sigma, in a round.
+Loss: TypeAlias = Callable[[Vector, float, int], tuple[float, Vector]]
 Move: TypeAlias = Callable[[Vector, float, int], Vector]
 
 
@@ -43,60 +45,51 @@ def regression_on_gains(rows: Rows, gains: Vector, ridge: float, balanced: bool)
     return coef
 
 
-class LinearLoss:
-    """The mean over queries of the loss of scores X·w, plus λ ‖w − w0‖²."""
+def linear_loss(
+    objective: Objective, rows: Rows, center: Vector, reg_lambda: float, n_jobs: int
+) -> Loss:
+    """Return the mean over queries of the loss of scores X·w, plus λ ‖w − w0‖², with its slope."""
+    weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
+    total = rows.queries.n_queries if weights is None else weights.sum()
+    bound = objective.bind(rows.labels, rows.queries, query_weight=weights, n_jobs=n_jobs)
 
-    def __init__(
-        self, objective: Objective, rows: Rows, center: Vector, reg_lambda: float, n_jobs: int
-    ) -> None:
-        weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
-        self._total = rows.queries.n_queries if weights is None else weights.sum()
-        self._bound = objective.bind(rows.labels, rows.queries, query_weight=weights, n_jobs=n_jobs)
-        self._X = rows.X
-        self._center = center
-        self._lambda = reg_lambda
+    def loss(coef: Vector, sigma: float, round: int) -> tuple[float, Vector]:
+        scores, away = rows.X @ coef, coef - center
+        mean = bound.loss(scores, sigma, round).sum() / total
+        slope = rows.X.T @ bound.gradients(scores, sigma, round)[0] / total
+        return mean + reg_lambda * (away @ away), slope + 2 * reg_lambda * away
 
-    def __call__(self, coef: Vector, sigma: float, round: int) -> tuple[float, Vector]:
-        """Return the loss, and its derivative by each weight."""
-        scores, away = self._X @ coef, coef - self._center
-        loss = self._bound.loss(scores, sigma, round).sum() / self._total
-        slope = self._X.T @ self._bound.gradients(scores, sigma, round)[0] / self._total
-        return loss + self._lambda * (away @ away), slope + 2 * self._lambda * away
+    return loss
 
 
-def conjugate_gradient(loss: LinearLoss, max_iter: int, tol: float) -> Move:
+def conjugate_gradient(loss: Loss, max_iter: int, tol: float) -> Move:
     """Return what goes to the minimum of a loss at one sigma (Polak-Ribière)."""
     options = {"jac": True, "options": {"maxiter": max_iter, "gtol": tol}}
     return lambda coef, sigma, round: minimize(loss, coef, (sigma, round), "CG", **options).x
 
 
-class StochasticGradient:
-    """Goes once through the queries, shuffled, with a gradient step at each."""
+def stochastic_gradient(
+    objective: Objective, rows: Rows, center: Vector, reg_lambda: float,
+    learning_rate: float, seed: int, rounds: int,
+) -> Move:  # fmt: skip
+    """Return what goes once through the queries, shuffled, with a gradient step at each."""
+    parts = [
+        (part, objective.bind(part.labels, part.queries, n_jobs=1, rounds=rounds))
+        for part in each_query(rows)
+    ]
+    keys = query_keys(rows.queries.ids)
 
-    def __init__(
-        self, objective: Objective, rows: Rows, center: Vector, reg_lambda: float,
-        learning_rate: float, seed: int, rounds: int,
-    ) -> None:  # fmt: skip
-        self._parts = [
-            (part, objective.bind(part.labels, part.queries, n_jobs=1, rounds=rounds))
-            for part in each_query(rows)
-        ]
-        self._keys = query_keys(rows.queries.ids)
-        self._center = center
-        self._lambda = reg_lambda
-        self._learning_rate = learning_rate
-        self._seed = seed
-
-    def __call__(self, coef: Vector, sigma: float, round: int) -> Vector:
-        """Return the weights after all queries."""
-        for query in np.argsort(query_noise(self._keys, self._seed, round)):
-            part, bound = self._parts[query]
+    def move(coef: Vector, sigma: float, round: int) -> Vector:
+        for query in np.argsort(query_noise(keys, seed, round)):
+            part, bound = parts[query]
             gradient, _ = bound.gradients(part.X @ coef, sigma, round)
             if part.weights is not None:
                 gradient *= part.weights
-            slope = part.X.T @ gradient + 2 * self._lambda * (coef - self._center)
-            coef = coef - self._learning_rate * slope
+            slope = part.X.T @ gradient + 2 * reg_lambda * (coef - center)
+            coef = coef - learning_rate * slope
         return coef
+
+    return move
 
 
 @dataclass(eq=False)
@@ -107,7 +100,7 @@ class Descent:
     rows: Rows
     valid: list[Rows]
     coefs: list[Vector]  # the first weights, then those after each step
-    schedule: Callable[[int, int | None], float]
+    schedule: Curve
     sigma_unit: str
     n_steps: int
     sigmas: dict[int, float] = field(default_factory=dict)

@@ -40,7 +40,7 @@ from gbrank import (
 )
 from gbrank.data.rows import Rows
 from gbrank.fit.loop import FitInterrupted
-from gbrank.linear.solvers import LinearLoss, regression_on_gains
+from gbrank.linear.solvers import linear_loss, regression_on_gains
 
 Vector = NDArray[np.float64]
 
@@ -174,7 +174,7 @@ def test_derivative_of_the_linear_loss(name: str) -> None:
     rows = Rows(X[:60], Y[:60], Queries.from_qid(QID[:60]), query_weight=np.arange(1.0, 6.0))
     start, coef = np.random.default_rng(3).normal(size=(2, 5))
     objective = get_objective(name)
-    loss = LinearLoss(objective, rows, start, 0.3, n_jobs=1)
+    loss = linear_loss(objective, rows, start, 0.3, n_jobs=1)
     value, gradient = loss(coef, 0.8, 2)
     bound = objective.bind(rows.labels, rows.queries)
     mean = np.average(bound.loss(rows.X @ coef, 0.8, 2), weights=np.arange(1.0, 6.0))
@@ -204,7 +204,7 @@ def test_annealing_by_the_paper() -> None:
     rows = Rows(X, Y, Queries.from_qid(QID))
     whole = fit()
     assert_array_equal(whole.sigmas_, 2.0 ** np.arange(6, -7, -1))
-    loss = LinearLoss(SmoothRank(), rows, whole.init_coef_, 0.001, 1)
+    loss = linear_loss(SmoothRank(), rows, whole.init_coef_, 0.001, 1)
     coefs = [whole.init_coef_, *(fit(n_steps=n).coef_ for n in range(1, 14))]
     for step, sigma in enumerate(whole.sigmas_):
         before, after = (loss(coef, sigma, step) for coef in coefs[step : step + 2])
