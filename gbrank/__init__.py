@@ -28,7 +28,7 @@ def __getattr__(name: str) -> typing.Any:
     registered = {
         cls.__name__: cls
         for cls in (*MEASURES.values(), *OBJECTIVES.values())
-        if cls.__module__.startswith("gbrank.")
+        if isinstance(cls, type) and cls.__module__.startswith("gbrank.")
     }
     if name == "__all__":
         return sorted({*__dir__(), *registered})

@@ -30,7 +30,7 @@ from gbrank.linear.solvers import (
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
-from gbrank.measures.grades import labels_differ
+from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.pointwise import GainRegression

@@ -9,8 +9,9 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.logistic import logistic_slope, truncation
 from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
-from gbrank.measures.measure import RelevanceMeasure, Terms, inverse, per_query_sum, truncated_terms
+from gbrank.measures.measure import RelevanceMeasure, Terms, total_in, truncated_terms
 from gbrank.measures.measure_registry import register_measure
+from gbrank.measures.per_query import inverse, reduced
 
 # Up to so many pairs of relevant documents per document of the list, ApproxRank goes pair by pair:
 # where the times meet, as measured, between 20 (a tenth relevant) and 40 (three quarters).
@@ -30,9 +31,7 @@ def ap_value(ranking: Ranking) -> float:
     while start < x.size:
         end = last[start]
         n = end - start
-        relevant = 0.0
-        for p in range(start, end):
-            relevant += x[p]
+        relevant = total_in(start, end, x)
         others = (relevant - 1) / (n - 1) if n > 1 else 0.0
         for p in range(start, end):
             total += relevant / n * table[p] * (above + 1 + (p - start) * others)
@@ -59,9 +58,7 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         n = end - start
         reach = min(end, max(top, start))
         share = (reach - start) / n
-        relevant = 0.0
-        for p in range(start, end):
-            relevant += x[p]
+        relevant = total_in(start, end, x)
         own = 0.0
         for p in range(start, end):
             own += relevant / n * table[p]
@@ -214,6 +211,6 @@ class AP(RelevanceMeasure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, 1 / min(R, k), k, and 1/rank up to k."""
         relevant = self.gains(labels)
-        count = per_query_sum(relevant, queries)
+        count = reduced(np.add, relevant, queries)
         largest = count if self.k is None else np.minimum(count, self.k)
         return truncated_terms(relevant, queries, "reciprocal", self.k, inverse(largest))

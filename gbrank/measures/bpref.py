@@ -7,8 +7,9 @@ import numpy as np
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.measure import RelevanceMeasure, Terms, inverse, per_query_sum
+from gbrank.measures.measure import RelevanceMeasure, Terms, total_in
 from gbrank.measures.measure_registry import register_measure
+from gbrank.measures.per_query import inverse, reduced
 
 RELEVANT, SMALLER = 0, 1  # the constants: R and min(R, N)
 
@@ -55,9 +56,7 @@ def bpref_value(ranking: Ranking) -> float:
     start = 0
     while start < x.size:
         end = last[start]
-        relevant = 0.0
-        for p in range(start, end):
-            relevant += x[p]
+        relevant = total_in(start, end, x)
         irrelevant = end - start - int(relevant)
         if relevant > 0:
             total += relevant * (ranking.constants[SMALLER] - mean_capped(above, irrelevant, cap))
@@ -81,9 +80,7 @@ def bpref_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     start = 0
     while start < x.size:
         end = last[start]
-        relevant = 0.0
-        for p in range(start, end):
-            relevant += x[p]
+        relevant = total_in(start, end, x)
         irrelevant = end - start - int(relevant)
         share = 1.0 if start < top else 0.0
         alone, after, _ = slot_sums(above, irrelevant, cap)
@@ -157,7 +154,7 @@ class BPref(RelevanceMeasure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance and, per query, 1/(R min(R, N)), R and min(R, N)."""
         relevant = self.gains(labels)
-        count = per_query_sum(relevant, queries)
+        count = reduced(np.add, relevant, queries)
         smaller = np.maximum(np.minimum(count, queries.sizes - count), 1.0)
         return Terms(
             relevant,

@@ -5,16 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_choice, check_labels
+from gbrank.common.checks import check_choice
 from gbrank.data.columns import column_places, feature_columns
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.kernels.compiled import Matrix, Vector
+from gbrank.kernels.compiled import Matrix, Positions, Vector
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.program import Program
-from gbrank.measures.measure import TIE_ORDERS, BoundMeasure, Measure, Terms
+from gbrank.measures.measure import TIE_ORDERS, Measure, Terms
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,16 +58,10 @@ class CustomMeasure(Measure):
         """Say which function it is."""
         return f"custom_measure({getattr(self.function, '__name__', self.function)})"
 
-    def bind(
-        self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None, X: Any = None
-    ) -> BoundMeasure:
-        """Prepare the measure for many scorings of the same labels and columns."""
-        values = self._values(X, queries.n_documents)
-        checked = check_labels(labels, queries.n_documents)
-        program = Program(kernel=self.function, labels=checked, order=TIE_ORDERS[self.ties])
-        runner = FunctionRunner(program, queries, values)
-        defined = self.terms(checked, queries).defined
-        return BoundMeasure(self, queries, runner, defined, checked.max())
+    def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
+        """Return what calls the function for each query."""
+        program = terms.program(self.function, order=TIE_ORDERS[self.ties])
+        return FunctionRunner(program, queries, self._values(X, queries.n_documents))
 
     def _values(self, X: Any, n_documents: int) -> Matrix:
         """Return what the columns hold, shape (n_columns, n_documents)."""
@@ -97,29 +90,31 @@ class CustomMeasure(Measure):
         return Terms(x=labels, defined=np.ones(queries.n_queries, dtype=bool))
 
 
+def best_first(runner: Runner, query: int, scores: Vector) -> tuple[Positions, Vector, Vector]:
+    """Return the rows of a query, best first, with copies of their scores and labels."""
+    rows, labels = runner.documents_of(query)
+    ranking = np.argsort(-scores[rows], kind="stable")
+    return rows[ranking], scores[rows[ranking]], labels[ranking]
+
+
 class FunctionRunner(Runner):
     """Calls a plain Python function query by query, with the driver's order."""
 
     def __init__(self, program: Program, queries: Queries, columns: Matrix) -> None:
         super().__init__(program, queries)
         self._columns = columns
+        if len(columns) and program.order != "input":
+            sign = 1 if program.order == "ascending" else -1
+            keys = [*columns[::-1], program.labels]  # the last one is the first to sort by
+            self._order = np.lexsort([*(sign * key for key in keys), queries.index])
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the function's value of each query, shape (n_queries,)."""
         return np.array([self._one(query, scores) for query in range(self.queries.n_queries)])
 
     def _one(self, query: int, scores: Vector) -> float:
-        rows, labels = self.documents_of(query)
-        columns = self._columns[:, rows]
-        keys = [-scores[rows]]  # the last one is the first to sort by
-        if self.program.order != "input":
-            sign = 1 if self.program.order == "ascending" else -1
-            keys = [*(sign * columns[::-1]), sign * labels, *keys]
-        ranking = np.lexsort(keys)
-        # Copies, so that the function may change its arguments.
-        returned = self.program.kernel(
-            scores[rows][ranking], labels[ranking], *columns[:, ranking].copy()
-        )
+        rows, s, labels = best_first(self, query, scores)
+        returned = self.program.kernel(s, labels, *self._columns.take(rows, axis=1))
         try:
             value = float(returned)
         except (TypeError, ValueError):

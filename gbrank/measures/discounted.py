@@ -19,15 +19,9 @@ from gbrank.measures.gains import (
     gain_values,
     geometric_discount,
 )
-from gbrank.measures.measure import (
-    Measure,
-    RelevanceMeasure,
-    Terms,
-    inverse,
-    per_query_sum,
-    truncated_terms,
-)
+from gbrank.measures.measure import Measure, RelevanceMeasure, Terms, truncated_terms
 from gbrank.measures.measure_registry import register_measure
+from gbrank.measures.per_query import inverse, reduced
 
 KIND, PARAMETER = 0, 1  # the constants: of the discount
 
@@ -215,9 +209,7 @@ class NDCG(DCG):
 
     def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
         """Return the ideal DCG of each query."""
-        gains = gains[queries.order]
-        numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
-        best_first = np.lexsort((-gains, numbers))
+        best_first = np.lexsort((-gains, queries.index))
         ideal: Vector = np.add.reduceat(gains[best_first] * table, queries.offsets[:-1])
         if not np.isfinite(ideal).all():
             query = int(np.argmin(np.isfinite(ideal)))
@@ -289,7 +281,7 @@ class Recall(Precision):
 
     def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
         """Return the number of relevant documents."""
-        return per_query_sum(gains, queries)
+        return reduced(np.add, gains, queries)
 
 
 @register_measure

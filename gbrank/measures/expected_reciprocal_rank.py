@@ -9,7 +9,7 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
 from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.measure import Measure, Terms, truncated_terms
+from gbrank.measures.measure import Measure, Terms, total_in, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
 UPPER, SHARE, LOWER, BEFORE, INSIDE, MEANS = range(6)  # rows of scratch
@@ -74,9 +74,7 @@ def err_value(ranking: Ranking) -> float:
     start = 0
     while start < min(m, cut):
         end = last[start]
-        stops = 0.0
-        for p in range(start, end):
-            stops += x[p]
+        stops = total_in(start, end, x)
         depth = depth_of(start, end, stops, cut)
         survival_means(start, end, -1, -1, depth, x, means)
         for p in range(start, depth):
@@ -105,9 +103,7 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         n = end - start
         reach = min(end, max(top, start)) - start
         block = 0.0
-        stops = 0.0
-        for p in range(start, end):
-            stops += x[p]
+        stops = total_in(start, end, x)
         depth = depth_of(start, end, stops, cut)
         if start < depth:
             survival_means(start, end, -1, -1, depth, x, means)
@@ -149,9 +145,7 @@ def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     n = end - start
     reach = min(end, max(top, start)) - start
     new = n > 1 and (i == start or x[i] != x[i - 1])  # equal x stand side by side
-    stops = 0.0
-    for p in range(start, end if new else start):
-        stops += x[p]
+    stops = total_in(start, end if new else start, x)
     depth = depth_of(start, end, stops, cut)
     inside = 0.0
     for j in range(i + 1, end):

@@ -58,8 +58,6 @@ DISCOUNTS = {
     "flat": kinds.FLAT,
     "linear": kinds.LINEAR,
 }
-# What strings can call.
-DISCOUNT_CALLS = {"geometric_discount": geometric_discount}
 
 
 def check_gain(gain: Any) -> None:

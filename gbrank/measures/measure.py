@@ -20,16 +20,16 @@ from gbrank.common.checks import (
 )
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Function, Matrix, Vector
+from gbrank.kernels.compiled import Function, Matrix, Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, Swaps
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.measure_value import measure_value
 from gbrank.kernels.program import Program
 from gbrank.measures.gains import Discount, discount_values
+from gbrank.measures.per_query import reduced
 from gbrank.parallel.collective import all_any, all_max, all_sum
 
 Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
-NoRelevant: TypeAlias = Literal["skip", 0, 1]
 
 # How each treatment of ties orders documents of equal score, by their x.
 TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
@@ -137,7 +137,7 @@ class Measure(ABC):
     scratch: ClassVar[int] = 0
 
     ties: Ties = field(default="average", kw_only=True)
-    no_relevant: NoRelevant = field(default="skip", kw_only=True)
+    no_relevant: Literal["skip", 0, 1] = field(default="skip", kw_only=True)
 
     def __post_init__(self) -> None:
         check_choice(self.ties, "ties", TIE_ORDERS)
@@ -195,6 +195,11 @@ class Measure(ABC):
         """
         checked = check_labels(labels, queries.n_documents)
         terms = self.terms(checked, queries)
+        runner = self._runner(terms, queries, n_jobs, X)
+        return BoundMeasure(self, queries, runner, terms.defined, checked.max())
+
+    def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
+        """Return what computes the value of each query."""
         program = terms.program(
             measure_value,
             MeasureFunctions(value=type(self).value),
@@ -202,8 +207,7 @@ class Measure(ABC):
             tied=self.ties == "average",
             order=TIE_ORDERS[self.ties],
         )
-        runner = Runner(program, queries, n_jobs)
-        return BoundMeasure(self, queries, runner, terms.defined, checked.max())
+        return Runner(program, queries, n_jobs)
 
     def per_query(
         self,
@@ -374,15 +378,9 @@ def query_weights(
         queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
     )
     if per_document is not None:
-        means = np.add.reduceat(per_document[queries.order], queries.offsets[:-1]) / queries.sizes
+        means = reduced(np.add, per_document, queries) / queries.sizes
         weights = means if weights is None else means * weights
     return weights
-
-
-def per_query_sum(values: Vector, queries: Queries) -> Vector:
-    """Return the sum of one value per document over each query."""
-    sums: Vector = np.add.reduceat(values[queries.order], queries.offsets[:-1])
-    return sums
 
 
 def truncated_terms(
@@ -390,11 +388,15 @@ def truncated_terms(
 ) -> Terms:
     """Return constants with the discounts up to rank k; a query needs a positive x."""
     with np.errstate(over="ignore"):
-        defined = per_query_sum(x, queries) > 0
+        defined = reduced(np.add, x, queries) > 0
     table = discount_values(discount, queries.sizes, k)
     return Terms(x, defined, scale=scale, cut=np.inf if k is None else k, table=table)
 
 
-def inverse(values: NDArray[Any]) -> Vector:
-    """Return 1 / values, and 0 where a value is 0."""
-    return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)
+@inline
+def total_in(start: int, end: int, x: Vector) -> float:
+    """Return Σ x over the positions start, ..., end − 1; of 0s and 1s, how many are relevant."""
+    total = 0.0
+    for p in range(start, end):
+        total += x[p]
+    return total

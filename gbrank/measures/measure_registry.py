@@ -12,12 +12,11 @@ from gbrank.common.checks import refuse_taken, unknown_name
 from gbrank.common.grammar import parse_options
 from gbrank.kernels.compiled import Vector
 from gbrank.measures.custom_measure import CustomMeasure
-from gbrank.measures.gains import DISCOUNT_CALLS
+from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
 
-MEASURES: dict[str, type[Measure]] = {}
+MEASURES: dict[str, type[Measure] | CustomMeasure] = {}
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
-CUSTOM: dict[str, CustomMeasure] = {}  # functions by name
 
 GRAMMAR = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d+))?(\((?P<options>.*)\))?", re.DOTALL)
 
@@ -63,9 +62,16 @@ def first_line(documented: Any) -> str:
     return (documented.__doc__ or "").strip().split("\n")[0]
 
 
-def _taken() -> dict[str, Any]:
-    functions = {name: measure.function for name, measure in CUSTOM.items()}
-    return MEASURES | by_alias(MEASURES) | functions
+def register(name: str, item: Any, registry: dict[str, Any]) -> None:
+    """Make known a class, or what was made of a user's function; refuse names that are taken."""
+
+    def origin(known: Any) -> Any:
+        return known if isinstance(known, type) else getattr(known, "function", known)
+
+    known = {taken: origin(by) for taken, by in (registry | by_alias(registry)).items()}
+    for own in (name, *own_aliases(item)):
+        refuse_taken(own, origin(item), known)
+    registry[name] = item
 
 
 def register_measure(cls: type[Measure]) -> type[Measure]:
@@ -92,16 +98,15 @@ def register_measure(cls: type[Measure]) -> type[Measure]:
     >>> register_measure(NDCG) is NDCG
     True
     """
-    for name in (cls.name, *own_aliases(cls)):
-        refuse_taken(name, cls, _taken())
-    MEASURES[cls.name] = cls
+    register(cls.name, cls, MEASURES)
     return cls
 
 
 def is_measure(text: str) -> bool:
     """Say whether a string names a measure, whatever its options."""
+    known = MEASURES | by_alias(MEASURES)
     match = GRAMMAR.fullmatch(text.strip())
-    return text in CUSTOM or (match is not None and match["name"] in MEASURES | by_alias(MEASURES))
+    return text in known or (match is not None and isinstance(known.get(match["name"]), type))
 
 
 def custom_measure(
@@ -152,8 +157,7 @@ def custom_measure(
     label = str(getattr(function, "__name__", "custom")) if name is None else name
     measure = CustomMeasure(function, label, tuple(columns))
     if name is not None:
-        refuse_taken(name, function, _taken())
-        CUSTOM[name] = measure
+        register(name, measure, MEASURES)
     return measure
 
 
@@ -189,16 +193,18 @@ def get_measure(measure: Metric) -> Measure:
         return custom_measure(measure)
     if not isinstance(measure, str):
         raise TypeError(f"measure must be a name, a Measure or a function, got {measure!r}.")
-    if measure in CUSTOM:
-        return CUSTOM[measure]
+    known = MEASURES | by_alias(MEASURES)
+    found = known.get(measure)
+    if isinstance(found, CustomMeasure):
+        return found
     match = GRAMMAR.fullmatch(measure.strip())
     name = match["name"] if match else measure
-    known = MEASURES | by_alias(MEASURES)
     cls = known.get(name)
-    if match is None or cls is None:
+    if match is None or not isinstance(cls, type):
         meant = repr(measure.lower()) if is_measure(measure.lower()) else None
-        raise unknown_name("measure", name, [*known, *CUSTOM], meant)
-    options = parse_options(match["options"] or "", measure, DISCOUNT_CALLS)
+        raise unknown_name("measure", name, known, meant)
+    functions = {"geometric_discount": geometric_discount}
+    options = parse_options(match["options"] or "", measure, functions)
     if match["k"] is not None:
         options["k"] = int(match["k"])
     accepted = [item.name for item in fields(cls)]
@@ -222,11 +228,9 @@ def list_measures() -> list[MeasureFacts]:
     >>> [facts.name for facts in list_measures()][:3]
     ['ap', 'bpref', 'dcg']
     """
-    classes = [
-        MeasureFacts(name, own_aliases(cls), first_line(cls), cls) for name, cls in MEASURES.items()
+    return [
+        MeasureFacts(name, own_aliases(found), first_line(found), found)
+        if isinstance(found, type)
+        else MeasureFacts(name, (), first_line(found.function), CustomMeasure)
+        for name, found in sorted(MEASURES.items())
     ]
-    functions = [
-        MeasureFacts(name, (), first_line(item.function), CustomMeasure)
-        for name, item in CUSTOM.items()
-    ]
-    return sorted(classes + functions, key=lambda facts: facts.name)

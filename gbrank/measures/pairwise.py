@@ -11,9 +11,9 @@ from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.logistic import logistic_slope
 from gbrank.kernels.swaps import delta_in
 from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, PairWeights, sweep_pairs
-from gbrank.measures.grades import grades
-from gbrank.measures.measure import Measure, Terms, inverse
+from gbrank.measures.measure import Measure, Terms
 from gbrank.measures.measure_registry import register_measure
+from gbrank.measures.per_query import grades, inverse, reduced
 
 # Up to so many documents, ApproxRank's pairs are summed one by one: where the times meet, as
 # measured, between 130 (five grades) and 350 (a tenth relevant).
@@ -230,7 +230,7 @@ class PairwiseCorrect(Measure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return each label's place among its query's labels, and the number of pairs."""
         grade = grades(labels, queries)
-        n_grades = 1 + np.maximum.reduceat(grade[queries.order], queries.offsets[:-1])
+        n_grades = 1 + reduced(np.maximum, grade, queries)
         first = (np.cumsum(n_grades) - n_grades).astype(np.int64)  # of each query's grades
         alike = np.bincount(first[queries.index] + grade.astype(np.int64)).astype(np.float64)
         same = np.add.reduceat(alike**2, first)

@@ -6,7 +6,7 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
 from gbrank.kernels.compiled import Vector, inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.measure import RelevanceMeasure, Terms, truncated_terms
+from gbrank.measures.measure import RelevanceMeasure, Terms, total_in, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
 
@@ -36,22 +36,13 @@ def first_two(
     return first, second
 
 
-@inline
-def relevant_in(start: int, end: int, x: Vector) -> float:
-    """Return how many documents of a block are relevant."""
-    count = 0.0
-    for p in range(start, end):
-        count += x[p]
-    return count
-
-
 def rr_value(ranking: Ranking) -> float:
     """Write the expected w at the first relevant document of the first block that has one."""
     x, last, table = ranking.x, ranking.last, ranking.table
     start = 0
     while start < x.size:
         end = last[start]
-        relevant = relevant_in(start, end, x)
+        relevant = total_in(start, end, x)
         if relevant > 0:
             return first_two(start, end, relevant, end, table)[0]
         start = end
@@ -72,7 +63,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     delta.lower[:m] = 0.0
     delta.inside[:m] = 0.0
     start = 0
-    while start < m and relevant_in(start, last[start], x) == 0:
+    while start < m and total_in(start, last[start], x) == 0:
         end = last[start]
         n = end - start
         reach = min(end, max(top, start))
@@ -87,7 +78,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         return
     end = last[start]
     reach = min(end, max(top, start))
-    relevant = relevant_in(start, end, x)
+    relevant = total_in(start, end, x)
     value = first_two(start, end, relevant, end, table)[0]
     lone, second = first_two(start, end, relevant, reach, table)
     joined, joined_second = first_two(start, end, relevant + 1, reach, table)
@@ -108,7 +99,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     start = end
     while start < m:
         end = last[start]
-        relevant = relevant_in(start, end, x)
+        relevant = total_in(start, end, x)
         landing = fallback if found else first_two(start, end, relevant + 1, end, table)[0]
         for p in range(start, end):
             delta.lower[p] = -value if x[p] > 0 else -landing

@@ -14,19 +14,18 @@ from gbrank.kernels.compiled import Positions, Vector
 from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 from gbrank.kernels.driver import SMALLEST_CURVATURE, Runner, share_among_equals
 from gbrank.kernels.program import Program
-from gbrank.objectives.kernel_objective import KernelObjective
+from gbrank.measures.custom_measure import best_first
+from gbrank.objectives.mixture import Summand
 from gbrank.objectives.objective import Facts
-
-QueryFunction = Callable[[Vector, Vector, float], tuple[float, Vector, Vector]]
 
 
 @dataclass(frozen=True)
-class CustomObjective(KernelObjective):
+class CustomObjective(Summand):
     """An objective from a function of one query; made by `custom_objective`."""
 
-    function: QueryFunction
+    function: Callable[[Vector, Vector, float], tuple[float, Vector, Vector]]
     name: str = "custom"  # type: ignore[misc]
-    own_facts: Facts = field(
+    declared: Facts = field(  # type: ignore[misc]
         default=Facts(formula="a user's function", source="", shift_invariant=False, cost="?"),
         repr=False,
         compare=False,
@@ -36,18 +35,9 @@ class CustomObjective(KernelObjective):
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
 
-    @property
-    def facts(self) -> Facts:
-        """What its author says of it."""
-        return self.own_facts
-
     def __str__(self) -> str:
         """Return the name."""
         return self.name
-
-    def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return the function as a kernel, which a numba function can be."""
-        return Program(kernel=_as_kernel(self.function), labels=labels)
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
@@ -56,7 +46,8 @@ class CustomObjective(KernelObjective):
         python = PythonRunner(Program(kernel=self.function, labels=labels), queries)
         if not isinstance(self.function, numba.core.dispatcher.Dispatcher):
             return python
-        return CompiledRunner(self.program(labels, queries), queries, n_jobs, python)
+        compiled = Program(kernel=_as_kernel(self.function), labels=labels)
+        return CompiledRunner(compiled, queries, n_jobs, python)
 
 
 @cache
@@ -129,33 +120,10 @@ class PythonRunner(Runner):
         self, query: int, scores: Vector, sigma: float
     ) -> tuple[Positions, float, Vector, Vector]:
         """Return the rows of a query, best first, its loss, gradient and curvature."""
-        rows, labels = self.documents_of(query)
-        ranking = np.argsort(-scores[rows], kind="stable")
-        rows, labels = rows[ranking], labels[ranking]
-        s = scores[rows]
+        rows, s, labels = best_first(self, query, scores)
+        name = getattr(self.program.kernel, "__name__", "a custom objective")
         # Copies, so that the function may change its arguments.
-        loss, g, h = self._checked(self.program.kernel(s.copy(), labels.copy(), sigma), len(s))
-        for what, values, least, wanted in (
-            ("loss", np.array([loss]), -inf, "finite"),
-            ("gradient", g, -inf, "finite"),
-            ("curvature", h, 0.0, ">= 0 and finite"),
-        ):
-            wrong = np.flatnonzero(~np.isfinite(values) | (values < least))
-            if wrong.size:
-                row = "" if what == "loss" else f" in row {rows[wrong[0]]}"
-                raise RuntimeError(
-                    f"{what} of {self._name} must be {wanted}, got {values[wrong[0]]}{row}: "
-                    f"{self.place(query, sigma)}."
-                )
-        share_among_equals(s, labels, g, h)
-        return rows, loss, g, h
-
-    @property
-    def _name(self) -> str:
-        return getattr(self.program.kernel, "__name__", "a custom objective")
-
-    def _checked(self, returned: Any, size: int) -> tuple[float, Vector, Vector]:
-        name = self._name
+        returned = self.program.kernel(s.copy(), labels.copy(), sigma)
         try:
             loss, gradient, curvature = returned
             loss = float(loss)
@@ -165,10 +133,22 @@ class PythonRunner(Runner):
                 f"{name} must return (loss, gradient, curvature): a number and two arrays, "
                 f"got {returned!r}."
             ) from None
-        for what, values in (("gradient", g), ("curvature", h)):
-            if values.shape != (size,):
+        for what, values, least, wanted in (
+            ("loss", np.array([loss]), -inf, "finite"),
+            ("gradient", g, -inf, "finite"),
+            ("curvature", h, 0.0, ">= 0 and finite"),
+        ):
+            if what != "loss" and values.shape != s.shape:
                 raise ValueError(
                     f"{what} of {name} must have one entry per document of the query, "
-                    f"shape ({size},), got {values.shape}."
+                    f"shape {s.shape}, got {values.shape}."
                 )
-        return loss, g, h
+            wrong = np.flatnonzero(~np.isfinite(values) | (values < least))
+            if wrong.size:
+                row = "" if what == "loss" else f" in row {rows[wrong[0]]}"
+                raise RuntimeError(
+                    f"{what} of {name} must be {wanted}, got {values[wrong[0]]}{row}: "
+                    f"{self.place(query, sigma)}."
+                )
+        share_among_equals(s, labels, g, h)
+        return rows, loss, g, h

@@ -17,7 +17,6 @@ from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Facts, Objective
 from gbrank.objectives.objective_registry import (
     OBJECTIVES,
-    facts_of,
     list_objectives,
     register_objective,
 )
@@ -84,7 +83,7 @@ def custom_objective(
     >>> bound.gradients([0.0, 0.0])[0].tolist()
     [0.0, -1.0]
     """
-    options: dict[str, Any] = {} if facts is None else {"own_facts": facts}
+    options: dict[str, Any] = {} if facts is None else {"declared": facts}
     label = name or str(getattr(function, "__name__", "custom"))
     objective = CustomObjective(function, label, **options)
     if name is not None:
@@ -151,7 +150,7 @@ def _from_text(text: str) -> Objective:
         raise unknown_name("objective", name, names, meant)
     options = parse_options(match["options"] or "", text)
     if match["inner"] is not None:
-        if not facts_of(found).takes_measure:
+        if not found.declared.takes_measure:
             raise ValueError(f"objective {name!r} takes no measure, got {text!r}.")
         options["measure"] = get_measure(match["inner"])
     accepted = [item.name for item in fields(found)]

@@ -11,7 +11,7 @@ from gbrank.kernels.grade_sums import SCRATCH, list_likelihood
 from gbrank.kernels.program import Program
 from gbrank.kernels.softmax import noisy_softmax_loss, softmax_loss
 from gbrank.measures.gains import Gain, check_gain, gain_values
-from gbrank.measures.grades import grades, labels_differ
+from gbrank.measures.per_query import grades, labels_differ, reduced
 from gbrank.objectives.kernel_objective import KernelObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective
@@ -48,7 +48,7 @@ class ListNet(KernelObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to softmax(y)."""
-        largest = np.maximum.reduceat(labels[queries.order], queries.offsets[:-1])
+        largest = reduced(np.maximum, labels, queries)
         return Program(
             kernel=softmax_loss,
             labels=labels,

@@ -12,7 +12,7 @@ from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.objective import Evaluator, Facts, Objective
 from gbrank.parallel.collective import all_any
 from gbrank.parallel.sums import order_free_mean
-from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, constant, unit_of, weight_at
+from gbrank.schedules import Curve, Sigma, as_schedule, constant, unit_of, weight_at
 
 # Of an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
@@ -115,9 +115,7 @@ class Mixture(Summand):
     ) -> Evaluator:
         """Return what runs all objectives."""
         weights = [as_schedule(weight) for weight in self.weights or ()]
-        for weight in weights:
-            check_schedule(weight, rounds, weight_at)
-        for round in range(rounds or 0):
+        for round in range(rounds or 1):
             _shares(weights, round, rounds)
         runners = [item.runner(labels, queries, n_jobs, rounds) for item in self.objectives]
         return MixtureRunner(weights, runners, rounds)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gbrank.common.checks import refuse_taken
-from gbrank.measures.measure_registry import by_alias, first_line, own_aliases
+from gbrank.measures.measure_registry import first_line, own_aliases, register
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.objective import Facts, Objective
 
@@ -54,21 +53,8 @@ def register_objective(
     >>> register_objective(RankNet) is RankNet
     True
     """
-    known = {name: _origin(item) for name, item in (OBJECTIVES | by_alias(OBJECTIVES)).items()}
-    for name in (objective.name, *own_aliases(objective)):
-        refuse_taken(name, _origin(objective), known)
-    OBJECTIVES[objective.name] = objective
+    register(objective.name, objective, OBJECTIVES)
     return objective
-
-
-def facts_of(objective: Any) -> Facts:
-    """Return what a registered class, or an author of an objective of one's own, declares."""
-    facts: Facts = getattr(objective, "declared" if isinstance(objective, type) else "facts")
-    return facts
-
-
-def _origin(objective: Any) -> Any:
-    return objective.function if isinstance(objective, CustomObjective) else objective
 
 
 def list_objectives() -> list[ObjectiveFacts]:
@@ -89,7 +75,7 @@ def list_objectives() -> list[ObjectiveFacts]:
             name,
             own_aliases(found),
             first_line(found),
-            facts_of(found),
+            found.declared,
             found if isinstance(found, type) else type(found),
         )
         for name, found in sorted(OBJECTIVES.items())

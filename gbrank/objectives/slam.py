@@ -12,8 +12,8 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.grade_sums import SCRATCH, SLAMParameters, slam_hinges, slam_smooth
 from gbrank.kernels.program import Program
 from gbrank.measures.average_precision import AP
-from gbrank.measures.grades import grades
 from gbrank.measures.measure import Terms
+from gbrank.measures.per_query import grades
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
 from gbrank.objectives.objective_registry import register_objective

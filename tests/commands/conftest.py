@@ -9,7 +9,7 @@ from command import SMALL, Output
 
 from gbrank import make_cubic, write_letor
 from gbrank.commands.cli import main
-from gbrank.measures.measure_registry import CUSTOM, MEASURES
+from gbrank.measures.measure_registry import MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
 
 PLUGIN = """
@@ -30,7 +30,7 @@ class Mine(gbrank.NDCG):
 @pytest.fixture
 def registries() -> Iterator[None]:
     """Let a test register objectives and measures for itself only."""
-    with patch.dict(OBJECTIVES), patch.dict(MEASURES), patch.dict(CUSTOM):
+    with patch.dict(OBJECTIVES), patch.dict(MEASURES):
         yield
 
 

@@ -40,7 +40,7 @@ from gbrank import (
     xgboost_feval,
 )
 from gbrank.commands.cli import main
-from gbrank.measures.measure_registry import CUSTOM, MEASURES
+from gbrank.measures.measure_registry import MEASURES
 
 Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(30, n_documents=10, n_features=5, random_state=0)
@@ -61,7 +61,7 @@ def first_relevant(scores: Any, labels: Any) -> Any:
 @pytest.fixture
 def registry() -> Iterator[None]:
     """Let a test register measures for itself only."""
-    with patch.dict(MEASURES), patch.dict(CUSTOM):
+    with patch.dict(MEASURES):
         yield
 
 

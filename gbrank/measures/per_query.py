@@ -1,9 +1,21 @@
-"""The grades of a query: its distinct labels, counted from the lowest."""
+"""What is computed of the labels or gains of each query."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
+
+
+def reduced(function: np.ufunc, values: Vector, queries: Queries) -> Vector:
+    """Return what a function such as np.add makes of each query's values."""
+    result: Vector = function.reduceat(values[queries.order], queries.offsets[:-1])
+    return result
+
+
+def inverse(values: NDArray[np.number]) -> Vector:
+    """Return 1 / values, and 0 where a value is 0."""
+    return np.divide(1.0, values, out=np.zeros(len(values)), where=values > 0)
 
 
 def grades(labels: Vector, queries: Queries) -> Vector:
@@ -17,7 +29,5 @@ def grades(labels: Vector, queries: Queries) -> Vector:
 
 def labels_differ(labels: Vector, queries: Queries) -> Vector:
     """Return 1 for each query whose labels differ, else 0."""
-    ordered = labels[queries.order]
-    starts = queries.offsets[:-1]
-    differ = np.maximum.reduceat(ordered, starts) > np.minimum.reduceat(ordered, starts)
+    differ = reduced(np.maximum, labels, queries) > reduced(np.minimum, labels, queries)
     return differ.astype(np.float64)
