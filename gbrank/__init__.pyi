@@ -62,11 +62,11 @@ from .objectives.approxrank import ApproxRank as ApproxRank
 from .objectives.from_string import custom_objective as custom_objective
 from .objectives.from_string import get_objective as get_objective
 from .objectives.lambdarank import LambdaRank as LambdaRank
+from .objectives.lambdarank import NoisyLambdaRank as NoisyLambdaRank
 from .objectives.listwise import XENDCG as XENDCG
 from .objectives.listwise import ListMLE as ListMLE
 from .objectives.listwise import ListNet as ListNet
 from .objectives.mixture import Mixture as Mixture
-from .objectives.noisy import NoisyLambdaRank as NoisyLambdaRank
 from .objectives.objective import Objective as Objective
 from .objectives.objective_registry import list_objectives as list_objectives
 from .objectives.objective_registry import register_objective as register_objective
@@ -76,7 +76,7 @@ from .objectives.pairwise_losses import SquaredHinge as SquaredHinge
 from .objectives.pointwise import GainRegression as GainRegression
 from .objectives.pointwise import Pointwise as Pointwise
 from .objectives.slam import SLAM as SLAM
-from .objectives.smoothap import SmoothAP as SmoothAP
+from .objectives.smoothrank import SmoothAP as SmoothAP
 from .objectives.smoothrank import SmoothRank as SmoothRank
 from .objectives.softrank import SoftRank as SoftRank
 from .objectives.theory.approximation_errors import ap_error_bound as ap_error_bound
