@@ -15,11 +15,7 @@ from gbrank.measures.measure_registry import by_alias, get_measure, is_measure
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Facts, Objective
-from gbrank.objectives.objective_registry import (
-    OBJECTIVES,
-    list_objectives,
-    register_objective,
-)
+from gbrank.objectives.objective_registry import OBJECTIVES, list_objectives, register_objective
 
 # Why: docs/defaults.md. A test holds the docstring, the README and the pages to it.
 DEFAULT_OBJECTIVE = "noisy:ndcg"
