@@ -21,6 +21,7 @@ from plain_trees import PLAIN
 from sklearn import config_context
 from sklearn.model_selection import cross_val_score
 
+import gbrank
 import reference
 from gbrank import (
     DCG,
@@ -165,6 +166,9 @@ def test_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         with pytest.raises(ValueError, match="is taken; choose another name"):
             take()
+    with pytest.raises(ValueError, match="unknown measure 'top3'"):
+        get_measure("top3@5")
+    assert "NDCG" in gbrank.__all__  # what gbrank exports does not depend on it
     data, scores = tmp_path / "data.txt", tmp_path / "scores.txt"
     data.write_text("0 qid:1 1:0\n2 qid:1 1:1\n")
     scores.write_text("0.1\n0.7\n")

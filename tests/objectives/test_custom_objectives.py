@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from numpy.testing import assert_allclose
 from plain_trees import PLAIN
 
+import gbrank
 import reference
 from gbrank import (
     NDCG,
@@ -125,6 +126,7 @@ def test_names() -> None:
             custom_objective(fail_at_three, name=taken)
     with pytest.raises(ValueError, match="takes no measure"):
         get_objective("listnet_test:ndcg")
+    assert "NDCG" in gbrank.__all__  # what gbrank exports does not depend on it
 
 
 def test_a_function_is_an_objective_everywhere() -> None:
