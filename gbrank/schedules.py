@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from gbrank.common.checks import check_choice, check_number, unknown_name
+from gbrank.common.checks import check_choice, check_number, quoted, unknown_name
 from gbrank.common.grammar import changed_options, evaluate, format_options
-from gbrank.common.quoting import quoted
 
 __all__ = [
     "Schedule", "Sigma", "as_schedule", "check_schedule", "check_sigma", "constant", "cosine",

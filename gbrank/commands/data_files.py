@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, read_table, read_tables
-from gbrank.common.quoting import quoted
+from gbrank.common.checks import quoted
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.schema import Schema
 from gbrank.datasets import read_letor

@@ -3,18 +3,25 @@
 import difflib
 import math
 from collections.abc import Iterable, Mapping
+from reprlib import Repr
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from gbrank.common.quoting import quoted
 
 Vector = NDArray[np.float64]
 
 LARGEST_WEIGHT = 1e18  # a document's times a query's is still a number in single precision
 MOST_LISTED = 50  # names in an error
 MOST_JOBS = 1024  # OpenMP ends the process where it has no memory for as many as are asked for
+
+_shortened = Repr()
+_shortened.maxstring = 120
+
+
+def quoted(text: str) -> str:
+    """Return a text as Python writes it; of a long one its beginning and end."""
+    return _shortened.repr(text)
 
 
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
@@ -58,8 +65,7 @@ def check_finite(values: Vector, name: str) -> Vector:
 def check_labels(labels: ArrayLike, length: int | None = None) -> Vector:
     """Return labels as finite, non-negative float64."""
     values = check_finite(check_vector(labels, "labels", length), "labels")
-    if values.size and values.min() < 0:
-        refuse_where(values == values.min(), values, "labels must be at least 0")
+    refuse_where(values < 0, values, "labels must be at least 0")
     return values
 
 

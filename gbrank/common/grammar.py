@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from typing import Any
 
-from gbrank.common.quoting import quoted
+from gbrank.common.checks import quoted
 
 
 def changed_options(value: Any) -> dict[str, Any]:

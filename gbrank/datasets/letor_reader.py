@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
-from gbrank.common.checks import check_number
-from gbrank.common.quoting import quoted
+from gbrank.common.checks import check_number, quoted
 from gbrank.data.schema import Features
 from gbrank.datasets.letor_parser import (
     EXPECTED,

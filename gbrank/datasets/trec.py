@@ -13,8 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_finite, check_vector, refuse_where
-from gbrank.common.quoting import quoted
+from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
 from gbrank.data.queries import Queries
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
 from gbrank.datasets.text_files import StrPath, check_names, read_bytes, write_lines

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
-from gbrank.common.quoting import quoted
+from gbrank.common.checks import quoted
 from gbrank.common.warnings import warn_user
 from gbrank.data.checking import each_query
 from gbrank.data.rows import Rows
