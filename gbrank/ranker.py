@@ -17,7 +17,7 @@ from gbrank.boosters.stages import Progress
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
-from gbrank.data.in_batches import each_batch, transformed
+from gbrank.data.batches import each_batch, transformed
 from gbrank.data.schema import Schema
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.callbacks import Callback

@@ -18,7 +18,7 @@ from gbrank.commands.data_files import (
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, validation_curve
-from gbrank.data.in_batches import learn_schema
+from gbrank.data.batches import learn_schema
 from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
 

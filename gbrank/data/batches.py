@@ -1,16 +1,18 @@
-"""Features that are read in batches, since memory does not hold them."""
+"""Features that are read in batches, since memory does not hold them, and those in memory alike."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from gbrank.common.checks import check_number
 from gbrank.common.progress import Bar
 from gbrank.data.frames import as_frame
+from gbrank.data.schema import Features, Schema
 
 BLOCK = 2**23  # how many numbers a block has at most
 
@@ -158,3 +160,33 @@ def blocks(X: FeatureBatches, size: int) -> Iterator[Any]:
                 parts, have = [], 0
     if parts:
         yield np.concatenate(parts)
+
+
+def learn_schema(X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
+    """Learn the columns: of batches from the first, unless there are categories to be found."""
+    if not isinstance(X, FeatureBatches):
+        return Schema.learn(X, categorical_feature)
+    nothing = np.empty((0, X.shape[1]))
+    first = Schema.learn(next(iter(X.read()), nothing), categorical_feature)
+    if not first.categories:
+        return first
+    return Schema.union([Schema.learn(batch, categorical_feature) for batch in X])
+
+
+def transformed(schema: Schema, X: Any) -> Features:
+    """Return features as numbers; of batches, each when it is read."""
+    if isinstance(X, FeatureBatches):
+        return mapped(X, schema.transform)
+    return schema.transform(X)
+
+
+def take_rows(X: Any, chosen: NDArray[np.int64]) -> Any:
+    """Return some rows of a table."""
+    return X[chosen] if isinstance(X, FeatureBatches) else _safe_indexing(X, chosen)
+
+
+def each_batch(function: Callable[[Features], NDArray[Any]], X: Features) -> NDArray[Any]:
+    """Return what a function gives for the rows of X."""
+    if isinstance(X, FeatureBatches):
+        return np.concatenate([function(batch) for batch in X])
+    return function(X)

@@ -15,7 +15,7 @@ from gbrank.common.checks import (
     queries_needed,
     refuse_where,
 )
-from gbrank.data.in_batches import transformed
+from gbrank.data.batches import transformed
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
