@@ -10,9 +10,9 @@ from .common.version import __version__ as __version__
 from .data.batches import FeatureBatches as FeatureBatches
 from .data.frames import split_frame as split_frame
 from .data.queries import Queries as Queries
-from .data.query_splitters import QueryKFold as QueryKFold
-from .data.query_splitters import QueryShuffleSplit as QueryShuffleSplit
-from .data.query_splitters import QueryTimeSeriesSplit as QueryTimeSeriesSplit
+from .data.splitting import QueryKFold as QueryKFold
+from .data.splitting import QueryShuffleSplit as QueryShuffleSplit
+from .data.splitting import QueryTimeSeriesSplit as QueryTimeSeriesSplit
 from .data.splitting import query_train_test_split as query_train_test_split
 from .datasets import Clicks as Clicks
 from .datasets import make_clicks as make_clicks

@@ -1,15 +1,19 @@
-"""Train and test data that share no query."""
+"""Train and test data that share no query: one split, and splitters for scikit-learn's searches."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.model_selection import train_test_split
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit, train_test_split
 from sklearn.utils import _safe_indexing, indexable
 
+from gbrank.common.checks import queries_needed
 from gbrank.data.queries import Queries
+
+Index = NDArray[np.int64]
 
 
 def query_train_test_split(
@@ -68,3 +72,121 @@ def query_train_test_split(
     )
     rows = [np.flatnonzero(np.isin(queries.index, part)) for part in numbers]
     return [_safe_indexing(array, part) for array in arrays for part in rows]
+
+
+class _ByQuery:
+    """Makes a splitter of rows, the next base class, one of queries that requests qid by itself."""
+
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"qid": True}
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, qid: Any = None, *, groups: Any = None
+    ) -> int:
+        """Return how many splits there are."""
+        return int(super().get_n_splits())  # type: ignore[misc]
+
+    def split(
+        self, X: Any, y: Any = None, qid: ArrayLike | None = None, *, groups: Any = None
+    ) -> Iterator[tuple[Index, Index]]:
+        """Yield the rows to train on and those to test on, each in the order that they had.
+
+        Parameters
+        ----------
+        X, y : any
+            Not looked at.
+        qid : array-like, shape (n_documents,)
+            The query of each row; with metadata routing, scikit-learn's ``params={"qid": qid}``.
+        groups : None
+            What scikit-learn passes where metadata routing is not enabled; refused.
+
+        Yields
+        ------
+        train, test : ndarray of int64
+
+        Raises
+        ------
+        ValueError
+            If qid is missing, or there are too few queries.
+        """
+        if qid is None or groups is not None:
+            raise queries_needed(f"{type(self).__name__}.split", "qid= (one query id per row)")
+        queries = Queries.from_qid(qid)
+        for parts in super().split(np.empty((queries.n_queries, 0))):  # type: ignore[misc]
+            train, test = (np.flatnonzero(np.isin(queries.index, part)) for part in parts)
+            yield train, test
+
+
+class QueryKFold(_ByQuery, KFold):
+    """K folds of whole queries, as scikit-learn's `KFold` of rows; it requests qid by itself.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of folds, at least 2.
+    shuffle : bool, default False
+        Whether queries are dealt by chance. Otherwise folds are consecutive, as queries appear.
+    random_state : int, RandomState or None
+        Seed of the shuffle.
+
+    Examples
+    --------
+    >>> import sklearn
+    >>> from sklearn.model_selection import cross_validate
+    >>> from gbrank import GBRanker, QueryKFold, make_cubic
+    >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
+    >>> ranker = GBRanker(n_estimators=10, n_jobs=1)
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     result = cross_validate(ranker, X, y, cv=QueryKFold(4), params={"qid": qid})
+    >>> result["test_score"].shape
+    (4,)
+    """
+
+
+class QueryShuffleSplit(_ByQuery, ShuffleSplit):
+    """Splits of whole queries by chance, as `ShuffleSplit` of rows; it requests qid by itself.
+
+    Parameters
+    ----------
+    n_splits : int, default 10
+        Number of splits.
+    test_size, train_size : float or int, optional
+        As in `query_train_test_split`, but that a tenth is tested on by default.
+    random_state : int, RandomState or None
+        Seed of the shuffles.
+
+    Examples
+    --------
+    >>> from gbrank import QueryShuffleSplit
+    >>> qid = ["a", "a", "b", "c", "c", "d"]
+    >>> ((train, test),) = QueryShuffleSplit(1, test_size=1, random_state=0).split(None, qid=qid)
+    >>> train.tolist(), test.tolist()
+    ([0, 1, 2, 5], [3, 4])
+    """
+
+
+class QueryTimeSeriesSplit(_ByQuery, TimeSeriesSplit):
+    """Trains on the queries up to some time and tests on the next, as `TimeSeriesSplit` of rows.
+
+    Queries are in the order in which they first appear: sort the rows by time. It requests qid by
+    itself.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of splits, at least 2.
+    max_train_size : int, optional
+        Largest number of queries to train on, the latest ones; all by default.
+    test_size : int, optional
+        Number of queries to test on; by default the queries are divided evenly.
+    gap : int, default 0
+        Number of queries to leave out between the two.
+
+    Examples
+    --------
+    >>> from gbrank import QueryTimeSeriesSplit
+    >>> qid = ["monday", "monday", "tuesday", "wednesday", "wednesday"]
+    >>> for train, test in QueryTimeSeriesSplit(2).split(None, qid=qid):
+    ...     print(train.tolist(), test.tolist())
+    [0, 1] [2]
+    [0, 1, 2] [3, 4]
+    """
