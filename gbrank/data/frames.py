@@ -99,8 +99,16 @@ def feature_names(columns: Sequence[str], label: str, qid: str, drop: Sequence[s
     """Return the columns that are features, after a check of the others' names."""
     if isinstance(drop, str):
         raise TypeError(f"drop must be a list of columns, got the single text {drop!r}.")
-    _check_roles({"label": [label], "qid": [qid], "drop": drop}, columns)
-    features = [name for name in columns if name not in {label, qid, *drop}]
+    others: dict[str, str] = {}
+    for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:
+        if name not in columns:
+            raise unknown_name(f"column ({argument})", str(name), map(str, columns))
+        if name in others:
+            raise ValueError(
+                f"a column must have one part, got {name!r} as {others[name]} and as {argument}."
+            )
+        others[name] = argument
+    features = [name for name in columns if name not in others]
     if not features:
         raise ValueError(f"frame must have a column for features, got only {list(columns)}.")
     return features
@@ -110,8 +118,9 @@ def labels_and_queries(
     data: nw.DataFrame[Any], label: str, qid: str, unjudged: Unjudged
 ) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
     """Return labels and queries of the rows that count, and which these are."""
-    if data[qid].is_null().any():
-        row = int(data[qid].is_null().arg_true()[0])
+    nulls = data[qid].is_null().arg_true()
+    if len(nulls):
+        row = int(nulls[0])
         raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
     labels = data[label]
     if not is_numeric(labels):
@@ -138,19 +147,6 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
     if missing.all():
         raise ValueError("label must be known for a row, but nobody has judged any.")
     return values[~missing], ~missing
-
-
-def _check_roles(roles: dict[str, Sequence[str]], columns: Sequence[str]) -> None:
-    found: dict[str, str] = {}
-    for argument, names in roles.items():
-        for name in names:
-            if name not in columns:
-                raise unknown_name(f"column ({argument})", str(name), map(str, columns))
-            if name in found:
-                raise ValueError(
-                    f"a column must have one part, got {name!r} as {found[name]} and as {argument}."
-                )
-            found[name] = argument
 
 
 def is_numeric(column: nw.Series[Any]) -> bool:

@@ -138,16 +138,14 @@ class Queries:
         """
         if qid is not None and group is not None:
             raise ValueError("give either qid or group, not both.")
-        if group is not None:
-            counts = _checked_sizes(group)
+        if qid is None:
+            counts = _checked_sizes([n_documents] if group is None else group)
             if counts.sum() != n_documents:
                 raise ValueError(
                     f"group must add up to the number of rows, {n_documents}, "
                     f"got sizes that add up to {counts.sum()}."
                 )
             return cls.from_sizes(counts)
-        if qid is None:
-            return cls.from_sizes([n_documents])
         queries = cls.from_qid(qid)
         if queries.n_documents != n_documents:
             raise ValueError(

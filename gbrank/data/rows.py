@@ -1,6 +1,6 @@
 """Features, labels, queries, initial scores and weights that belong together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,17 +46,10 @@ class Rows:
         return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))
 
     def take(self, chosen: NDArray[np.int64], queries: Queries, kept: Any = slice(None)) -> "Rows":
-        """Return some of the rows."""
-
-        def of(values: Vector | None, index: Any) -> Vector | None:
-            return None if values is None else values[index]
-
-        return Rows(
-            self.X[chosen],
-            self.labels[chosen],
-            queries,
-            of(self.init_score, chosen),
-            of(self.sample_weight, chosen),
-            of(self.query_weight, kept),
-            of(self.positions, chosen),
-        )
+        """Return some of the rows, of the queries that are kept."""
+        taken = {
+            name: values[kept if name == "query_weight" else chosen]
+            for name, values in vars(self).items()
+            if name != "queries" and values is not None
+        }
+        return replace(self, queries=queries, **taken)

@@ -63,7 +63,7 @@ def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:
 def sampled(keys: Keys, fraction: float, seed: int, round: int) -> NDArray[np.bool_]:
     """Return which keys take part in a round: of all workers', the `fraction` of smallest draw."""
     draws = query_noise(keys, seed, round)
-    count = max(1, round_half_up(fraction * all_sum(len(keys))))
+    count = max(1, int(fraction * all_sum(len(keys)) + 0.5))  # halves go up
     return draws <= nth_smallest(draws, count)
 
 
@@ -78,8 +78,3 @@ def nth_smallest(draws: Keys, n: int) -> np.uint64:
         draws = draws[byte == value]
         found = found << 8 | value
     return np.uint64(found)
-
-
-def round_half_up(value: float) -> int:
-    """Return the nearest integer, halves going up."""
-    return int(np.floor(value + 0.5))

@@ -220,10 +220,9 @@ def checked_matrix(X: Any) -> Features:
     if kind == "O":
         try:
             return np.asarray(matrix.astype(np.float64))
-        except TypeError as error:
-            raise TypeError(f"X must hold numbers: {error}.") from None
-        except ValueError as error:
-            raise ValueError(f"X must hold numbers: {error}.") from None
+        except (TypeError, ValueError, OverflowError) as error:
+            kind_of_error = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind_of_error(f"X must hold numbers: {error}.") from None
     if kind not in "biuf":
         note = " Complex data not supported." if kind == "c" else ""
         raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.{note}")

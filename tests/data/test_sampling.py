@@ -10,7 +10,6 @@ from gbrank.data.sampling import (
     document_keys,
     query_keys,
     query_noise,
-    round_half_up,
     sampled,
 )
 
@@ -25,7 +24,7 @@ def taken(qid: Any, round: int = 0, share: float = 0.3) -> Any:
 def test_the_share_is_exact() -> None:
     """Rounded, and at least one."""
     assert [taken(QID, share=share).sum() for share in (0.001, 0.3, 0.31, 1.0)] == [1, 15, 16, 50]
-    assert round_half_up(2.5) == 3
+    assert sampled(np.arange(5, dtype=np.uint64), 0.5, seed=0, round=0).sum() == 3
 
 
 def test_documents_are_drawn_by_their_place_in_the_query() -> None:
