@@ -81,18 +81,13 @@ def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
     end = token_end(text, at)
     if end <= at + 4 or not np.array_equal(text[at : at + 4], _QID):
         return _NO_QUERY, at, 0
-    _note_query(text, table, document, at + 4, end)
+    run = table.counts[_QUERIES]
+    _, first, last = table.queries[run - 1]
+    if run == 0 or not np.array_equal(text[first:last], text[at + 4 : end]):
+        table.queries[run] = document, at + 4, end
+        table.counts[_QUERIES] += 1
 
-    fault, at, bound = _parse_features(text, _skip_blanks(text, end), limit, table)
-    table.features_end[document] = at
-    table.counts[_DOCUMENTS] = document + 1
-    table.offsets[document + 1] = table.counts[_ENTRIES]
-    return fault, at, bound
-
-
-@plain
-def _parse_features(text: Text, at: int, limit: int, table: Table) -> Fault:
-    columns, values = table.columns, table.values
+    at = _skip_blanks(text, end)
     entry = table.counts[_ENTRIES]
     index = 0
     index_at = at
@@ -112,13 +107,15 @@ def _parse_features(text: Text, at: int, limit: int, table: Table) -> Fault:
             return _NO_VALUE, start, 0
         if kind == _DEFERRED:
             _defer(table, entry, start, at)
-        columns[entry] = index - 1
-        values[entry] = value
+        table.columns[entry] = index - 1
+        table.values[entry] = value
         entry += 1
         at = _skip_blanks(text, at)
-    table.counts[_ENTRIES] = entry
     if index > table.counts[WIDEST]:
         table.counts[WIDEST], table.counts[WIDEST_AT] = index, index_at
+    table.features_end[document] = at
+    table.counts[_DOCUMENTS] = document + 1
+    table.counts[_ENTRIES] = table.offsets[document + 1] = entry
     return _NO_FAULT, at, 0
 
 
@@ -180,16 +177,6 @@ def _is_nan(text: Text, at: int) -> bool:
         and text[at + 2] | _LOWER == _N
         and _ends_token(text[at + 3])
     )
-
-
-@plain
-def _note_query(text: Text, table: Table, document: int, start: int, end: int) -> None:
-    """Begin a new run of documents unless the qid at start:end is the previous document's."""
-    run = table.counts[_QUERIES]
-    before = table.queries[run - 1]
-    if run == 0 or not np.array_equal(text[before[1] : before[2]], text[start:end]):
-        table.queries[run] = document, start, end
-        table.counts[_QUERIES] += 1
 
 
 @plain

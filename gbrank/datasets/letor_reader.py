@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from gbrank.datasets.letor_parser import (
     token_end,
 )
 from gbrank.datasets.text_files import StrPath, read_bytes
-from gbrank.kernels.compiled import Matrix, Vector
+from gbrank.kernels.compiled import Vector
 
 Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
@@ -119,9 +119,14 @@ def read_letor(
     source = _Source(path, read_bytes(path))
     table = _parse_source(source, limit)
     width = int(table.counts[WIDEST]) if n_features is None else limit
-    if not sparse:
+    if sparse:
+        # LightGBM converts anything but a csr_matrix, with a warning.
+        entries = (table.values, table.columns, table.offsets)
+        X: Features = sp.csr_matrix(entries, shape=(len(table.labels), width))
+    else:
         _check_dense_size(source, table, width, n_features)
-    X = (_sparse_features if sparse else _dense_features)(table, width)
+        X = np.zeros((len(table.labels), width))
+        scatter(table.offsets, table.columns, table.values, X)
     documents = (X, table.labels, _query_ids(source, table))
     return (*documents, _comments(source, table)) if comments else documents
 
@@ -155,7 +160,17 @@ def _parse_source(source: _Source, limit: int) -> Table:
     nul = source.data.find(b"\0")
     if nul >= 0:
         raise source.fault(nul, "text without NUL bytes")
-    table = _new_table(source.data.count(b"\n"), source.data.count(b":"))
+    n_lines, n_colons = source.data.count(b"\n"), source.data.count(b":")
+    table = Table(
+        counts=np.zeros(6, dtype=np.int64),
+        labels=np.empty(n_lines),
+        features_end=np.empty(n_lines, dtype=np.int64),
+        offsets=np.zeros(n_lines + 1, dtype=np.int64),
+        columns=np.empty(n_colons, dtype=np.int32),
+        values=np.empty(n_colons),
+        queries=np.empty((n_lines, 3), dtype=np.int64),
+        inexact=np.empty((n_lines + n_colons, 3), dtype=np.int64),
+    )
     fault, at, bound = parse(np.frombuffer(source.data, np.uint8), limit, table)
     _round_inexact(source, table)
     if fault:
@@ -170,19 +185,6 @@ def _parse_source(source: _Source, limit: int) -> Table:
         columns=table.columns[:entries],
         values=table.values[:entries],
         queries=table.queries[:queries],
-    )
-
-
-def _new_table(n_lines: int, n_colons: int) -> Table:
-    return Table(
-        counts=np.zeros(6, dtype=np.int64),
-        labels=np.empty(n_lines),
-        features_end=np.empty(n_lines, dtype=np.int64),
-        offsets=np.zeros(n_lines + 1, dtype=np.int64),
-        columns=np.empty(n_colons, dtype=np.int32),
-        values=np.empty(n_colons),
-        queries=np.empty((n_lines, 3), dtype=np.int64),
-        inexact=np.empty((n_lines + n_colons, 3), dtype=np.int64),
     )
 
 
@@ -209,18 +211,6 @@ def _check_dense_size(source: _Source, table: Table, width: int, asked: int | No
     if asked is not None:
         raise ValueError(f"n_features must be {remedy}, got {asked}.")
     raise source.fault(int(table.counts[WIDEST_AT]), f"an index of {remedy}")
-
-
-def _dense_features(table: Table, width: int) -> Matrix:
-    X = np.zeros((len(table.labels), width))
-    scatter(table.offsets, table.columns, table.values, X)
-    return X
-
-
-def _sparse_features(table: Table, width: int) -> Any:
-    # LightGBM converts anything but a csr_matrix, with a warning.
-    entries = (table.values, table.columns, table.offsets)
-    return sp.csr_matrix(entries, shape=(len(table.labels), width))
 
 
 _INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
