@@ -7,7 +7,7 @@ import math
 import os
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -250,11 +250,10 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
 def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[str]) -> Judged:
     """Read a file of lines of this form, with a number of this pattern in one column."""
     columns = form.split()
-    numbers, hashes = array("d"), array("q")
+    numbers, lines = array("d"), array("q")
     qid: list[str] = []
     documents: list[str] = []
-    data = read_bytes(path)
-    for line, content in enumerate(io.BytesIO(data), 1):
+    for line, content in enumerate(io.BytesIO(read_bytes(path)), 1):
         where = f"{os.fspath(path)}, line {line}: expected"
         try:
             fields = [field.decode() for field in content.split()]
@@ -271,15 +270,20 @@ def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[
         number = float(text) if pattern.fullmatch(text) else math.nan
         if not math.isfinite(number):
             raise ValueError(f"{where} {kind} as {column}, got {quoted(text)}")
-        query, document = named["query"], named["document"]
+        query = named["query"]
         numbers.append(number)
-        hashes.append(hash((query, document)))
+        lines.append(line)
         qid.append(qid[-1] if qid and qid[-1] == query else query)  # one text for a query's lines
-        documents.append(document)
+        documents.append(named["document"])
     if not numbers:
         raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
-    if len(np.unique(np.frombuffer(hashes, dtype=np.int64))) < len(hashes):
-        _refuse_repeated(path, data, zip(qid, documents, strict=True))
+    if twice := _repeated(qid, documents):
+        first, row = twice
+        raise ValueError(
+            f"{os.fspath(path)}, line {lines[row]}: expected each document of query "
+            f"{quoted(qid[row])} once, got {quoted(documents[row])} again, after line "
+            f"{lines[first]}"
+        )
     return np.array(numbers), qid, documents
 
 
@@ -287,17 +291,15 @@ def _shown(content: bytes) -> str:
     return quoted(content.decode(errors="replace"))
 
 
-def _refuse_repeated(path: StrPath, data: bytes, documents: Iterable[tuple[str, str]]) -> None:
-    """Refuse a document that stands in two lines of a query."""
-    lines = (line for line, content in enumerate(io.BytesIO(data), 1) if content.split())
-    home: dict[tuple[str, str], int] = {}
-    for line, (query, document) in zip(lines, documents, strict=True):
-        first = home.setdefault((query, document), line)
-        if first != line:
-            raise ValueError(
-                f"{os.fspath(path)}, line {line}: expected each document of query "
-                f"{quoted(query)} once, got {quoted(document)} again, after line {first}"
-            )
+def _repeated(qid: list[str], documents: list[str]) -> tuple[int, int] | None:
+    """Return the first two rows that are of one document of a query."""
+    hashes = np.fromiter(map(hash, zip(qid, documents, strict=True)), np.int64, len(qid))
+    if len(np.unique(hashes)) < len(hashes):
+        rows: dict[tuple[str, str], int] = {}
+        for row, document in enumerate(zip(qid, documents, strict=True)):
+            if (first := rows.setdefault(document, row)) != row:
+                return first, row
+    return None
 
 
 def _check_same_queries(run: StrPath, ran: set[str], qrels: StrPath, judged: set[str]) -> None:
@@ -315,11 +317,9 @@ def _check_documents(
     """Return the query and the name of each document as text."""
     queries = check_names(qid, "qid", length)
     names = check_names(documents, "documents", length)
-    rows: dict[tuple[str, str], int] = {}
-    for row, (query, name) in enumerate(zip(queries, names, strict=True)):
-        if rows.setdefault((query, name), row) != row:
-            raise ValueError(
-                f"documents must have different names within a query, got {name!r} twice in query "
-                f"{query}; trec_eval would take them for one."
-            )
+    if twice := _repeated(queries, names):
+        raise ValueError(
+            f"documents must have different names within a query, got {names[twice[1]]!r} twice in "
+            f"query {queries[twice[1]]}; trec_eval would take them for one."
+        )
     return queries, names
