@@ -77,25 +77,23 @@ def make_cubic(
     check_number(n_queries, "n_queries", 1, integer=True)
     check_number(n_documents, "n_documents", 2, integer=True)
     check_number(n_features, "n_features", 1, integer=True)
-    shares = _check_distribution(distribution)
-    generator = check_generator(random_state)
-    X = generator.uniform(-1, 1, (n_queries * n_documents, n_features))
-    coefficients = [
-        generator.uniform(-1, 1, math.comb(n_features + order - 1, order)) for order in (1, 2, 3)
-    ]
-    orders = _evaluate_orders(X, *coefficients)
-    worth = (orders / orders.std(axis=1, keepdims=True)).sum(axis=0)
-    qid = np.repeat(np.arange(n_queries, dtype=np.int64), n_documents)
-    return X, _grade(worth, shares), qid
-
-
-def _check_distribution(distribution: Sequence[float]) -> Vector:
     shares = check_finite(check_vector(distribution, "distribution"), "distribution")
     if shares.size == 0 or shares.min() < 0 or not math.isclose(shares.sum(), 1, abs_tol=1e-9):
         raise ValueError(
             f"distribution must hold shares of at least 0 that sum to 1, got {distribution!r}."
         )
-    return shares
+    generator = check_generator(random_state)
+    X = generator.uniform(-1, 1, (n_queries * n_documents, n_features))
+    coefficients = [
+        generator.uniform(-1, 1, math.comb(n_features + order - 1, order)) for order in (1, 2, 3)
+    ]
+    orders = np.zeros((3, len(X)))  # the three homogeneous parts of the polynomial
+    for start in range(0, len(X), _BLOCK):
+        block = np.ascontiguousarray(X[start : start + _BLOCK].T)
+        _add_orders(block, *coefficients, orders[:, start : start + _BLOCK])
+    worth = (orders / orders.std(axis=1, keepdims=True)).sum(axis=0)
+    qid = np.repeat(np.arange(n_queries, dtype=np.int64), n_documents)
+    return X, _grade(worth, shares), qid
 
 
 def _grade(worth: Vector, shares: Vector) -> Vector:
@@ -105,15 +103,6 @@ def _grade(worth: Vector, shares: Vector) -> Vector:
     labels = np.empty(len(worth))
     labels[np.argsort(worth, kind="stable")] = np.repeat(np.arange(len(shares)), sizes)
     return labels
-
-
-def _evaluate_orders(X: Matrix, linear: Vector, quadratic: Vector, cubic: Vector) -> Matrix:
-    """Evaluate the three homogeneous parts of the polynomial, shape (3, n_documents)."""
-    orders = np.zeros((3, len(X)))
-    for start in range(0, len(X), _BLOCK):
-        block = np.ascontiguousarray(X[start : start + _BLOCK].T)
-        _add_orders(block, linear, quadratic, cubic, orders[:, start : start + _BLOCK])
-    return orders
 
 
 @plain
