@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_number, unknown_name
 from gbrank.common.progress import Bar
 from gbrank.data.frames import as_frame
-from gbrank.data.schema import Features, Schema
+from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix
 
 BLOCK = 2**23  # how many numbers a block has at most
 
@@ -74,6 +75,10 @@ class FeatureBatches:
 
     def __iter__(self) -> Iterator[Any]:
         """Read all batches once."""
+        return (batch for _, batch in self.placed())
+
+    def placed(self) -> Iterator[tuple[int, Any]]:
+        """Read all batches once, each with the number of its first row."""
         n_rows, n_columns = self.shape
         done = 0
         options = {"total": n_rows, "disable": not self._progress}
@@ -84,10 +89,10 @@ class FeatureBatches:
                         f"X must have batches of {n_columns} columns, got one of shape "
                         f"{tuple(batch.shape)} at row {done}."
                     )
-                done += batch.shape[0]
+                start, done = done, done + batch.shape[0]
                 if done > n_rows:
                     break
-                yield batch
+                yield start, batch
                 bar.update(batch.shape[0])
         if done != n_rows:
             found = f"{done}" if done < n_rows else "more"
@@ -103,14 +108,12 @@ class FeatureBatches:
             )
 
         def read() -> Iterator[Any]:
-            start = 0
-            for batch in self:
+            for start, batch in self.placed():
                 first, last = np.searchsorted(chosen, [start, start + batch.shape[0]])
                 if first < last:
                     frame = as_frame(batch, "X")
                     own = chosen[first:last] - start
                     yield batch[own] if frame is None else frame[own].to_native()
-                start += batch.shape[0]
 
         return FeatureBatches(read, (len(chosen), self.shape[1]))
 
@@ -126,15 +129,13 @@ def mapped(X: FeatureBatches, function: Callable[[Any], Any]) -> FeatureBatches:
     """Return what a function makes of each batch, which keeps its shape."""
 
     def read() -> Iterator[Any]:
-        start = 0
-        for batch in X:
-            stop = start + batch.shape[0]
+        for start, batch in X.placed():
             try:
                 made = function(batch)
             except (ValueError, TypeError) as error:
-                raise type(error)(f"rows {start} to {stop - 1}: {error}") from None
+                last = start + batch.shape[0] - 1
+                raise type(error)(f"rows {start} to {last}: {error}") from None
             yield made
-            start = stop
 
     return FeatureBatches(read, X.shape)
 
@@ -190,3 +191,38 @@ def each_batch(function: Callable[[Features], NDArray[Any]], X: Features) -> NDA
     if isinstance(X, FeatureBatches):
         return np.concatenate([function(batch) for batch in X])
     return function(X)
+
+
+def column_places(
+    wanted: Sequence[int | str], names: Sequence[str] | None, n_features: int
+) -> tuple[int, ...]:
+    """Return the positions of columns that are given by name or position."""
+    places = []
+    for item in wanted:
+        if isinstance(item, str):
+            if names is None:
+                raise ValueError(f"X must be a data frame for columns by name, such as {item!r}.")
+            if item not in names:
+                raise unknown_name("column", item, names)
+            places.append(names.index(item))
+        elif item < n_features:
+            places.append(int(item))
+        else:
+            raise ValueError(f"columns must hold positions below {n_features}, got {item!r}.")
+    return tuple(places)
+
+
+def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
+    """Return columns of a table as numbers, shape (n_columns, n_documents)."""
+    if isinstance(X, FeatureBatches):
+        return np.concatenate([feature_columns(batch, wanted) for batch in X], axis=1)
+    frame = checked_frame(X)
+    if frame is None:
+        matrix = checked_matrix(X)
+        chosen = matrix[:, list(column_places(wanted, None, matrix.shape[1]))]
+        return np.ascontiguousarray((chosen.toarray() if sp.issparse(chosen) else chosen).T, float)
+    places = column_places(wanted, list(map(str, frame.columns)), frame.shape[1])
+    try:
+        return np.array([frame[:, place].to_numpy() for place in places], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"columns {list(wanted)} of X must hold numbers.") from None

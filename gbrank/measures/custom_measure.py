@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from gbrank.common.checks import check_choice
-from gbrank.data.columns import column_places, feature_columns
+from gbrank.data.batches import column_places, feature_columns
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.kernels.compiled import Matrix, Positions, Vector
