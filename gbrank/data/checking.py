@@ -93,12 +93,20 @@ def check_valid(
     schema: Schema, eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any = None
 ) -> list[Rows]:
     """Check validation sets."""
+    sets = validation_sets(eval_set, eval_qid, eval_group, eval_init_score)
+    return [check_rows(schema, where=where, **given) for where, given in sets.items()]
+
+
+def validation_sets(
+    eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any
+) -> dict[str, dict[str, Any]]:
+    """Return what belongs to each validation set, by what its messages begin with."""
     lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
     if eval_set is None:
         for name, values in lists.items():
             if values is not None:
                 raise ValueError(f"{name} needs eval_set=, got none.")
-        return []
+        return {}
     if isinstance(eval_set, tuple):
         raise ValueError("eval_set must be a list of (X, y) pairs, got a tuple.")
     if (eval_qid is None) == (eval_group is None):
@@ -109,10 +117,10 @@ def check_valid(
                 f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
             )
     columns = (values or [None] * len(eval_set) for values in lists.values())
-    return [
-        check_rows(schema, X, y, qid, group, f"eval_set[{i}]: ", init_score=score)
+    return {
+        f"eval_set[{i}]: ": {"X": X, "y": y, "qid": qid, "group": group, "init_score": score}
         for i, ((X, y), qid, group, score) in enumerate(zip(eval_set, *columns, strict=True))
-    ]
+    }
 
 
 def each_query(rows: Rows) -> Iterator[Rows]:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.extras import needed
+from gbrank.data.checking import validation_sets
 from gbrank.distributed.parts import Part, fit_part, portable
 from gbrank.distributed.shards import distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
@@ -95,11 +96,13 @@ class DaskGBRanker(GBRanker):
             "sample_weight": sample_weight, "query_weight": query_weight,
         }  # fmt: skip
         ranker, seed = portable(self.to_local())
-        sets = {"": training, **_validation_sets(eval_set, eval_qid, eval_init_score)}
+        if eval_set is not None:
+            eval_qid = eval_qid or []
+        valid = validation_sets(eval_set, eval_qid, None, eval_init_score)
         fitted = run_on_workers(
             client,
             partial(_fit, ranker, categorical_feature),
-            distribute(client, sets, ranker.validation_fraction, seed),
+            distribute(client, {"": training, **valid}, ranker.validation_fraction, seed),
         )
         self.__dict__.update(_fitted(fitted))
         return self
@@ -187,7 +190,8 @@ class DaskGBRanker(GBRanker):
             "sample_weight": sample_weight, "query_weight": query_weight,
         }  # fmt: skip
         model = self.to_local().set_params(eval_metric=self._measures())
-        return float(run_on_workers(client, partial(_score, model), distribute(client, {"": rows})))
+        shards = distribute(client, {"": rows})
+        return float(run_on_workers(client, lambda part: model.score(**part.arguments()), shards))
 
     def to_local(self) -> GBRanker:
         """Return the same ranker as a GBRanker, which needs no Dask."""
@@ -217,33 +221,12 @@ def _fitted(ranker: GBRanker) -> dict[str, Any]:
     return {name: value for name, value in vars(ranker).items() if name not in params}
 
 
-def _validation_sets(eval_set: Any, eval_qid: Any, eval_init_score: Any) -> dict[str, Any]:
-    """Name the validation sets, as messages do."""
-    lists = {"eval_qid": eval_qid, "eval_init_score": eval_init_score}
-    count = len(eval_set or [])
-    for name, values in lists.items():
-        wanted = values is not None or (name == "eval_qid" and count)
-        if wanted and len(values or []) != count:
-            raise ValueError(f"{name} must have one entry per eval_set, {count}, got {values!r}.")
-    nothing = [None] * count
-    return {
-        f"eval_set[{i}]: ": {"X": X, "y": y, "qid": qid, "init_score": score}
-        for i, ((X, y), qid, score) in enumerate(
-            zip(eval_set or [], eval_qid or [], eval_init_score or nothing, strict=True)
-        )
-    }
-
-
 def _fit(ranker: GBRanker, categorical_feature: Any, *parts: Part) -> GBRanker:
     """Fit on this worker's rows."""
     from distributed import get_worker
 
-    return fit_part(ranker, categorical_feature, get_worker().state.nthreads, *parts)
-
-
-def _score(ranker: GBRanker, part: Part) -> float:
-    """Score this worker's rows, with those of the others."""
-    return ranker.score(**part.arguments())
+    n_jobs = get_worker().state.nthreads
+    return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)
 
 
 def _predict_frame(block: Any, predict: Callable[[Any], Any]) -> Any:

@@ -81,16 +81,14 @@ def take_part(
 
 
 def fit_part(
-    ranker: GBRanker, categorical_feature: Any, n_jobs: int, training: Part, *validation: Part,
-    **others: Any,
-) -> GBRanker:  # fmt: skip
+    ranker: GBRanker, n_jobs: int, training: Part, *validation: Part, **others: Any
+) -> GBRanker:
     """Fit on one worker's rows, with those of the others; `n_jobs` where the ranker has none."""
     if ranker.n_jobs is None:
         ranker.n_jobs = n_jobs
     return ranker.fit(
         **training.arguments(),
         init_score=training.init_score,
-        categorical_feature=categorical_feature,
         eval_set=[(part.X, part.y) for part in validation] or None,
         eval_qid=[part.qid for part in validation] or None,
         eval_init_score=[part.init_score for part in validation] or None,

@@ -23,12 +23,13 @@ from gbrank.distributed.parts import Part, fit_part, portable
 from gbrank.ranker import GBRanker
 
 RANKER_PARAMS = GBRanker().get_params(deep=False)
-# Parameters that name a column, and what `Part` calls it.
+# Parameters that name a column, and what tasks call it.
 COLUMNS = {
     "qidCol": "qid",
     "labelCol": "y",
     "weightCol": "sample_weight",
     "queryWeightCol": "query_weight",
+    "validationIndicatorCol": "held_out",
 }
 
 
@@ -186,30 +187,12 @@ class SparkGBRanker(
         return {name: self.getOrDefault(name) for name in params if self.isDefined(name)}
 
     def _columns(self, dataset: DataFrame) -> list[Column]:
-        """Return the columns that tasks need, by the names of `Part`."""
-        columns = [self._features(dataset).alias("X")]
-        for param, name in COLUMNS.items():
-            if not self.isDefined(param):
-                continue
-            column = self.getOrDefault(param)
-            kind = _kind(dataset, param, column)
-            if param != "qidCol" and not isinstance(kind, NumericType | BooleanType):
-                raise TypeError(
-                    f"{param} must be a column of numbers, got {column!r} of type "
-                    f"{kind.simpleString()}."
-                )
-            values = F.col(column)
-            columns.append((values if param == "qidCol" else values.cast("double")).alias(name))
-        if self.isDefined("validationIndicatorCol"):
-            column = self.getValidationIndicatorCol()
-            kind = _kind(dataset, "validationIndicatorCol", column)
-            if not isinstance(kind, BooleanType):
-                raise TypeError(
-                    f"validationIndicatorCol must be a column of booleans, got {column!r} of type "
-                    f"{kind.simpleString()}."
-                )
-            columns.append(F.coalesce(F.col(column), F.lit(False)).alias("held_out"))
-        return columns
+        """Return the columns that tasks need, by their names there."""
+        return [self._features(dataset).alias("X")] + [
+            _column(dataset, param, self.getOrDefault(param)).alias(name)
+            for param, name in COLUMNS.items()
+            if self.isDefined(param)
+        ]
 
 
 for _name in RANKER_PARAMS:
@@ -282,6 +265,22 @@ class _ModelReader(util.MLReader["SparkGBRankerModel"]):
         return model
 
 
+def _column(dataset: DataFrame, param: str, column: Any) -> Column:
+    """Return a column that a parameter names, of the type that it must have."""
+    kind, values = _kind(dataset, param, column), F.col(column)
+    if param == "qidCol":
+        return values
+    if param == "validationIndicatorCol":
+        kinds, what, values = BooleanType, "booleans", F.coalesce(values, F.lit(False))
+    else:
+        kinds, what, values = NumericType | BooleanType, "numbers", values.cast("double")
+    if not isinstance(kind, kinds):
+        raise TypeError(
+            f"{param} must be a column of {what}, got {column!r} of type {kind.simpleString()}."
+        )
+    return values
+
+
 def _kind(dataset: DataFrame, param: str, column: Any) -> Any:
     """Return the type of a column that a parameter names."""
     if column not in dataset.columns:
@@ -298,7 +297,7 @@ def _fit_table(
     """Fit on one task's rows."""
     own = None if checkpoint is None else Path(checkpoint) / f"task-{rank}"
     parts = _parts(table, given)
-    return fit_part(ranker, None, threads, *parts, checkpoint=own, checkpoint_rounds=every)
+    return fit_part(ranker, threads, *parts, checkpoint=own, checkpoint_rounds=every)
 
 
 def _parts(table: pa.Table | None, given: dict[str, Any]) -> list[Part]:
