@@ -93,10 +93,7 @@ def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
     index_at = at
     while not _ends_token(text[at]):
         previous, index_at = index, at
-        index = 0
-        while _is_digit(text[at]):
-            index = _append_digit(index, text[at])
-            at += 1
+        index, at = _parse_digits(text, at, 0)
         if text[at] != _COLON or index < 1 or index > limit:
             return _NO_INDEX, index_at, limit
         if index <= previous:
@@ -129,21 +126,21 @@ def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
         at += 1
     if _is_nan(text, at):
         return np.nan, at + 3, _EXACT
-    mantissa = n_digits = exponent = 0
-    fraction = False
-    while True:
-        if _is_digit(text[at]):
-            mantissa = _append_digit(mantissa, text[at])
-            n_digits += 1
-            exponent -= fraction
-        elif text[at] == _POINT and not fraction:
-            fraction = True
-        else:
-            break
-        at += 1
+    start = at
+    mantissa, at = _parse_digits(text, at, 0)
+    n_digits = at - start
+    exponent = 0
+    if text[at] == _POINT:
+        start = at + 1
+        mantissa, at = _parse_digits(text, start, mantissa)
+        exponent = start - at
+        n_digits += at - start
     if n_digits > 0 and text[at] | _LOWER == _E:
-        shift, at = _parse_exponent(text, at + 1)
-        exponent += shift
+        below = text[at + 1] == _MINUS
+        start = at + 2 if below or text[at + 1] == _PLUS else at + 1
+        shift, end = _parse_digits(text, start, 0)
+        exponent += -shift if below else shift
+        at = end if end > start else at  # without digits, the number ends nowhere
     if n_digits == 0 or not _ends_token(text[at]):
         return 0.0, at, _MALFORMED
     if mantissa > EXACT_INTEGERS or abs(exponent) >= _POWERS_OF_TEN.size:
@@ -155,18 +152,13 @@ def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
 
 
 @plain
-def _parse_exponent(text: Text, at: int) -> tuple[int, int]:
-    """Return the exponent and where it ends, which is at its 'e' if it has no digits."""
-    negative = text[at] == _MINUS
-    start = at + 1 if negative or text[at] == _PLUS else at
-    end = start
-    exponent = 0
-    while _is_digit(text[end]):
-        exponent = _append_digit(exponent, text[end])
-        end += 1
-    if end == start:
-        return 0, at - 1
-    return (-exponent if negative else exponent), end
+def _parse_digits(text: Text, at: int, number: int) -> tuple[int, int]:
+    """Append the digits at `at` to a number, unless it has 18 already; return where they end."""
+    while _ZERO <= text[at] < _ZERO + 10:
+        if number < _SATURATED:
+            number = 10 * number + (text[at] - _ZERO)
+        at += 1
+    return number, at
 
 
 @plain
@@ -186,29 +178,13 @@ def _defer(table: Table, slot: int, start: int, end: int) -> None:
 
 
 @plain
-def _is_digit(character: int) -> bool:
-    return _ZERO <= character < _ZERO + 10
-
-
-@plain
-def _append_digit(number: int, digit: int) -> int:
-    """Append a decimal digit, unless the number has 18 already."""
-    return 10 * number + (digit - _ZERO) if number < _SATURATED else number
-
-
-@plain
-def _is_blank(character: int) -> bool:
-    return character in (_SPACE, _TAB, _RETURN)
-
-
-@plain
 def _ends_token(character: int) -> bool:
-    return _is_blank(character) or character in (_NEWLINE, _HASH)
+    return character in (_SPACE, _TAB, _RETURN, _NEWLINE, _HASH)
 
 
 @plain
 def _skip_blanks(text: Text, at: int) -> int:
-    while _is_blank(text[at]):
+    while text[at] in (_SPACE, _TAB, _RETURN):
         at += 1
     return at
 
