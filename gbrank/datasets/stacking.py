@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gbrank.data.schema import Features
 from gbrank.datasets.text_files import StrPath
 
 
@@ -16,7 +15,14 @@ def stack_files(paths: Sequence[StrPath], parts: Sequence[tuple[Any, ...]]) -> t
         return parts[0]
     matrices, *columns = zip(*parts, strict=True)
     refuse_shared_queries(paths, columns[1])
-    return _stack(matrices), *map(np.concatenate, columns)
+    width = max(X.shape[1] for X in matrices)  # a file need not mention the last features
+    if sparse.issparse(matrices[0]):
+        for X in matrices:
+            X.resize(X.shape[0], width)
+        stacked = sparse.vstack(matrices, format="csr")
+    else:
+        stacked = np.vstack([np.pad(X, ((0, 0), (0, width - X.shape[1]))) for X in matrices])
+    return stacked, *map(np.concatenate, columns)
 
 
 def refuse_shared_queries(paths: Sequence[StrPath], qids: Sequence[Any]) -> None:
@@ -30,13 +36,3 @@ def refuse_shared_queries(paths: Sequence[StrPath], qids: Sequence[Any]) -> None
                 "over files."
             )
         home |= queries
-
-
-def _stack(matrices: Sequence[Features]) -> Features:
-    """Stack matrices, dense or sparse; a file need not mention the last features."""
-    width = max(X.shape[1] for X in matrices)
-    if sparse.issparse(matrices[0]):
-        for X in matrices:
-            X.resize(X.shape[0], width)
-        return sparse.vstack(matrices, format="csr")
-    return np.vstack([np.pad(X, ((0, 0), (0, width - X.shape[1]))) for X in matrices])

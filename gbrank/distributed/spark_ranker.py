@@ -163,7 +163,13 @@ class SparkGBRanker(
 
     def _fit(self, dataset: DataFrame) -> "SparkGBRankerModel":
         ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
-        columns = self._columns(dataset)
+        params = ("featuresCol", *COLUMNS)
+        given = {name: self.getOrDefault(name) for name in params if self.isDefined(name)}
+        columns = [self._features(dataset).alias("X")] + [
+            _column(dataset, param, given[param]).alias(name)
+            for param, name in COLUMNS.items()
+            if param in given
+        ]
         slots = n_slots(dataset)
         if not slots:
             raise RuntimeError(
@@ -176,23 +182,10 @@ class SparkGBRanker(
         rows = dataset.select(*columns).repartition(n_tasks, "qid")
         rows = rows.sortWithinPartitions(*rows.columns)
         task = partial(
-            _fit_table, ranker, threads, self._given(), self.getOrDefault("checkpoint"),
+            _fit_table, ranker, threads, given, self.getOrDefault("checkpoint"),
             self.getOrDefault("checkpoint_rounds"),
         )  # fmt: skip
         return self._copyValues(SparkGBRankerModel(run_in_stage(rows, task)))
-
-    def _given(self) -> dict[str, Any]:
-        """Return the user's columns, by the parameters that name them."""
-        params = ("featuresCol", *COLUMNS)
-        return {name: self.getOrDefault(name) for name in params if self.isDefined(name)}
-
-    def _columns(self, dataset: DataFrame) -> list[Column]:
-        """Return the columns that tasks need, by their names there."""
-        return [self._features(dataset).alias("X")] + [
-            _column(dataset, param, self.getOrDefault(param)).alias(name)
-            for param, name in COLUMNS.items()
-            if self.isDefined(param)
-        ]
 
 
 for _name in RANKER_PARAMS:
