@@ -75,9 +75,9 @@ class FeatureBatches:
 
     def __iter__(self) -> Iterator[Any]:
         """Read all batches once."""
-        return (batch for _, batch in self.placed())
+        return (batch for _, batch in self._placed())
 
-    def placed(self) -> Iterator[tuple[int, Any]]:
+    def _placed(self) -> Iterator[tuple[int, Any]]:
         """Read all batches once, each with the number of its first row."""
         n_rows, n_columns = self.shape
         done = 0
@@ -108,7 +108,7 @@ class FeatureBatches:
             )
 
         def read() -> Iterator[Any]:
-            for start, batch in self.placed():
+            for start, batch in self._placed():
                 first, last = np.searchsorted(chosen, [start, start + batch.shape[0]])
                 if first < last:
                     frame = as_frame(batch, "X")
@@ -129,7 +129,7 @@ def mapped(X: FeatureBatches, function: Callable[[Any], Any]) -> FeatureBatches:
     """Return what a function makes of each batch, which keeps its shape."""
 
     def read() -> Iterator[Any]:
-        for start, batch in X.placed():
+        for start, batch in X._placed():
             try:
                 made = function(batch)
             except (ValueError, TypeError) as error:
