@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from gbrank.common.checks import check_number, unknown_name
 from gbrank.common.progress import Bar
@@ -179,11 +178,6 @@ def transformed(schema: Schema, X: Any) -> Features:
     if isinstance(X, FeatureBatches):
         return mapped(X, schema.transform)
     return schema.transform(X)
-
-
-def take_rows(X: Any, chosen: NDArray[np.int64]) -> Any:
-    """Return some rows of a table."""
-    return X[chosen] if isinstance(X, FeatureBatches) else _safe_indexing(X, chosen)
 
 
 def each_batch(function: Callable[[Features], NDArray[Any]], X: Features) -> NDArray[Any]:

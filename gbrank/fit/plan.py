@@ -13,8 +13,8 @@ from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, State
 from gbrank.boosters.stages import Progress
 from gbrank.common.checks import check_choice, check_jobs, check_number
-from gbrank.data.batches import each_batch, learn_schema, take_rows
-from gbrank.data.checking import check_training, check_valid, split_rows
+from gbrank.data.batches import each_batch, learn_schema
+from gbrank.data.checking import check_training, check_valid, split_rows, take_rows
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
