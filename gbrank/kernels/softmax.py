@@ -1,50 +1,43 @@
 """Cross entropy between target probabilities and the softmax of scores."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from gbrank.kernels.compiled import Vector, inline
-from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
+from gbrank.kernels.compiled import Vector
+from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.newton_steps import bound_steps, to_score_units
 from gbrank.kernels.noise import uniform
+
+SCRATCH = 2
+
+
+class SoftmaxParameters(NamedTuple):
+    """The parameter of the kernel.
+
+    Parameters
+    ----------
+    noisy : bool
+        Whether a uniform random number is added to the x of each document.
+    """
+
+    noisy: bool
 
 
 def softmax_loss(
     query: Query,
     measure: MeasureFunctions,
-    parameters: NoParameters,
+    parameters: SoftmaxParameters,
     gradient: Vector,
     curvature: Vector,
 ) -> float:
-    """Take x, over its sum, as the target probability of each document."""
+    """Return −Σ t log p, t = x/Σ x, p = softmax(s/σ)."""
+    s, x, sigma = query.scores, query.ranking.x, query.sigma
     if query.ranking.scale == 0.0:
         return 0.0
-    return cross_entropy(
-        query.scores, query.ranking.x, query.sigma, query.scratch[0], gradient, curvature
-    )
-
-
-def noisy_softmax_loss(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: NoParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
-    """Add a uniform random number to the x of each document first."""
-    if query.ranking.scale == 0.0:
-        return 0.0
-    s = query.scores
-    targets = query.scratch[1, : s.size]
+    p, targets = query.scratch[0], query.scratch[1]
     for i in range(s.size):
-        targets[i] = query.ranking.x[i] + uniform(query.noise, i)
-    return cross_entropy(s, targets, query.sigma, query.scratch[0], gradient, curvature)
-
-
-@inline
-def cross_entropy(
-    s: Vector, targets: Vector, sigma: float, p: Vector, gradient: Vector, curvature: Vector
-) -> float:
-    """Return −Σ t log p, t = targets/Σ targets, p = softmax(s/σ), and write its derivatives."""
+        targets[i] = x[i] + (uniform(query.noise, i) if parameters.noisy else 0.0)
     sum_of_targets = 0.0
     total = 0.0
     for i in range(s.size):

@@ -6,10 +6,9 @@ import numpy as np
 
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
+from gbrank.kernels import grade_sums, softmax
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.grade_sums import SCRATCH, list_likelihood
 from gbrank.kernels.program import Program
-from gbrank.kernels.softmax import noisy_softmax_loss, softmax_loss
 from gbrank.measures.gains import Gain, check_gain, gain_values
 from gbrank.measures.per_query import grades, labels_differ, reduced
 from gbrank.objectives.kernel_objective import KernelObjective
@@ -50,11 +49,12 @@ class ListNet(KernelObjective):
         """Return the cross entropy to softmax(y)."""
         largest = reduced(np.maximum, labels, queries)
         return Program(
-            kernel=softmax_loss,
+            kernel=softmax.softmax_loss,
             labels=labels,
             x=np.exp(labels - largest[queries.index]),
             scale=labels_differ(labels, queries),
-            scratch=1,
+            parameters=softmax.SoftmaxParameters(noisy=False),
+            scratch=softmax.SCRATCH,
         )
 
 
@@ -110,11 +110,12 @@ class XENDCG(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to gains plus noise."""
         return Program(
-            kernel=noisy_softmax_loss,
+            kernel=softmax.softmax_loss,
             labels=labels,
             x=gain_values(self.gain, labels),
             scale=labels_differ(labels, queries),
-            scratch=2,
+            parameters=softmax.SoftmaxParameters(noisy=True),
+            scratch=softmax.SCRATCH,
             seed=self.seed,
         )
 
@@ -152,4 +153,8 @@ class ListMLE(KernelObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the likelihood of drawing grade by grade."""
-        return Program(kernel=list_likelihood, labels=grades(labels, queries), scratch=SCRATCH)
+        return Program(
+            kernel=grade_sums.list_likelihood,
+            labels=grades(labels, queries),
+            scratch=grade_sums.SCRATCH,
+        )
