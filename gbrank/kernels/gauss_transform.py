@@ -6,8 +6,6 @@ for exp(−d²) to 1e-11 of its largest value. So a box enters by its moments Σ
 reads off a polynomial of its own place a. This is a fast Gauss transform (Greengard & Strain 1991).
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,29 +19,28 @@ BOXES = 2 * REACH + 1
 FEW = 32
 
 
-def make_table(
-    function: Callable[[NDArray[np.float64]], NDArray[np.float64]], terms: int = TERMS
-) -> NDArray[np.float64]:
-    """Return the coefficients of a function of d, source less target, by k + REACH, q and n."""
+def _gaussian_table() -> NDArray[np.float64]:
+    """Return the coefficients of exp(−d²), without the highest powers, by k + REACH, q and n."""
+    terms = TERMS - 1
     nodes = np.cos(np.pi * (np.arange(terms) + 0.5) / terms)  # Chebyshev's
     inverse = np.linalg.inv(np.vander(nodes, increasing=True))
-    offsets = np.arange(-REACH, REACH + 1)[:, None, None]
+    distances = _OFFSETS + 0.5 * (nodes[:, None] - nodes)
     table = np.zeros((BOXES, TERMS, TERMS))
-    values = function(offsets + 0.5 * (nodes[:, None] - nodes))
-    table[:, :terms, :terms] = inverse @ values @ inverse.T
+    table[:, :terms, :terms] = inverse @ np.exp(-distances * distances) @ inverse.T
     return table
 
 
 def _times_distance(table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the coefficients of d times a function that has no highest powers."""
-    product = np.arange(-REACH, REACH + 1)[:, None, None] * table
+    product = _OFFSETS * table
     product[:, 1:] += 0.5 * table[:, :-1]
     product[:, :, 1:] -= 0.5 * table[:, :, :-1]
     return product
 
 
 # exp(−d²), and d exp(−d²): as a product, so that near documents keep their relative accuracy.
-GAUSSIAN = make_table(lambda d: np.exp(-d * d), TERMS - 1)
+_OFFSETS = np.arange(-REACH, REACH + 1)[:, None, None]
+GAUSSIAN = _gaussian_table()
 GAUSSIAN_SLOPE = _times_distance(GAUSSIAN)
 
 
@@ -64,14 +61,12 @@ def lay_out(s: Vector, width: float, places: Vector) -> None:
 
 
 @plain
-def add_by_boxes(
-    table: NDArray[np.float64], few: int, slope: bool, sources: Vector, weights: Matrix,
-    targets: Vector, out: Matrix,
-) -> None:  # fmt: skip
-    """Add to out[c, i], for all i, Σ_j w[c, j] f(d), d = source j − target i; places rise.
+def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> None:
+    """Add to out[c, i], for all i, Σ_j w[c, j] f(d), d = place j − place i; places rise.
 
-    Boxes of up to `few` pairs are summed pair by pair, as exp(−d²), if `slope` times d.
+    f(d) is exp(−d²), if `slope` times d. Two boxes of few pairs are summed pair by pair.
     """
+    table = GAUSSIAN_SLOPE if slope else GAUSSIAN
     streams = weights.shape[0]
     moments = np.zeros((BOXES, streams, TERMS))
     local = np.empty((streams, TERMS))
@@ -81,19 +76,19 @@ def add_by_boxes(
     ends = np.zeros(BOXES, np.int64)
     coming = 0
     start = 0
-    while start < targets.size:
-        box = np.floor(targets[start])
+    while start < places.size:
+        box = np.floor(places[start])
         stop = start + 1
-        while stop < targets.size and targets[stop] < box + 1:
+        while stop < places.size and places[stop] < box + 1:
             stop += 1
-        while coming < sources.size and sources[coming] < box + REACH + 1:
-            own = np.floor(sources[coming])
+        while coming < places.size and places[coming] < box + REACH + 1:
+            own = np.floor(places[coming])
             slot = np.int64(own % BOXES)
             boxes[slot] = own
             begins[slot] = coming
             moments[slot] = 0.0
-            while coming < sources.size and sources[coming] < own + 1:
-                fill_powers(2.0 * (sources[coming] - own) - 1.0, powers)
+            while coming < places.size and places[coming] < own + 1:
+                fill_powers(2.0 * (places[coming] - own) - 1.0, powers)
                 for c in range(np.uintp(streams)):
                     weight = weights[c, coming]
                     for n in range(np.uintp(TERMS)):
@@ -104,7 +99,7 @@ def add_by_boxes(
         for place in range(np.uintp(BOXES)):
             if not abs(boxes[place] - box) <= REACH:
                 continue
-            if (ends[place] - begins[place]) * (stop - start) > few:
+            if (ends[place] - begins[place]) * (stop - start) > FEW:
                 seen = table[np.int64(boxes[place] - box) + REACH]
                 for c in range(np.uintp(streams)):
                     for q in range(np.uintp(TERMS)):
@@ -114,12 +109,12 @@ def add_by_boxes(
                 continue
             for i in range(start, stop):
                 for j in range(begins[place], ends[place]):
-                    d = sources[j] - targets[i]
+                    d = places[j] - places[i]
                     value = np.exp(-d * d) * (d if slope else 1.0)
                     for c in range(streams):
                         out[c, i] += weights[c, j] * value
         for i in range(start, stop):
-            fill_powers(2.0 * (targets[i] - box) - 1.0, powers)
+            fill_powers(2.0 * (places[i] - box) - 1.0, powers)
             for c in range(np.uintp(streams)):
                 total = 0.0
                 for n in range(np.uintp(TERMS)):

@@ -12,7 +12,7 @@ import numpy as np
 from gbrank.kernels.compiled import Matrix, Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.exponentials import fast_exp
-from gbrank.kernels.gauss_transform import FEW, GAUSSIAN, GAUSSIAN_SLOPE, add_by_boxes, lay_out
+from gbrank.kernels.gauss_transform import add_by_boxes, lay_out
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import multiply, size_as_curvature
 
@@ -50,9 +50,7 @@ def smooth_measure(
     m = s.size
     if all_alike(x):
         return 0.0
-    total = scratch[0]
-    slopes = scratch[1]
-    means = scratch[2]
+    total, slopes, means = scratch[0], scratch[1], scratch[2]
     width = np.sqrt(sigma)
     most = parameters.most_neighbours
     boxed = m > most and count_neighbours(s, width) > most * m
@@ -128,12 +126,11 @@ def average_in_boxes(
 ) -> None:
     """Do as `average`."""
     m = x.size
-    weights = scratch[0:2]
-    sums = scratch[2:4]
+    weights, sums = scratch[0:2], scratch[2:4]
     weights[0, :m] = 1.0
     weights[1, :m] = x
     sums[:, :m] = 0.0
-    add_by_boxes(GAUSSIAN, FEW, False, places, weights, places, sums)
+    add_by_boxes(False, places, weights, sums)
     for j in range(m):
         total[j] = sums[0, j]
         means[j] = sums[1, j] / sums[0, j]
@@ -141,20 +138,18 @@ def average_in_boxes(
 
 @inline
 def add_in_boxes(
-    x: Vector, means: Vector, slopes: Vector, places: Vector, scratch: Matrix,
-    gradient: Vector,
+    x: Vector, means: Vector, slopes: Vector, places: Vector, scratch: Matrix, gradient: Vector
 ) -> None:  # fmt: skip
     """Do as `add_neighbours`."""
     m = x.size
-    weights = scratch[0:4]
-    sums = scratch[4:8]
+    weights, sums = scratch[0:4], scratch[4:8]
     weights[0, :m] = 1.0
     weights[1, :m] = x
     for j in range(m):
         weights[2, j] = slopes[j]
         weights[3, j] = slopes[j] * means[j]
     sums[:, :m] = 0.0
-    add_by_boxes(GAUSSIAN_SLOPE, FEW, True, places, weights, places, sums)
+    add_by_boxes(True, places, weights, sums)
     for i in range(m):
         there = x[i] * sums[2, i] - sums[3, i]
         here = slopes[i] * (sums[1, i] - means[i] * sums[0, i])
