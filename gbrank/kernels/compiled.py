@@ -3,8 +3,7 @@
 import logging
 import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias, cast
@@ -32,14 +31,12 @@ def _compile(
     # What is stored on disk imports its module when it is loaded: a plugin's may have another name.
     if function.__module__.startswith("gbrank."):
         try:
-            stored: Function = njit(cache=True)(function)
-            return stored
+            return cast(Function, njit(cache=True)(function))
         except RuntimeError as error:
             if "cannot cache" not in str(error):
                 raise
             _warn_of_no_cache()
-    compiled: Function = njit()(function)
-    return compiled
+    return cast(Function, njit()(function))
 
 
 @cache
@@ -67,20 +64,9 @@ def plain(function: Function) -> Function:
     return _compile(function, fastmath=False)
 
 
-@contextmanager
-def _told_if_long() -> Iterator[None]:
-    """Say once in a process, by the logger "gbrank", what takes more than a second."""
-    timer = threading.Timer(1.0, _tell)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-
-
 @cache
-def _tell() -> None:
+def _tell_what_takes_long() -> None:
+    """Say once in a process, by the logger "gbrank"."""
     logging.getLogger("gbrank").warning(
         "gbrank compiles for this machine: some seconds, once for each objective and measure"
     )
@@ -89,8 +75,13 @@ def _tell() -> None:
 @cache
 def compile_for(signature: Any, function: Function) -> Function:
     """Compile a function for one signature; later processes load gbrank's own from disk."""
-    with _told_if_long():
+    timer = threading.Timer(1.0, _tell_what_takes_long)
+    timer.start()
+    try:
         compiled: Any = _compile(function, signature)
+    finally:
+        timer.cancel()
+        timer.join()
     # Where the function is an argument, numba asks for its addresses in every call, and finds them
     # by a hash of all types: 0.05 ms each time.
     (found,) = compiled.overloads.values()

@@ -112,16 +112,8 @@ class Runner:
         self._run(scores, sigma, round, weights, np.empty(0), gradient, curvature)
         return gradient, curvature
 
-    def _run(
-        self,
-        scores: Vector,
-        sigma: float,
-        round: int,
-        weights: Vector,
-        values: Vector,
-        gradient: Vector,
-        curvature: Vector,
-    ) -> None:
+    def _run(self, scores: Vector, sigma: float, round: int, *outputs: Vector) -> None:
+        """Run the loop; `outputs` are its weights, values, gradient and curvature."""
         program, queries, bounds = self.program, self.queries, self._bounds
         noise = query_noise(self._keys, program.seed, round)
         loop, *functions = self._functions  # compiled here, before threads ask for them
@@ -131,8 +123,7 @@ class Runner:
                 fault: int = loop(
                     *functions, program.parameters, begin, end, queries.offsets, self._order,
                     scores, *self._documents, self._scale, program.cut, self._constants,
-                    self._table, sigma, noise, *work, ranked, program.tied, weights, values,
-                    gradient, curvature,
+                    self._table, sigma, noise, *work, ranked, program.tied, *outputs,
                 )  # fmt: skip
             return fault
 
@@ -299,9 +290,7 @@ def _give(rows: Any, g: Any, h: Any, weights: Any, gradient: Any, curvature: Any
         if not (np.isfinite(g[i]) and np.isfinite(h[i]) and h[i] >= 0):
             return False
     for i in range(rows.size):
-        weight = 1.0
-        if weights.size > 0:
-            weight = weights[rows[i]]
+        weight = weights[rows[i]] if weights.size > 0 else 1.0
         gradient[rows[i]] = g[i] * weight
         curvature[rows[i]] = max(h[i] * weight, SMALLEST_CURVATURE)
     return True

@@ -85,11 +85,8 @@ def list_likelihood(
     curvature: Vector,
 ) -> float:
     """Sum log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over the documents above the lowest grade."""
-    s, grade, sigma = query.scores, query.labels, query.sigma
-    top = query.scratch[0]
-    total = query.scratch[1]
-    mass = query.scratch[2]
-    square = query.scratch[3]
+    s, grade, sigma, scratch = query.scores, query.labels, query.sigma, query.scratch
+    top, total, mass, square = scratch[0], scratch[1], scratch[2], scratch[3]
     n = softmax_up_to(s, grade, sigma, top, total)
     mass[:n] = 0.0
     loss = 0.0
@@ -116,11 +113,8 @@ def slam_smooth(
 ) -> float:
     """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)), v being x."""
     s, grade, v, sigma = query.scores, query.labels, query.ranking.x, query.sigma
-    margin = parameters.margin
-    top = query.scratch[0]
-    total = query.scratch[1]
-    mass = query.scratch[2]
-    square = query.scratch[3]
+    scratch, margin = query.scratch, parameters.margin
+    top, total, mass, square = scratch[0], scratch[1], scratch[2], scratch[3]
     n = softmax_up_to(s, grade, sigma, top, total)
     mass[:n] = 0.0
     square[:n] = 0.0

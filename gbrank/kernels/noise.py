@@ -15,7 +15,7 @@ split_mix = inline(sampling.split_mix)
 @inline
 def uniform(noise: int, i: int) -> float:
     """Return the i-th uniform number in ]0, 1[."""
-    return _in_unit_interval(split_mix(noise, i))
+    return stratified(noise, i, np.uint64(0))
 
 
 @inline
@@ -27,10 +27,5 @@ def stratum(draw: int, draws: int) -> np.uint64:
 @inline
 def stratified(noise: int, i: int, shift: np.uint64) -> float:
     """Return a number for i, uniform in ]0, 1[; those of all strata are evenly apart, modulo 1."""
-    return _in_unit_interval(split_mix(noise, i) + shift)
-
-
-@inline
-def _in_unit_interval(bits: int) -> float:
-    """Return 64 random bits as a number in ]0, 1[."""
+    bits = split_mix(noise, i) + shift
     return (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52

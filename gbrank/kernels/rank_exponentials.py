@@ -52,20 +52,16 @@ def fit_discounts(table: Vector, queries: Queries, tolerance: float) -> tuple[Ve
     longest = int(np.argmax(sizes))
     rates = _fewest_rates(table[starts[longest] :][: sizes[longest]], tolerance)
     drops = np.full((queries.n_queries, len(rates)), np.nan)
-    known: dict[int, list[tuple[Vector, Vector]]] = {}
+    known: dict[bytes, Vector] = {}
     count = len(rates)
     for query in np.argsort(-sizes, kind="stable"):
-        m = int(sizes[query])
-        discounts = table[starts[query] :][:m]
-        if m < SHORTEST or discounts[-2] == 0:  # the last may be 0 without a cut: a linear one is
+        discounts = table[starts[query] :][: sizes[query]]
+        # The last may be 0 without a cut: a linear one is.
+        if len(discounts) < SHORTEST or discounts[-2] == 0:
             continue
-        fits = known.setdefault(m, [])
-        for fitted, found in fits:
-            if np.array_equal(fitted, discounts):
-                drops[query] = found
-                break
-        else:
-            found = np.zeros(len(rates))
+        key = discounts.tobytes()
+        if key not in known:
+            found = known[key] = np.zeros(len(rates))
             found[:count] = fit_drops(discounts, rates[:count], tolerance)
             while count > 1:  # a shorter list needs no more than a longer one
                 fewer = fit_drops(discounts, rates[: count - 1], tolerance)
@@ -73,8 +69,7 @@ def fit_discounts(table: Vector, queries: Queries, tolerance: float) -> tuple[Ve
                     break
                 count -= 1
                 found[:count], found[count:] = fewer, 0.0
-            fits.append((discounts, found))
-            drops[query] = found
+        drops[query] = known[key]
     return rates, drops
 
 
