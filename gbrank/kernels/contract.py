@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from gbrank.kernels.compiled import Function, Matrix, Positions, Vector
+from gbrank.kernels.compiled import Function, Matrix, Positions, Vector, inline
 
 
 class Ranking(NamedTuple):
@@ -103,6 +103,12 @@ class SeparableDelta(NamedTuple):
     share: Vector
     lower: Vector
     inside: Vector
+
+
+@inline
+def delta_in(scratch: Matrix) -> SeparableDelta:
+    """Return the first four rows of a scratch as the parts of a delta."""
+    return SeparableDelta(scratch[0], scratch[1], scratch[2], scratch[3])
 
 
 class Swaps(NamedTuple):
@@ -188,5 +194,10 @@ def _no_grades(ranking: Any, low: int, high: int, delta: Any) -> None:
     return
 
 
-# In place of what a measure does not give.
-NO_SWAPS = Swaps(_no_separable, _no_row, _no_preparation, _no_grades)
+_NO_SWAPS = Swaps(_no_separable, _no_row, _no_preparation, _no_grades)
+
+
+def functions_of(swaps: Swaps | None) -> MeasureFunctions:
+    """Return the functions of swaps, others in place of what a measure does not give."""
+    given = {name: own for name, own in (swaps or Swaps())._asdict().items() if own}
+    return MeasureFunctions(**(_NO_SWAPS._asdict() | given))

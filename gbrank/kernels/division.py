@@ -11,9 +11,6 @@ import numpy as np
 from gbrank.kernels.compiled import Positions, Vector, inline
 from gbrank.kernels.sorting import rank
 
-# More than a stack of parts can hold, if the larger one waits.
-WAITING = 128
-
 
 @inline
 def order_by(
@@ -26,16 +23,6 @@ def order_by(
     for p in range(x.size):
         ordered[p] = -ordered[p]
         members[p] = p
-
-
-@inline
-def middle_split(ordered: Vector) -> int:
-    """Return where a new value begins, as near to the middle as possible."""
-    half = ordered.size // 2
-    before = np.searchsorted(ordered, ordered[half])
-    after = np.searchsorted(ordered, ordered[half], side="right")
-    nearer = half - before <= after - half or after == ordered.size
-    return before if nearer and before > 0 else after
 
 
 @inline
@@ -56,11 +43,31 @@ def partition(members: Positions, x: Vector, cut: float, spare: Positions) -> in
 
 
 @inline
-def wait(parts: Positions, waiting: int, begin: int, middle: int, end: int) -> int:
-    """Put both halves of a part on the stack, the larger one first; return its height."""
-    smaller = middle - begin < end - middle
-    for half in range(2):
-        low = half == smaller
-        parts[waiting + half, 0] = begin if low else middle
-        parts[waiting + half, 1] = middle if low else end
-    return waiting + 2
+def parts_of(ordered: Vector, small: int) -> list[tuple[int, int, int]]:
+    """Return begin, middle and end of all parts, in an order in which they can be divided.
+
+    Those of up to `small` documents are not divided again.
+    """
+    parts = []
+    waiting = [(0, ordered.size)]
+    while len(waiting) > 0:
+        begin, end = waiting.pop()
+        if ordered[begin] == ordered[end - 1]:
+            continue
+        middle = begin + middle_split(ordered[begin:end])
+        parts.append((begin, middle, end))
+        if end - begin > small:
+            smaller_first = middle - begin < end - middle  # so that few wait
+            waiting.append((middle, end) if smaller_first else (begin, middle))
+            waiting.append((begin, middle) if smaller_first else (middle, end))
+    return parts
+
+
+@inline
+def middle_split(ordered: Vector) -> int:
+    """Return where a new value begins, as near to the middle as possible."""
+    half = ordered.size // 2
+    before = np.searchsorted(ordered, ordered[half])
+    after = np.searchsorted(ordered, ordered[half], side="right")
+    nearer = half - before <= after - half or after == ordered.size
+    return before if nearer and before > 0 else after

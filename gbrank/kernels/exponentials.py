@@ -18,18 +18,23 @@ def is_wide(s: Vector, sigma: float) -> bool:
 
 @inline
 def exponentials(s: Vector, sigma: float, up: Vector, down: Vector) -> None:
-    """Fill up and down so that up[j] down[i] = exp((s_j − s_i)/σ)."""
-    middle = 0.5 * s[0] + 0.5 * s[s.size - 1]
-    for i in range(s.size):
-        up[i] = np.exp((s[i] - middle) / sigma)
-        down[i] = 1.0 / up[i]
+    """Fill up and down so that up[j] down[i] = exp((s_j − s_i)/σ), unless scores are wide."""
+    if not is_wide(s, sigma):
+        middle = 0.5 * s[0] + 0.5 * s[s.size - 1]
+        for i in range(s.size):
+            up[i] = np.exp((s[i] - middle) / sigma)
+            down[i] = 1.0 / up[i]
 
 
 @inline
-def row_exponentials(i: int, s: Vector, sigma: float, up: Vector) -> None:
-    """Fill up[j] = exp((s_j − s_i)/σ) for every j below i."""
-    for j in range(i + 1, s.size):
-        up[j] = np.exp((s[j] - s[i]) / sigma)
+def row_exponentials(
+    i: int, wide: bool, s: Vector, sigma: float, up: Vector, down: Vector
+) -> float:
+    """Return what times up[j] is exp((s_j − s_i)/σ) for every j below i; fill `up` if wide."""
+    if wide:
+        for j in range(i + 1, s.size):
+            up[j] = np.exp((s[j] - s[i]) / sigma)
+    return 1.0 if wide else down[i]
 
 
 @inline

@@ -6,7 +6,7 @@ import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 from gbrank.kernels.contract import MeasureFunctions, Query
-from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
+from gbrank.kernels.division import order_by, partition, parts_of
 from gbrank.kernels.newton_steps import to_score_units
 
 SCRATCH = 4
@@ -95,25 +95,14 @@ def _sweep_pairs(
     spare = scratch[1, : s.size].view(np.int64)
     ordered = scratch[2, : s.size]
     order_by(x, ordered, members, scratch[3, : s.size], spare)
-    parts = np.empty((WAITING, 2), np.int64)
-    parts[0, 0] = 0
-    parts[0, 1] = s.size
-    waiting = 1
     loss = 0.0
-    while waiting > 0:
-        waiting -= 1
-        begin = parts[waiting, 0]
-        end = parts[waiting, 1]
-        if ordered[begin] == ordered[end - 1]:
-            continue
-        middle = begin + middle_split(ordered[begin:end])
+    for begin, middle, end in parts_of(ordered, 1):
         cut = ordered[middle]
         part = members[begin:end]
         loss += _sweep(True, part, s, sigma, x, cut, squared, gradient, curvature)
         if gradient.size > 0:
             _sweep(False, part, s, sigma, x, cut, squared, gradient, curvature)
         partition(part, x, cut, spare)
-        waiting = wait(parts, waiting, begin, middle, end)
     return loss
 
 

@@ -13,11 +13,17 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.kernels.compiled import Positions, Vector, inline
-from gbrank.kernels.contract import NO_SWAPS, MeasureFunctions, Query, Swaps
+from gbrank.kernels.contract import (
+    MeasureFunctions,
+    Query,
+    SeparableDelta,
+    Swaps,
+    delta_in,
+    functions_of,
+)
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.program import Program
-from gbrank.kernels.swaps import delta_in, separable_row
 from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, SWEEP_SCRATCH, PairWeights, sweep_pairs
 
 # Up to so many documents, pairs are summed one by one. The times meet, as measured with five
@@ -63,8 +69,6 @@ class PairParameters(NamedTuple):
         Factor on the curvature of a built-in.
     longest : float
         Lists of more documents are swept; infinity if none may be.
-    separable : bool
-        Whether the measure gives separable deltas of pairs of different scores.
     """
 
     weights: int = Weights.UNIT
@@ -72,7 +76,6 @@ class PairParameters(NamedTuple):
     built_in: bool = False
     boost: float = 1.0
     longest: float = LONGEST_DIRECT
-    separable: bool = False
 
 
 def with_pairs(
@@ -103,8 +106,6 @@ def with_pairs(
         sweepable &= swaps.separable is not None
         if swaps.grades is not None and not built_in and top is None and n_labels <= FEW_GRADES:
             weights, sweepable, longest = Weights.GRADES, True, LONGEST_BY_GRADES
-    functions = NO_SWAPS._asdict()
-    functions |= {name: own for name, own in (swaps or Swaps())._asdict().items() if own}
     return replace(
         program,
         # Sweeps take four fifths of the time to compile: without long lists nothing waits for them.
@@ -117,9 +118,8 @@ def with_pairs(
             built_in=built_in,
             boost=boost,
             longest=longest if sweepable else np.inf,
-            separable=swaps is not None and swaps.separable is not None,
         ),
-        measure=MeasureFunctions(**functions),
+        measure=functions_of(swaps),
         scratch=SCRATCH,
     )
 
@@ -134,21 +134,18 @@ def direct_pairs(
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""
     s, labels, ranking, sigma = query.scores, query.labels, query.ranking, query.sigma
     m = s.size
-    weights = query.scratch[0]
-    up = query.scratch[1]
-    down = query.scratch[2]
+    weights, up, down = query.scratch[0], query.scratch[1], query.scratch[2]
     delta = delta_in(query.scratch[SWEEP_SCRATCH:])
     source = parameters.weights
     top = np.int64(min(parameters.top, float(m)))
     built_in = parameters.built_in
     weights[:m] = 1.0
-    if parameters.separable:
+    if source != Weights.UNIT:
         measure.separable(ranking, top, delta)
     if source >= Weights.ROW:
         measure.prepare(ranking, top)
     wide = is_wide(s, sigma)
-    if not wide:
-        exponentials(s, sigma, up, down)
+    exponentials(s, sigma, up, down)
     loss = 0.0
     total = 0.0
     for i in range(m - 1):
@@ -163,17 +160,11 @@ def direct_pairs(
                 weights[:m] = 1.0
             for j in range(i + 1, m):
                 weights[j] /= 0.01 + (s[i] - s[j])
-        scale = 1.0 if wide else down[i]
-        if wide:
-            row_exponentials(i, s, sigma, up)
+        scale = row_exponentials(i, wide, s, sigma, up, down)
         if gradient.size > 0:
             total += add_row(i, i + 1, m, labels, weights, up, scale, gradient, curvature)
             continue
-        for j in range(i + 1, m):
-            if labels[i] != labels[j]:
-                loss += weights[j] * np.log1p(up[j] * scale)
-                if labels[i] < labels[j]:
-                    loss += weights[j] * ((s[i] - s[j]) / sigma)
+        loss = add_row_loss(loss, i, i + 1, m, s, labels, weights, up, scale, sigma)
     if gradient.size > 0:
         if built_in:
             curvature *= parameters.boost
@@ -185,6 +176,21 @@ def direct_pairs(
 
 
 _sum_directly = inline(direct_pairs)
+
+
+@inline
+def separable_row(i: int, last: Positions, x: Vector, delta: SeparableDelta, out: Vector) -> None:
+    """Write the expected delta of the pairs (i, j) for every j below i."""
+    # Unsigned indices need no wrap-around check, so that the loops vectorise.
+    xi = x[i]
+    inside = delta.inside[i]
+    upper = delta.upper[i]
+    share = delta.share[i]
+    lower = delta.lower
+    for j in range(np.uintp(i + 1), np.uintp(last[i])):
+        out[j] = abs(xi - x[j]) * inside
+    for j in range(np.uintp(last[i]), np.uintp(x.size)):
+        out[j] = abs(xi - x[j]) * (upper + share * lower[j])
 
 
 def swept_pairs(
@@ -221,23 +227,18 @@ def _sweep_list(
     top = np.int64(min(parameters.top, float(m)))
     unit = parameters.weights == Weights.UNIT
     by_row = parameters.weights == Weights.ROW
-    if unit:
-        delta.upper[:m] = 1.0
-        delta.share[:m] = 0.0
-        delta.lower[:m] = 0.0
-        delta.inside[:m] = 1.0
-    else:
+    if not unit:
         measure.separable(query.ranking, top, delta)
+        # Where swaps change nothing, down the list, both parts are then zero, not just their sum.
+        tail = delta.lower[m - 1]
+        for p in range(m):
+            delta.upper[p] += delta.share[p] * tail
+            delta.lower[p] -= tail
     if by_row:
         delta.inside[:m] = 0.0
-    # Where swaps change nothing, down the list, both parts are then zero, not just their sum.
-    tail = delta.lower[m - 1]
-    for p in range(m):
-        delta.upper[p] += delta.share[p] * tail
-        delta.lower[p] -= tail
     loss = sweep_pairs(
         query.scores, query.sigma, query.ranking.first, query.ranking.x,
-        PairWeights(unit=unit, separable=True), delta,
+        PairWeights(unit=unit, separable=not unit), delta,
         PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, query.scratch, gradient, curvature,
     )  # fmt: skip
     if by_row:
@@ -253,12 +254,8 @@ def _sweep_grades(
     s, x, first = query.scores, query.ranking.x, query.ranking.first
     delta = delta_in(query.scratch[SWEEP_SCRATCH:])
     rest = query.scratch[SWEEP_SCRATCH + 4 :]
-    scores = rest[0]
-    heads = rest[1].view(np.int64)
-    grades = rest[2]
-    places = rest[3].view(np.int64)
-    forces = rest[4]
-    curvatures = rest[5]
+    scores, grades, forces, curvatures = rest[0], rest[1], rest[2], rest[3]
+    heads, places = rest[4].view(np.int64), rest[5].view(np.int64)
     loss = 0.0
     for high in range(1, int(x.max()) + 1):
         for low in range(high):
@@ -317,6 +314,20 @@ def add_row(
     gradient[i] += own_force
     curvature[i] += own_curvature
     return total
+
+
+@inline
+def add_row_loss(
+    loss: float, i: int, begin: int, end: int, s: Vector, labels: Vector, weights: Vector,
+    up: Vector, scale: float, sigma: float,
+) -> float:  # fmt: skip
+    """Return `loss` plus that of the pairs of document i with begin, ..., end − 1."""
+    for j in range(begin, end):
+        if labels[i] != labels[j]:
+            loss += weights[j] * np.log1p(up[j] * scale)
+        if labels[i] < labels[j]:
+            loss += weights[j] * ((s[i] - s[j]) / sigma)
+    return loss
 
 
 @inline

@@ -5,12 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.kernels.compiled import Matrix, Vector, inline
-from gbrank.kernels.contract import MeasureFunctions, Query
+from gbrank.kernels.contract import MeasureFunctions, Query, delta_in
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.soft_ranks import pair_force
-from gbrank.kernels.swaps import delta_in
 from gbrank.kernels.sweeps import (
     LOGISTIC,
     RANK_FORCES,
@@ -58,24 +57,16 @@ def smooth_average_precision(
     m = s.size
     if all_alike(x):
         return 0.0
-    up = scratch[0]
-    down = scratch[1]
-    ranks = scratch[2]
-    precisions = scratch[3]
+    up, down, ranks, precisions = scratch[0], scratch[1], scratch[2], scratch[3]
     swept = m > parameters.longest
-    wide = is_wide(s, sigma)
-    if not (wide or swept):
-        exponentials(s, sigma, up, down)
     ranks[:m] = 1.0
     precisions[:m] = parameters.own  # the ranks among relevant documents, first
     if swept:
         up[:m] = 1.0
         for own in range(2):
             add_sums(s, sigma, first, x if own else up[:m], LOGISTIC, precisions if own else ranks)
-    for i in range(0 if swept else m - 1):
-        if wide:
-            row_exponentials(i, s, sigma, up)
-        _add_ranks(i, x, up, 1.0 if wide else down[i], ranks, precisions)
+    else:
+        _add_ranks(s, sigma, x, up, down, ranks, precisions)
     loss = 0.0
     for i in range(m):
         precisions[i] /= ranks[i]
@@ -87,10 +78,8 @@ def smooth_average_precision(
         shares[i] = scale * x[i] / ranks[i]
     if swept:
         _sweep(s, sigma, x, shares, precisions, scratch[4:], gradient, curvature)
-    for i in range(0 if swept else m - 1):
-        if wide:
-            row_exponentials(i, s, sigma, up)
-        _add_row(i, x, shares, precisions, up, 1.0 if wide else down[i], gradient, curvature)
+    else:
+        _add_forces(s, sigma, x, shares, precisions, up, down, gradient, curvature)
     bound_steps(LONGEST_STEP, gradient, curvature)
     to_score_units(sigma, gradient, curvature)
     return loss
@@ -98,39 +87,47 @@ def smooth_average_precision(
 
 @inline
 def _add_ranks(
-    i: int, x: Vector, up: Vector, scale: float, ranks: Vector, relevant_ranks: Vector
-) -> None:
-    """Add the pairs of document i with all below it to both ranks."""
-    rank = 0.0
-    relevant_rank = 0.0
-    for j in range(np.uintp(i + 1), np.uintp(x.size)):
-        u = up[j] * scale
-        above = 1.0 / (1.0 + u)
-        ranks[j] += above
-        rank += u * above
-        relevant_ranks[j] += x[i] * above
-        relevant_rank += x[j] * u * above
-    ranks[i] += rank
-    relevant_ranks[i] += relevant_rank
+    s: Vector, sigma: float, x: Vector, up: Vector, down: Vector, ranks: Vector,
+    relevant_ranks: Vector,
+) -> None:  # fmt: skip
+    """Add to both ranks of each document, pair by pair; fill `up` and `down`."""
+    exponentials(s, sigma, up, down)
+    wide = is_wide(s, sigma)
+    for i in range(s.size - 1):
+        scale = row_exponentials(i, wide, s, sigma, up, down)
+        rank = 0.0
+        relevant_rank = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(s.size)):
+            u = up[j] * scale
+            above = 1.0 / (1.0 + u)
+            ranks[j] += above
+            rank += u * above
+            relevant_ranks[j] += x[i] * above
+            relevant_rank += x[j] * u * above
+        ranks[i] += rank
+        relevant_ranks[i] += relevant_rank
 
 
 @inline
-def _add_row(
-    i: int, x: Vector, shares: Vector, precisions: Vector, up: Vector, scale: float,
-    gradient: Vector, curvature: Vector,
+def _add_forces(
+    s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, up: Vector,
+    down: Vector, gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
-    """Add the pairs of document i with all below it, in units of σ."""
-    own_force = 0.0
-    own_curvature = 0.0
-    for j in range(np.uintp(i + 1), np.uintp(x.size)):
-        weight = shares[i] * (x[j] - precisions[i]) - shares[j] * (x[i] - precisions[j])
-        force, added = pair_force(weight, up[j] * scale)
-        own_force += force
-        gradient[j] -= force
-        own_curvature += added
-        curvature[j] += added
-    gradient[i] += own_force
-    curvature[i] += own_curvature
+    """Add all pairs, in units of σ."""
+    wide = is_wide(s, sigma)
+    for i in range(s.size - 1):
+        scale = row_exponentials(i, wide, s, sigma, up, down)
+        own_force = 0.0
+        own_curvature = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(s.size)):
+            weight = shares[i] * (x[j] - precisions[i]) - shares[j] * (x[i] - precisions[j])
+            force, added = pair_force(weight, up[j] * scale)
+            own_force += force
+            gradient[j] -= force
+            own_curvature += added
+            curvature[j] += added
+        gradient[i] += own_force
+        curvature[i] += own_curvature
 
 
 @inline
@@ -138,18 +135,14 @@ def _sweep(
     s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, scratch: Matrix,
     gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
-    """Do as `_add_row` for all pairs.
+    """Do as `_add_forces`, by sweeps.
 
     A relevant and an irrelevant document weigh a P, of the relevant one; then, among relevant
     documents alone, two of them weigh the difference of their a (1 − P).
     """
     rest = scratch[SWEEP_SCRATCH:]
-    scores = rest[0]
-    values = rest[1]
-    heads = rest[2].view(np.int64)
-    forces = rest[3]
-    curvatures = rest[4]
-    delta = delta_in(rest[5:])
+    scores, values, heads = rest[0], rest[1], rest[2].view(np.int64)
+    forces, curvatures, delta = rest[3], rest[4], delta_in(rest[5:])
     for alone in range(2):
         n = 0
         for i in range(s.size):

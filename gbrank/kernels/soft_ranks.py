@@ -1,15 +1,18 @@
-"""Soft ranks, and measures of them: pair by pair in short lists, by sweeps in longer ones."""
+"""Soft ranks, and measures of them: pair by pair in short lists, by sweeps in longer ones.
 
+Those by other sigmoids than the logistic function are summed pair by pair in lists of any length.
+"""
+
+from math import erfc
 from typing import NamedTuple
 
 import numpy as np
 
 from gbrank.kernels.compiled import Vector, inline
-from gbrank.kernels.contract import MeasureFunctions, Query
+from gbrank.kernels.contract import MeasureFunctions, Query, delta_in
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
-from gbrank.kernels.swaps import delta_in
 from gbrank.kernels.sweeps import (
     LOGISTIC,
     RANK_FORCES,
@@ -23,10 +26,12 @@ from gbrank.kernels.sweeps import (
 # 1,500 (five grades) and 2,400 (a continuous label).
 LONGEST_DIRECT = 1600
 SCRATCH = 2 + SWEEP_SCRATCH
+# Factors on z with which each sigmoid has the logistic function's slope at 0, 1/4.
+ARCTAN_WIDTH, ERF_WIDTH = np.pi / 4, np.sqrt(np.pi) / 4
 
 
 class ApproxParameters(NamedTuple):
-    """The parameters of the kernel.
+    """The parameters where the sigmoid is the logistic function.
 
     Parameters
     ----------
@@ -38,6 +43,21 @@ class ApproxParameters(NamedTuple):
 
     beta: float
     direct: float = 1.0
+
+
+class SigmoidParameters(NamedTuple):
+    """The parameters of other sigmoids.
+
+    Parameters
+    ----------
+    beta : float
+        Steepness of what is logistic in ranks, per rank.
+    arctan : bool
+        Whether the sigmoid is the arc tangent, or else the error function.
+    """
+
+    beta: float
+    arctan: bool
 
 
 def approximate_measure(
@@ -53,42 +73,73 @@ def approximate_measure(
     p the probability that the pair is in the wrong order. Each pair is majorised by a logistic loss
     of the same slope, whose curvature is |d_i − d_j| p (1 − p)²/σ².
     """
-    s, x, sigma = query.scores, query.ranking.x, query.sigma
+    s, x, sigma, scratch = query.scores, query.ranking.x, query.sigma, query.scratch
     first = query.ranking.first
     m = s.size
     if all_alike(x):
         return 0.0
     swept = m > parameters.direct * LONGEST_DIRECT
-    ranks = query.scratch[0]
-    slopes = query.scratch[1]
-    up = query.scratch[2]
-    down = query.scratch[3]
+    ranks, slopes, up, down = scratch[0], scratch[1], scratch[2], scratch[3]
     ranks[:m] = 1.0
     if swept:
         slopes[:m] = 1.0
         add_sums(s, sigma, first, slopes, LOGISTIC, ranks)
-    wide = is_wide(s, sigma)
-    if not (wide or swept):
-        exponentials(s, sigma, up, down)
-    for i in range(0 if swept else m - 1):
-        if wide:
-            row_exponentials(i, s, sigma, up)
-        ranks[i] += _add_ranks(i, m, up, 1.0 if wide else down[i], ranks)
+    else:
+        _add_ranks(s, sigma, up, down, ranks)
     loss = -measure.by_rank(query.ranking, ranks, parameters.beta, parameters.direct, slopes)
     if gradient.size == 0:
         return loss
     if swept:
         for i in range(m):
             slopes[i] = -slopes[i]
-        rest = query.scratch[2:]
+        rest = scratch[2:]
         sweep_pairs(
             s, sigma, first, slopes, PairWeights(unit=False, separable=False), delta_in(rest),
             RANK_FORCES, rest, gradient, curvature,
         )  # fmt: skip
-    for i in range(0 if swept else m - 1):
-        if wide:
-            row_exponentials(i, s, sigma, up)
-        _add_row(i, slopes, up, 1.0 if wide else down[i], gradient, curvature)
+    else:
+        _add_forces(s, sigma, slopes, up, down, gradient, curvature)
+    bound_steps(LONGEST_STEP, gradient, curvature)
+    to_score_units(sigma, gradient, curvature)
+    return loss
+
+
+def sigmoid_measure(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SigmoidParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Return minus the measure at the soft ranks r̂_i = 1 + Σ_{j ≠ i} q((s_i − s_j)/σ).
+
+    q is the chance of the wrong order, 1 minus the sigmoid. With d = ∂M/∂r̂, the gradient of the
+    loss is −Σ_j (d_i − d_j) q'/σ, and the curvature Σ_j |d_i − d_j| |q'|/σ² times the chance of the
+    order that d wants, as with the logistic function.
+    """
+    s, x, sigma = query.scores, query.ranking.x, query.sigma
+    m = s.size
+    if all_alike(x):
+        return 0.0
+    ranks, slopes = query.scratch[0], query.scratch[1]
+    ranks[:m] = 1.0
+    for i in range(m - 1):
+        for j in range(i + 1, m):
+            wrong, _ = _sigmoid((s[i] - s[j]) / sigma, parameters.arctan)
+            ranks[i] += wrong
+            ranks[j] += 1.0 - wrong
+    loss = -measure.by_rank(query.ranking, ranks, parameters.beta, 1.0, slopes)
+    if gradient.size == 0:
+        return loss
+    for i in range(m - 1):
+        for j in range(i + 1, m):
+            wrong, slope = _sigmoid((s[i] - s[j]) / sigma, parameters.arctan)
+            force = (slopes[i] - slopes[j]) * slope
+            gradient[i] += force
+            gradient[j] -= force
+            bend = abs(force) * (1.0 - wrong if force < 0 else wrong)
+            curvature[i] += bend
+            curvature[j] += bend
     bound_steps(LONGEST_STEP, gradient, curvature)
     to_score_units(sigma, gradient, curvature)
     return loss
@@ -107,30 +158,48 @@ def pair_force(weight: float, u: float) -> tuple[float, float]:
 
 
 @inline
-def _add_ranks(i: int, m: int, up: Vector, scale: float, ranks: Vector) -> float:
-    """Add document i to the ranks of all below it; return what they add to its own."""
-    own = 0.0
-    for j in range(np.uintp(i + 1), np.uintp(m)):
-        u = up[j] * scale
-        above = 1.0 / (1.0 + u)
-        ranks[j] += above
-        own += u * above
-    return own
+def _add_ranks(s: Vector, sigma: float, up: Vector, down: Vector, ranks: Vector) -> None:
+    """Add to each document's rank, pair by pair; fill `up` and `down`."""
+    exponentials(s, sigma, up, down)
+    wide = is_wide(s, sigma)
+    for i in range(s.size - 1):
+        scale = row_exponentials(i, wide, s, sigma, up, down)
+        own = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(s.size)):
+            u = up[j] * scale
+            above = 1.0 / (1.0 + u)
+            ranks[j] += above
+            own += u * above
+        ranks[i] += own
 
 
 @inline
-def _add_row(
-    i: int, slopes: Vector, up: Vector, scale: float, gradient: Vector, curvature: Vector
-) -> None:
-    """Add the pairs of document i with all below it, in units of σ."""
-    own_force = 0.0
-    own_curvature = 0.0
-    own = slopes[i]
-    for j in range(np.uintp(i + 1), np.uintp(gradient.size)):
-        force, added = pair_force(own - slopes[j], up[j] * scale)
-        own_force += force
-        gradient[j] -= force
-        own_curvature += added
-        curvature[j] += added
-    gradient[i] += own_force
-    curvature[i] += own_curvature
+def _add_forces(
+    s: Vector, sigma: float, slopes: Vector, up: Vector, down: Vector, gradient: Vector,
+    curvature: Vector,
+) -> None:  # fmt: skip
+    """Add all pairs, in units of σ."""
+    wide = is_wide(s, sigma)
+    for i in range(s.size - 1):
+        scale = row_exponentials(i, wide, s, sigma, up, down)
+        own_force = 0.0
+        own_curvature = 0.0
+        own = slopes[i]
+        for j in range(np.uintp(i + 1), np.uintp(s.size)):
+            force, added = pair_force(own - slopes[j], up[j] * scale)
+            own_force += force
+            gradient[j] -= force
+            own_curvature += added
+            curvature[j] += added
+        gradient[i] += own_force
+        curvature[i] += own_curvature
+
+
+@inline
+def _sigmoid(z: float, arctan: bool) -> tuple[float, float]:
+    """Return the chance that a document z ≥ 0 widths above another is below it, and its slope."""
+    if arctan:
+        width = ARCTAN_WIDTH * z
+        return np.arctan2(1.0, width) / np.pi, 0.25 / (1.0 + width * width)
+    width = ERF_WIDTH * z
+    return 0.5 * erfc(width), 0.25 * np.exp(-width * width)

@@ -19,7 +19,7 @@ from numpy.polynomial import Polynomial
 from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline, plain
 from gbrank.kernels.contract import SeparableDelta
-from gbrank.kernels.division import WAITING, middle_split, order_by, partition, wait
+from gbrank.kernels.division import order_by, partition, parts_of
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 
 TERMS = 16
@@ -133,21 +133,14 @@ def sweep_pairs(
     and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in the right order
     (0 and 2) and in the wrong order (1 and 3). There must be `SWEEP_SCRATCH` rows.
 
-    If weights are `separable` and there is no gradient, return the sum of the forces, plus the
-    weighted gaps of pairs in wrong order.
+    Where there is no gradient, return the sum of the forces, plus the weighted gaps of pairs in
+    wrong order.
     """
-    unit, separable = weights.unit, weights.separable
     m = s.size
     members = scratch[0, :m].view(np.int64)
     spare = scratch[1, :m].view(np.int64)
     ordered = scratch[2, :m]
-    anchors = scratch[3, :m]
-    factors = scratch[4, :m]
-    sums = np.empty((8 if separable else 4, TERMS))
-    reaches = np.empty(sums.shape[0])
-    powers = np.empty(TERMS)
-    small = np.empty((13, SMALL))
-    parts = np.empty((WAITING, 2), np.int64)
+    anchors, factors = scratch[3, :m], scratch[4, :m]
     order_by(x[:m], ordered, members, factors, spare)
     for p in range(m):
         anchors[p] = anchors[p - 1] if p > 0 else s[0]
@@ -155,56 +148,37 @@ def sweep_pairs(
             anchors[p] = s[p]
         factors[p] = np.exp((s[p] - anchors[p]) / sigma)
     total = 0.0
-    parts[0, 0] = 0
-    parts[0, 1] = m
-    waiting = 1
-    while waiting > 0:
-        waiting -= 1
-        begin = parts[waiting, 0]
-        end = parts[waiting, 1]
-        if ordered[begin] == ordered[end - 1]:
-            continue
+    for begin, middle, end in parts_of(ordered, SMALL):
         if end - begin <= SMALL:
             total += _sum_small(
-                members[begin:end], s, sigma, first, x, unit, separable, delta, terms, small,
-                gradient, curvature,
-            )  # fmt: skip
+                members[begin:end], s, sigma, first, x, weights, delta, terms, gradient, curvature
+            )
             continue
-        middle = begin + middle_split(ordered[begin:end])
         cut = ordered[middle]
         centre = 0.5 * ordered[middle - 1] + 0.5 * cut
         for above in range(2 if gradient.size > 0 else 1):
             total += _sweep(
-                above > 0, members[begin:end], sigma, first, x, cut, centre, unit, separable,
-                delta, terms, anchors, factors, sums, reaches, powers, gradient, curvature,
+                above > 0, members[begin:end], sigma, first, x, cut, centre, weights, delta, terms,
+                anchors, factors, gradient, curvature,
             )  # fmt: skip
         partition(members[begin:end], x, cut, spare)
-        waiting = wait(parts, waiting, begin, middle, end)
     return total
 
 
 @inline
 def _sum_small(
-    members: Positions, s: Vector, sigma: float, first: Positions, x: Vector, unit: bool,
-    separable: bool, delta: SeparableDelta, terms: Matrix, small: Matrix,
-    gradient: Vector, curvature: Vector,
+    members: Positions, s: Vector, sigma: float, first: Positions, x: Vector, weights: PairWeights,
+    delta: SeparableDelta, terms: Matrix, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Add the pairs of a few documents, pair by pair."""
+    unit, separable = weights
     size = members.size
-    losses = separable and gradient.size == 0
-    scores = small[0, :size]
-    values = small[1, :size]
-    heads = small[2, :size]
-    up = small[3, :size]
-    down = small[4, :size]
-    lower = small[5, :size]
-    forces = small[6, :size]
-    curvatures = small[7, :size]
-    powers = small[8, :size]
-    rights = small[9, :size]
-    weights = small[10, :size]
-    force = small[11, :size]
-    second = small[12, :size]
+    losses = gradient.size == 0
+    rows = np.empty((13, SMALL))  # at a constant distance, so that loops vectorise
+    scores, values, heads, lower = rows[0, :size], rows[1], rows[2], rows[3]
+    forces, curvatures, up, down = rows[4], rows[5], rows[6], rows[7]
+    # Of the pairs of one document with those below it.
+    powers, rights, weight, force, second = rows[8], rows[9], rows[10], rows[11], rows[12]
     for t in range(size):
         p = members[t]
         scores[t] = s[p]
@@ -214,13 +188,10 @@ def _sum_small(
         forces[t] = 0.0
         curvatures[t] = 0.0
     wide = is_wide(scores, sigma)
-    if not wide:
-        exponentials(scores, sigma, up, down)
+    exponentials(scores, sigma, up, down)
     total = 0.0
     for i in range(size - 1):
-        if wide:
-            row_exponentials(i, scores, sigma, up)
-        scale = 1.0 if wide else down[i]
+        scale = row_exponentials(i, wide, scores, sigma, up, down)
         p = members[i]
         value = values[i]
         head = heads[i]
@@ -231,7 +202,7 @@ def _sum_small(
         for j in range(np.uintp(i + 1), np.uintp(size)):
             difference = value - values[j]
             rights[j] = 1.0 if difference > 0 else 0.0
-            weights[j] = (1.0 if unit and difference != 0 else abs(difference)) * (
+            weight[j] = (1.0 if unit and difference != 0 else abs(difference)) * (
                 inside if heads[j] == head else upper + share * lower[j]
             )
             powers[j] = up[j] * scale
@@ -248,16 +219,16 @@ def _sum_small(
             for j in range(np.uintp(i + 1), np.uintp(size)):
                 gap = (scores[i] - scores[j]) / sigma
                 loss = force[j] + terms[0, TERMS + 4] * np.log1p(powers[j])
-                total += weights[j] * (loss if rights[j] > 0 else loss + gap)
+                total += weight[j] * (loss if rights[j] > 0 else loss + gap)
             continue
         own_force = 0.0
         own_curvature = 0.0
         for j in range(np.uintp(i + 1), np.uintp(size)):
-            pull = weights[j] * force[j]
+            pull = weight[j] * force[j]
             signed = pull if rights[j] > 0 else -pull
             own_force -= signed
             forces[j] += signed
-            added = weights[j] * second[j]
+            added = weight[j] * second[j]
             own_curvature += added
             curvatures[j] += added
         forces[i] += own_force
@@ -281,10 +252,9 @@ def _at(terms: Matrix, row: int, u: float) -> float:
 
 @inline
 def _sweep(
-    above: bool, members: Positions, sigma: float, first: Positions, x: Vector,
-    cut: float, centre: float, unit: bool, separable: bool, delta: SeparableDelta, terms: Matrix,
-    anchors: Vector, factors: Vector, sums: Matrix, reaches: Vector, powers: Vector,
-    gradient: Vector, curvature: Vector,
+    above: bool, members: Positions, sigma: float, first: Positions, x: Vector, cut: float,
+    centre: float, weights: PairWeights, delta: SeparableDelta, terms: Matrix, anchors: Vector,
+    factors: Vector, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
     """Add what documents get from those above (or below) them that are in the other half.
 
@@ -292,11 +262,13 @@ def _sweep(
     for the documents' own factors and a row for these times d; `separable` ones have two factors.
     Pairs of one tied block are summed in the sweep from below.
     """
+    unit, separable = weights
     size = members.size
     streams = 4 if separable else 2
-    losses = separable and gradient.size == 0
-    sums[:] = 0.0
-    reaches[:] = 0.0
+    losses = gradient.size == 0
+    sums = np.zeros((2 * streams, TERMS))
+    reaches = np.zeros(2 * streams)
+    powers = np.empty(TERMS)
     tied_count = np.empty(2)
     tied_reach = np.empty(2)
     total = 0.0
@@ -338,6 +310,7 @@ def _sweep(
             two = sums[o + np.uintp(1)]
             force = 0.0
             second = 0.0
+            a = b = 1.0
             if separable:
                 a = 1.0 if above else delta.upper[p]
                 b = delta.lower[p] if above else delta.share[p]
@@ -367,7 +340,7 @@ def _sweep(
                 if wrong:
                     gap = np.log(factors[p])
                     for c in range(0, streams, 2):
-                        factor = (a if c == 0 else b) if separable else 1.0
+                        factor = a if c == 0 else b
                         total += factor * gap * (d * sums[o + c, 0] + sums[o + c + 1, 0])
                         total += factor * (d * reaches[o + c] + reaches[o + c + 1])
             else:

@@ -7,9 +7,8 @@ import numpy as np
 
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector, inline
-from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
+from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps, delta_in
 from gbrank.kernels.logistic import logistic_slope
-from gbrank.kernels.swaps import delta_in
 from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, PairWeights, sweep_pairs
 from gbrank.measures.measure import Measure, Terms
 from gbrank.measures.measure_registry import register_measure

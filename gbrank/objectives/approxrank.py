@@ -8,9 +8,14 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import MeasureFunctions
 from gbrank.kernels.program import Program
-from gbrank.kernels.sigmoid_ranks import SCRATCH as SIGMOID_SCRATCH
-from gbrank.kernels.sigmoid_ranks import SigmoidParameters, sigmoid_measure
-from gbrank.kernels.soft_ranks import LONGEST_DIRECT, SCRATCH, ApproxParameters, approximate_measure
+from gbrank.kernels.soft_ranks import (
+    LONGEST_DIRECT,
+    SCRATCH,
+    ApproxParameters,
+    SigmoidParameters,
+    approximate_measure,
+    sigmoid_measure,
+)
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import ANNEALED, Facts
 from gbrank.objectives.objective_registry import register_objective
@@ -86,6 +91,6 @@ class ApproxRank(MeasureObjective):
             approximate_measure if logistic else sigmoid_measure,
             MeasureFunctions(by_rank=type(self._measure).by_rank),
             parameters=ApproxParameters(self.beta) if logistic else others,
-            scratch=SCRATCH if logistic else SIGMOID_SCRATCH,
+            scratch=SCRATCH,
             measure_scratch=self._measure.scratch,
         )

@@ -11,7 +11,7 @@ import numpy as np
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import Vector
-from gbrank.kernels.contract import NO_SWAPS, MeasureFunctions
+from gbrank.kernels.contract import functions_of
 from gbrank.kernels.logistic_pairs import FEW_GRADES, LONGEST, direct_pairs, with_pairs
 from gbrank.kernels.noisy_pairs import NOISY_SCRATCH, NoisyParameters, noisy_pairs
 from gbrank.kernels.program import Program
@@ -184,10 +184,9 @@ class NoisyLambdaRank(MeasureObjective):
         """Return logistic pairs weighted by the measure's swap deltas in noisy rankings."""
         swaps = type(self._measure).swaps
         assert swaps is not None
-        given = {name: function for name, function in swaps._asdict().items() if function}
         return self.terms(labels, queries).program(
             noisy_pairs,
-            MeasureFunctions(**(NO_SWAPS._asdict() | given)),
+            functions_of(swaps),
             labels=labels,
             parameters=NoisyParameters(
                 self.draws,
