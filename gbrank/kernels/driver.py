@@ -112,8 +112,10 @@ class Runner:
         self._run(scores, sigma, round, weights, np.empty(0), gradient, curvature)
         return gradient, curvature
 
-    def _run(self, scores: Vector, sigma: float, round: int, *outputs: Vector) -> None:
-        """Run the loop; `outputs` are its weights, values, gradient and curvature."""
+    def _run(
+        self, scores: Vector, sigma: float, round: int, weights: Vector,
+        values: Vector, gradient: Vector, curvature: Vector,
+    ) -> None:  # fmt: skip
         program, queries, bounds = self.program, self.queries, self._bounds
         noise = query_noise(self._keys, program.seed, round)
         loop, *functions = self._functions  # compiled here, before threads ask for them
@@ -123,7 +125,8 @@ class Runner:
                 fault: int = loop(
                     *functions, program.parameters, begin, end, queries.offsets, self._order,
                     scores, *self._documents, self._scale, program.cut, self._constants,
-                    self._table, sigma, noise, *work, ranked, program.tied, *outputs,
+                    self._table, sigma, noise, *work, ranked, program.tied, weights, values,
+                    gradient, curvature,
                 )  # fmt: skip
             return fault
 
