@@ -78,13 +78,14 @@ class BestRate(BaseEstimator):
         ]
         if not rates:
             raise ValueError("learning_rates must hold at least one rate, got none.")
-        fits = []
-        for rate in rates:
+
+        def trained(rate: float) -> tuple[Any, float, float]:
             start = time.process_time()
             ranker = clone(self.ranker).set_params(learning_rate=rate)
             ranker.fit(X, y, qid=qid, eval_set=eval_set, eval_qid=eval_qid)
-            fits.append((ranker, rate, time.process_time() - start))
-        best = max(fits, key=lambda fit: fit[0].best_score_)
+            return ranker, rate, time.process_time() - start
+
+        best = max(map(trained, rates), key=lambda fit: fit[0].best_score_)  # no more are kept
         self.ranker_, self.learning_rate_, self.cpu_seconds_ = best
         for name in ("best_iteration_", "best_score_", "calibration_"):
             setattr(self, name, getattr(self.ranker_, name, None))
