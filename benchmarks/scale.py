@@ -66,29 +66,29 @@ TEXT = """\
 | fit into memory, with what a fit takes | `GBRanker`, in memory |
 | do not, but one byte for each number does | [files](larger_than_memory.md) |
 | do not, but a disk holds one byte for each number | [files](larger_than_memory.md), on XGBoost |
-| would take one machine too long, or none holds them | [Dask](dask.md) or [Spark](spark.md) |
+| would take one machine too long, or fit on none | [Dask](dask.md) or [Spark](spark.md) |
 
-Where the network is slow, take LightGBM: of two workers each sends {ratio:.0f} times less.
+Where the network is slow, take LightGBM: with two workers, each sends {ratio:.0f} times less.
 
 ## What was measured
 
 Normal features in single precision, in Parquet files; "lambda:ndcg", trees of {leaves} leaves,
 other parameters as they come. In memory and from files two threads train, on Dask and on Spark two
-processes of one thread. Memory is the most that the Python processes that train had, together;
-what else Spark's Java holds comes on top (here up to its limit of 2 GiB). Seconds are those of
-processors: divide by cores that have nothing else to do. "Before" is all that comes before the
+processes of one thread. Memory is the sum of the peaks of the Python processes that train;
+what Spark's Java holds comes on top (here up to its limit of 2 GiB). Seconds are CPU seconds:
+divide by the number of otherwise idle cores. "Before" is all that comes before the
 first round.
 
 {measured}
 
 Twice the features cost about what twice the rows do, on Dask up to 1.6 times that. The number of
-queries hardly matters; what gradients of very long ones cost is [another
-page](../studies/scaling.md).
+queries hardly matters; [another page](../studies/scaling.md) has the cost of gradients of very
+long queries.
 
 ## What a worker sends
 
-Histograms, of B = {bins} bins of F features and L leaves, in each round; how many rows there are
-plays no part. Of W workers each sends
+In each round, histograms of B = {bins} bins for F features and L leaves, whatever the number of
+rows. With W workers, each sends
 
 * with LightGBM 8 F B L (1 − 1/W) bytes,
 * with XGBoost 16 F B L (2 − 1/W) bytes.
@@ -97,23 +97,23 @@ plays no part. Of W workers each sends
 
 ## Formulas
 
-Fitted to the three sizes, for n rows of {features} features, {length} a query, and n of at least
-{sample:,}: from so many rows bins are chosen. Those of Dask and Spark have the fixed bytes of two
-workers.
+Fitted to the three sizes, for n rows of {features} features, {length} rows a query, and n of at
+least {sample:,}, the number of rows from which bins are chosen. The formulas of Dask and Spark have
+the fixed bytes of two workers.
 
 {formulas}
 
 ## Far beyond
 
 **Extrapolated** by these formulas, not measured, to {features} features and {rounds} rounds; for F
-of them multiply by F / {features}. Hours are those of one core that has nothing else to do. Memory
-on Dask and Spark is that of all workers together.
+features multiply by F / {features}. Hours are those of one otherwise idle core. Memory on Dask
+and Spark is that of all workers together.
 
 {extrapolated}
 
 The formulas are rough. Two fits differ by about a second for no reason, so that small numbers of
-seconds say little. From files, memory comes out too large: 20,000,000 rows took 3.3 GB on LightGBM
-([load](../studies/load.md)).
+seconds say little. From files, the formulas give too much memory: 20,000,000 rows took 3.3 GB on
+LightGBM ([load](../studies/load.md)).
 
 How it is measured: [`benchmarks/scale.py`](../../benchmarks/scale.py); the numbers are in
 `benchmarks/results/scale.json`.
