@@ -26,15 +26,15 @@ MEASURE = NDCG(k=10)
 TEXT = """\
 # As they come: ahead of LightGBM and XGBoost, not behind CatBoost in a thirteenth of its time
 
-What a newcomer meets: each library's ranker without a single parameter, trained on the training
-parts of five folds as LETOR has them (the validation parts are not used), judged on the test parts;
-one thread. gbrank's defaults were chosen on validation queries ([how](../defaults.md)). Test
-queries were read twice: for the learning rate that `GBRanker()` had first, 0.03 on all data (mean
+What a newcomer gets: each library's ranker without a single parameter, trained on the training
+parts of five folds like LETOR's (the validation parts are not used) and judged on the test parts,
+on one thread. gbrank's defaults were chosen on validation queries ([how](../defaults.md)). Test
+queries were read twice: with the first learning rate of `GBRanker()`, 0.03 on all data (mean
 0.5202), and for the table below, after the rule for the rate had been chosen.
 
-The mean is that of the data sets, each of the same weight, whatever its size. Differences are from
+The mean is over data sets, each with the same weight, whatever its size. Differences are from
 `GBRanker()`, with 95% bootstrap intervals over queries and the p-value of the paired randomisation
-test. CPU seconds are those of a fit, the mean over folds.
+test. CPU seconds are those of one fit, the mean over folds.
 
 ![NDCG@10 against CPU seconds](as_they_come.png)
 """

@@ -25,9 +25,10 @@ TEXT = """\
 # Probabilities come true to within 0.005 and 0.024
 
 `predict(X, output="probability")` maps scores by a logistic curve, fitted to the validation
-queries, to the expected label as a share of the largest. One curve serves all queries: it can be no
-better than the objective makes scores of different queries comparable. Below, the expected
-calibration error (ten bins) of the test queries of all folds, and the curves of `GBRanker()`.
+queries, to the expected label as a share of the largest. One curve serves all queries, so its
+quality is limited by how comparable the objective makes scores of different queries. Below are the
+expected calibration error (ten bins) of the test queries of all folds, and the curves of
+`GBRanker()`.
 """
 
 

@@ -16,11 +16,11 @@ from gbrank.kernels.driver import Runner
 TEXT = """\
 # A document's own curvature is worth having; normalisation by query moves nothing
 
-"query", an option that has left gbrank after revision f003d90, multiplied a query's gradient and
-curvature by log2(1 + S)/S, S = Σ|gradient|; "lightgbm" and "xgboost" are those of these libraries'
-own objectives, which divide the weight of a pair by its gap of scores. "blend 0" keeps the
-gradient, but gives every document the mean curvature; "blend 0.8" gives it 0.8 of its own and 0.2
-of the mean.
+"query", an option that was removed after revision f003d90, multiplied a query's gradient and
+curvature by log2(1 + S)/S, S = Σ|gradient|; "lightgbm" and "xgboost" are the normalisations of
+these libraries' own objectives, which divide a pair's weight by its score difference. "blend 0"
+keeps the gradient, but gives every document the mean curvature; "blend 0.8" gives it 0.8 of its own
+and 0.2 of the mean.
 """
 
 RELAXATIONS = ("lambda", "approx", "smooth", "tie", "soft", "slam")

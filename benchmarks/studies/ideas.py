@@ -15,14 +15,14 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Runner
 
 TEXT = """\
-# Of our other ideas none leads everywhere
+# None of our other ideas leads everywhere
 
 * *log*: minus the logarithm of the smoothed measure of each query, so that queries that are ranked
   badly count for more.
-* *Gauss-Newton*: ApproxNDCG with the curvature Σ_i G_i |D″(r̂_i)| (∂r̂_i/∂s_p)² in place of that of
-  the pairs' majorisers.
-* *frozen r*: an outer majorise-minimise loop: for r rounds the trees minimise the quadratic model
-  of the majoriser at the scores of the round before.
+* *Gauss-Newton*: ApproxNDCG with the curvature Σ_i G_i |D″(r̂_i)| (∂r̂_i/∂s_p)² in place of the
+  curvature of the pairs' majorisers.
+* *frozen r*: an outer majorise-minimise loop: for r rounds the trees minimise the majoriser's
+  quadratic model, taken at the scores before these rounds.
 * *queries*: each tree is grown on 80% of the queries in place of 80% of the documents.
 * *noise*: expected swap deltas, under Gumbel noise whose width falls over 150 rounds.
 * *a, then b*: from one objective to another over the first 150 rounds.

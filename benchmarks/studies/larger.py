@@ -22,9 +22,9 @@ TEXT = """\
 Artificial data of the size of the LambdaRank paper's: {train:,} queries to train on, {valid:,} to
 validate, {test:,} to test, each of 50 documents with 50 features, labelled by a random polynomial
 of degree three (`make_cubic`). 300 rounds of 31 leaves at a learning rate of 0.1, one thread,
-stopped after 50 rounds without a better validation NDCG@10. The picture has the mean CPU
-seconds of a fit, validation included, across, and the test NDCG@10 upwards. CatBoost's
-StochasticRank and SoftRank are left out: a fit of either takes over twenty minutes.
+stopped after 50 rounds without a better validation NDCG@10. The picture shows test NDCG@10
+against the mean CPU seconds of a fit, validation included. SoftRank and CatBoost's
+StochasticRank are left out: a fit of either takes over twenty minutes.
 
 ![NDCG@10 against seconds](larger.png)
 """

@@ -68,34 +68,36 @@ show what happens in each round on artificial data ({QUERIES * 2 // 5:,} queries
 train on, as many to test; {ROUNDS} rounds of 31 leaves at a learning rate of 0.1): the measure on
 training and test queries, the standard deviation of scores within queries (the spread), and the
 share of documents whose gradient is at least {WORTH:.0%} of the largest one. Widths are in
-spreads. All recipes begin with RankNet, "from scratch" with one round of it, as SmoothNDCG has no
-gradient where all scores are equal.
+spreads. All recipes begin with RankNet; those "from scratch" have only one round of it, as
+SmoothNDCG has no gradient where all scores are equal.
 
 ![By round](lost.png)
 
-What the curves say is below the table, which has their ends and the least share of documents that
-take part in any round.
+The table has the last values of the curves, and the least share of documents with such a gradient
+in any round. Below it is what the curves say.
 """
 
 FINDINGS = """\
 - **Wide and from scratch, ApproxNDCG runs away.** At such widths its loss is nearly linear in the
-  scores: each round pushes the same documents the same way. At 1 spread the spread grows to 160,000
-  in 300 rounds, and the training measure from 0.42 to 0.44 only. A width that falls from 3 spreads
-  lets the scores grow 30,000-fold in 100 rounds before it is narrow enough to learn from.
-  SmoothNDCG keeps its scores, and goes backwards instead: from 0.398 to 0.360 on training queries.
-- **Narrow and from scratch, few documents move, and the wrong ones.** The gradient belongs to
-  documents whose scores nearly touch, and with a ranking near chance these are any documents: what
-  is learned of them is learned by heart. ApproxNDCG ends at 0.770 in training and 0.647 on test
-  queries, SoftRank at 0.786 and 0.634; SmoothNDCG hardly moves.
-- **TieRank and SoftRank learn from scratch where they are wide, and overfit**: 0.823 and 0.815 in
-  training at 1 spread, 0.676 and 0.690 on test queries. RankNet's first 150 rounds have 0.724.
-- **After RankNet, narrow widths improve what is there.** RankNet's 150 rounds end at 0.784 in
+  scores: each round pushes the same documents the same way. At a width of 1 spread, the spread
+  grows to 160,000 in 300 rounds, but the training measure only from 0.42 to 0.44. A width that
+  falls from 3 spreads lets the scores grow 30,000-fold in 100 rounds before it is narrow enough to
+  learn from.
+  SmoothNDCG's scores stay, but its ranking gets worse: from 0.398 to 0.360 on training queries.
+- **Narrow and from scratch, few documents move, and the wrong ones.** Only documents with nearly
+  equal scores have a gradient, and while the ranking is near chance, these can be any documents:
+  the trees overfit them. ApproxNDCG ends at 0.770 on training and 0.647 on test queries, SoftRank
+  at 0.786 and 0.634; SmoothNDCG hardly moves.
+- **TieRank and SoftRank learn from scratch where they are wide, and overfit**: at 1 spread, 0.823
+  and 0.815 on training, 0.676 and 0.690 on test queries, where RankNet's first 150 rounds have
+  0.724.
+- **After RankNet, narrow widths improve its ranking.** RankNet's 150 rounds end at 0.784 on
   training and 0.724 on test queries. ApproxNDCG adds 0.058 and 0.012, SmoothNDCG 0.023 and 0.005,
   TieRank 0.082 and 0.016, SoftRank 0.107 and 0.024; none falls below the start. Fewer documents
-  take part than from scratch, but now their neighbours in score are their rivals.
-- **The second derivatives carry it.** With a curvature of one the same rounds add 0.003 to 0.014 in
-  training and at most 0.001 on test queries: gradients are small where few documents have any, and
-  steps with them.
+  move than from scratch, but now their neighbours in score are their rivals.
+- **The gain depends on the second derivatives.** With a curvature of one, the same rounds add
+  0.003 to 0.014 on training and at most 0.001 on test queries: where few documents have a gradient,
+  gradients are small, and so are steps.
 
 So the default is RankNet for half of the rounds, then 0.3 to 0.1 spreads: see
 [defaults, and why](../defaults.md).

@@ -8,10 +8,10 @@ from benchmarks.studies.study import study
 TEXT = """\
 # From scratch, relaxations need a companion: ListMLE or the pointwise term
 
-A measure's relaxation looks at the ranking as it is; a convex loss (the pointwise term with a query
-effect, or the likelihood of the ideal order) pushes every document, however wrong it stands.
-Mixed, each is divided by its mean curvature in every round. The last rows go from one objective to
-another over the first 150 rounds.
+A measure's relaxation depends on the present ranking; a convex loss (the pointwise term with a
+query effect, or the likelihood of the ideal order) pushes every document, however wrong its rank.
+In a mixture, each is divided by its mean curvature in every round. The last rows go from one
+objective to another over the first 150 rounds.
 """
 
 RELAXATIONS = ("lambda:ndcg", "approx:ndcg", "smooth:ndcg", "tie:ndcg@10")

@@ -13,10 +13,10 @@ TEXT = """\
 
 Each objective with fixed widths and with widths that fall, in score units (absolute) or relative to
 the standard deviation of scores within queries (spread). Falling widths reach their last value in
-the round that is named, and stay there. An objective without initial scores that bounds its steps
+the round that is named, and stay there. Without initial scores, an objective that bounds its steps
 by σ, as ApproxRank and TieRank do, learns the same rankings at every fixed absolute σ: the scores
-grow with it, and it is they that anneal. SmoothRank's unit is a squared score. "flat" gives every
-document the mean curvature.
+scale with σ, and their growth does the annealing. SmoothRank's unit is a squared score. "flat"
+gives every document the mean curvature.
 """
 
 FIXED = {f"spread {width:g}": constant(width, unit="spread") for width in (0.3, 1, 3, 10, 30)}

@@ -6,11 +6,11 @@ python -m benchmarks.studies.strength --data mq2008 ohsumed --cubic 1
 from benchmarks.studies.study import study
 
 TEXT = """\
-# How firmly the companion holds its query effects does not matter
+# The companion's penalty on query effects does not matter
 
 The pointwise term has an intercept for each query, and λ is the penalty on it: with a small λ only
-differences within queries count, with a large one the term is logistic regression. By itself, and
-as half of a mixture with TieRank. The default is λ = 10.
+differences within queries count, with a large one the term is logistic regression. It is tried by
+itself, and as half of a mixture with TieRank. The default is λ = 10.
 """
 
 STRENGTHS = (0.1, 1, 3, 10, 30, 100, 1000)
