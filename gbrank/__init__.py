@@ -14,7 +14,7 @@ import typing
 
 import lazy_loader
 
-# Modules are loaded with the first name that needs them: numba and the boosters take seconds.
+# Modules are imported on first use: numba and the boosters take seconds.
 _load, __dir__, _ = lazy_loader.attach_stub(__name__, __file__)
 
 

@@ -1,12 +1,12 @@
-"""What a measure or an objective of one's own needs, and all that it needs.
+"""Everything that a measure or an objective of your own needs.
 
-A function of one query becomes an objective by `custom_objective`.
+`custom_objective` makes an objective from a function of one query.
 
-A measure is a subclass of `Measure` with the decorator `register_measure`, a relaxation one of
-`MeasureObjective`, another objective one of `KernelObjective`, with `register_objective`. They are
-then known wherever those of gbrank are: to the estimators, the hooks, the command line and the
-catalogue. What their compiled functions are given stands in `gbrank.kernels.contract`.
-docs/extending.md shows one of each.
+A measure is a subclass of `Measure`, decorated with `register_measure`. A relaxation is a subclass
+of `MeasureObjective`, any other objective one of `KernelObjective`, both decorated with
+`register_objective`. The estimators, the hooks, the command line and the catalogue then know them.
+`gbrank.kernels.contract` says what their compiled functions are given; docs/extending.md shows one
+of each.
 """
 
 from gbrank.data.queries import Queries

@@ -55,7 +55,7 @@ class GBRanker(BaseRanker):
         Largest number of rounds (trees).
     learning_rate : float, optional
         Factor on each tree. By default 15 √(N / 70,000) / n_estimators with N training documents,
-        at least 0.01 and at most 0.1: all steps together are as long as so many documents bear.
+        at least 0.01 and at most 0.1: the rates of all rounds together grow with √N.
     num_leaves : int
         Largest number of leaves of a tree.
     max_depth : int, optional
@@ -70,24 +70,24 @@ class GBRanker(BaseRanker):
     colsample : float in ]0, 1]
         Share of the features that each tree is grown on.
     extra_trees : bool, optional
-        Whether a split has for each feature one threshold, drawn at random, to choose from, in
-        place of all: trees differ more, and learn less by heart (Geurts, Ernst & Wehenkel 2006).
-        By default with LightGBM; XGBoost cannot.
+        Whether a split considers one random threshold per feature, in place of all: trees vary
+        more, and overfit less (Geurts, Ernst & Wehenkel 2006). True by default with LightGBM;
+        XGBoost has no such option.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (round, rounds) such as
-        ``geometric(1.0, 0.1)``; the objective's own schedule by default. It counts the rounds
-        that the objective itself is trained.
+        ``geometric(1.0, 0.1)``; the objective's own schedule by default. It counts only the
+        rounds in which the objective itself is trained.
     curvature : {"own", "unit"}
         Second derivatives: the objective's own, so that a tree takes Newton steps; or 1 for each
-        document, so that it takes steps along the gradient (Friedman's boosting), whose size goes
-        by `learning_rate` alone.
+        document, so that it takes steps along the gradient (Friedman's boosting), whose size
+        `learning_rate` alone sets.
     init : {"regression", "zero"}, estimator, lightgbm.Booster or xgboost.Booster, optional
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
         tenth of `n_estimators`; a fitted estimator is used as it is, a ranker of gbrank that is
         not fitted is fitted first; a model that LightGBM or XGBoost trained (a booster, or a
-        fitted LGBMRanker, XGBRanker, ...) gives its raw scores; ``"zero"`` is nothing.
+        fitted LGBMRanker, XGBRanker, ...) gives its raw scores; ``"zero"`` stands for no model.
         By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`, and others from nothing. After a GBRanker of the same objective and
@@ -97,8 +97,8 @@ class GBRanker(BaseRanker):
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
     early_stopping_rounds : int, optional
         Stop after so many rounds without a better first metric on the first validation set.
-        Where the objective begins with RankNet, it is RankNet that ends then, and the objective
-        itself has as many rounds as RankNet had, or until it gets no better for so many.
+        Where the objective begins with RankNet, this first ends RankNet; the objective itself
+        then trains for as many rounds as RankNet did, or until it stops early in turn.
     validation_fraction : float in ]0, 1[, optional
         Share of the queries that is set aside for validation where no eval_set is given.
     random_state : int, RandomState or None
@@ -134,7 +134,7 @@ class GBRanker(BaseRanker):
     init_ : estimator or None
         The fitted model whose scores the trees add to.
     calibration_ : Calibration
-        The slope and intercept of `predict` with ``output="probability"``: those of least cross
+        The slope and intercept of `predict` with ``output="probability"``, fitted for least cross
         entropy (Platt scaling) on the first validation set. Without one they are fitted on the
         training data, to which the trees have adapted, and the probabilities are overconfident.
     feature_importances_ : ndarray, shape (n_features,)
@@ -274,8 +274,8 @@ class GBRanker(BaseRanker):
                 model = trainer.finish(history.best_round)
                 scores = plan.judged_scores(trainer, model)
         bias = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
-        with interrupts_held():  # the booster's destructor would lose it
-            del plan.in_round, trainer  # calibration needs the memory of both
+        with interrupts_held():  # the booster's destructor would lose a Ctrl-C
+            del plan.in_round, trainer  # frees memory for the calibration
         if not model.importances().any():
             warn_user(
                 "no tree has a split, and all documents the same score: are "
@@ -283,7 +283,7 @@ class GBRanker(BaseRanker):
                 f"min_child_samples={self.min_child_samples}, features without variation, or "
                 "gradients too small (a narrow sigma)?"
             )
-        with interrupts_held():  # so would that of an earlier model
+        with interrupts_held():  # so would the destructor of an earlier model
             self._model = model
         self._booster_kind = self.booster
         self.init_ = plan.start
@@ -308,8 +308,8 @@ class GBRanker(BaseRanker):
             map (`calibration_`) serves all queries, whatever the objective: how far to trust it,
             `expected_calibration_error` says.
         num_iteration : int, optional
-            Use the first so many trees only, and what `init` gave; all by default. Probabilities
-            are those of all trees.
+            Use only the first `num_iteration` trees, on top of `init`; all by default.
+            Probabilities always use all trees.
 
         Returns
         -------
@@ -385,7 +385,7 @@ class GBRanker(BaseRanker):
         return shares if self.init_ is None else shares + self.init_.explain(X)
 
     def _to_saved(self) -> Saved:
-        """Return what is written to a folder; what it boosts from is described inside."""
+        """Return what `save` writes; the description of `init_` is nested inside."""
         params = self.get_params(deep=False)
         booster = describe_booster(self._booster_kind, self._model)
         start = None
@@ -396,7 +396,7 @@ class GBRanker(BaseRanker):
                     f"LightGBM or XGBoost, got {self.init_!r}."
                 )
             if self.init not in START_NAMES:
-                params["init"] = type(self.init).__name__  # loading puts the model in its place
+                params["init"] = type(self.init).__name__  # loading replaces it by the model
             start = self.init_._to_saved()
         description = {
             "estimator": type(self).__name__,
@@ -435,7 +435,7 @@ class GBRanker(BaseRanker):
         ranker.best_score_ = float(fitted["best_score"])
         ranker.evals_result_ = EvalsResult(fitted["evals_result"])
         ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
-        # Models of earlier versions have no rate of their own, progress or data.
+        # Models saved by earlier versions lack these three.
         rate = fitted.get("learning_rate", ranker.learning_rate)
         ranker.learning_rate_ = check_number(rate, "learning_rate", 0, open_low=True)
         progress = fitted.get("progress")
@@ -467,12 +467,12 @@ class GBRanker(BaseRanker):
         return self.importances("gain")
 
     def importances(self, kind: str = "gain") -> Vector:
-        """Return what each feature is to the trees, as a share of all features'.
+        """Return the importance of each feature to the trees, as a share of the total.
 
         Parameters
         ----------
         kind : {"gain", "split"}
-            By what its splits gained in training, or by how many there are.
+            By the total gain of a feature's splits in training, or by their number.
 
         Returns
         -------
@@ -490,5 +490,5 @@ class GBRanker(BaseRanker):
         """
         check_is_fitted(self)
         check_choice(kind, "kind", ["gain", "split"])
-        found = self._model.importances(kind)
-        return found / (found.sum() or 1.0)
+        totals = self._model.importances(kind)
+        return totals / (totals.sum() or 1.0)

@@ -2,7 +2,7 @@
 
 A schedule is called as ``schedule(round, rounds)`` with the round from 0 and the total number of
 rounds. A plain function of the two works wherever a schedule does, and so does a number. With
-``unit="spread"`` it is relative to how far scores lie apart. A weight in a mixture may be one too.
+``unit="spread"`` sigma is in units of the scores' spread. Weights in a mixture may be schedules.
 """
 
 import math
@@ -20,7 +20,7 @@ __all__ = [
     "geometric", "join", "linear", "sigma_at", "staircase", "unit_of", "weight_at",
 ]  # fmt: skip
 
-SMALLEST_SIGMA = 1e-300  # its inverse is a number too
+SMALLEST_SIGMA = 1e-300  # its inverse is finite
 Curve: TypeAlias = Callable[[int, int | None], float]
 
 
@@ -31,10 +31,10 @@ class Schedule(ABC):
     Parameters
     ----------
     unit : {"absolute", "spread"}
-        What the widths are measured in: score units, or the standard deviation that scores have
-        within queries when the round begins. Then Newton steps of objectives that begin with
-        another, which are about σ long, are σ + (1 − σ) n / (n + 5000) long with n queries, where
-        σ is below 1.
+        The unit of sigma: score units, or the standard deviation of scores within queries at the
+        beginning of the round. With "spread" and σ below 1, the Newton steps of objectives that
+        begin with another one (RankNet) are lengthened from about σ to σ + (1 − σ) n / (n + 5000),
+        with n queries.
     """
 
     unit: Literal["absolute", "spread"] = field(default="absolute", kw_only=True)
@@ -50,7 +50,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def __call__(self, round: int, rounds: int | None = None) -> float:
-        """Return sigma in a round, counted from 0, of so many."""
+        """Return sigma in a round, counted from 0, out of `rounds`."""
 
 
 Sigma: TypeAlias = float | str | Schedule | Curve
@@ -84,7 +84,7 @@ class constant(Schedule):
 
 @dataclass(frozen=True, repr=False)
 class _Interpolation(Schedule):
-    above_zero: ClassVar[bool] = False  # start and stop
+    above_zero: ClassVar[bool] = False  # whether start and stop must be
 
     start: float
     stop: float
@@ -222,7 +222,7 @@ class join(Schedule):
     boundaries : sequence of int
         The round at which each schedule but the first begins, rising. Every schedule counts its
         rounds from its beginning to the next boundary (the last one, to the end of the fit).
-        The schedules' unit is that of the whole.
+        All schedules must have the same unit.
 
     Examples
     --------
@@ -272,8 +272,8 @@ def as_schedule(value: Sigma, name: str = "sigma") -> Curve:
     if not isinstance(value, str):
         return value if callable(value) else constant(check_number(value, name, 0))
     try:
-        read = evaluate(value, SCHEDULES)
-        return read if isinstance(read, Schedule) else constant(check_number(read, name, 0))
+        parsed = evaluate(value, SCHEDULES)
+        return parsed if isinstance(parsed, Schedule) else constant(check_number(parsed, name, 0))
     except KeyError as error:
         raise unknown_name("schedule", error.args[0], SCHEDULES) from None
     except (SyntaxError, TypeError, ValueError) as error:
@@ -294,16 +294,16 @@ def check_sigma(value: Any, name: str) -> float:
 
 
 def sigma_at(schedule: Curve, round: int, rounds: int | None) -> float:
-    """Return sigma in a round, refusing what no width can be."""
+    """Return sigma in a round, refusing what is no valid width."""
     return check_sigma(schedule(round, rounds), f"sigma in round {round}")
 
 
 def weight_at(schedule: Curve, round: int, rounds: int | None) -> float:
-    """Return a weight in a round, refusing what is none."""
+    """Return a weight in a round, refusing what is no valid weight."""
     return float(check_number(schedule(round, rounds), f"weight in round {round}", 0))
 
 
 def check_schedule(schedule: Curve, rounds: int | None, value_at: Callable[..., float]) -> None:
-    """Refuse a schedule whose value, by `sigma_at` or `weight_at`, is none in a round known of."""
+    """Refuse a schedule with a value in a known round that `sigma_at` or `weight_at` refuses."""
     for round in range(rounds or getattr(schedule, "rounds", None) or 1):
         value_at(schedule, round, rounds)

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 
 Vector = NDArray[np.float64]
 
-LARGEST_WEIGHT = 1e18  # a document's times a query's is still a number in single precision
-MOST_LISTED = 50  # names in an error
-MOST_JOBS = 1024  # OpenMP ends the process where it has no memory for as many as are asked for
+LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
+MOST_LISTED = 50  # names that an error message lists
+MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads asked for
 
 _shortened = Repr()
 _shortened.maxstring = 120
 
 
 def quoted(text: str) -> str:
-    """Return a text as Python writes it; of a long one its beginning and end."""
+    """Return the repr of a text, shortened in the middle if it is long."""
     return _shortened.repr(text)
 
 
@@ -50,7 +50,7 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
 def refuse_where(
     wrong: NDArray[np.bool_], values: Vector, demand: str, where: str = "in row"
 ) -> None:
-    """Name the first of the values that are wrong."""
+    """Raise a ValueError that names the first wrong value and its row."""
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ValueError(f"{demand}, got {values[row]} {where} {row}.")
@@ -151,7 +151,7 @@ def queries_needed(what: str, argument: str) -> ValueError:
 
 
 def refuse_taken(name: str, item: Any, known: Mapping[str, Any]) -> None:
-    """Refuse to register a name that stands for something else than the same code run again."""
+    """Refuse a name that is registered, unless the same code registers it again."""
 
     def origin(value: Any) -> tuple[Any, Any]:
         return getattr(value, "__module__", None), getattr(value, "__qualname__", value)
@@ -163,7 +163,7 @@ def refuse_taken(name: str, item: Any, known: Mapping[str, Any]) -> None:
 def unknown_name(
     kind: str, name: str, known: Iterable[str], meant: str | None = None
 ) -> ValueError:
-    """Build the error for a name that is not registered: what exists, and what may be meant."""
+    """Build the error for an unknown name: the known names, and the one that may be meant."""
     known = sorted(known)
     if len(known) > MOST_LISTED:
         nearest = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.0)

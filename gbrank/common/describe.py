@@ -1,4 +1,4 @@
-"""Parameters in types that are hashed alike in every process."""
+"""Parameters as plain values whose hash is the same in every process."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 
 
 def describe(value: Any) -> Any:
-    """Return a value in types that are hashed alike in every process."""
+    """Return a value as plain types whose hash is the same in every process."""
     value = getattr(value, "py_func", value)  # a function that numba has compiled
     if isinstance(value, FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
@@ -18,12 +18,12 @@ def describe(value: Any) -> Any:
     if isinstance(value, CodeType):
         return describe([value.co_code, value.co_names, value.co_consts])
     if isinstance(value, BaseEstimator):
-        if clone(value) is value:  # frozen: what it has learned counts
+        if clone(value) is value:  # frozen: its fitted state counts
             return value
-        return _of_class(value, value.get_params(deep=False))
+        return _tagged_by_class(value, value.get_params(deep=False))
     if is_dataclass(value) and not isinstance(value, type):
-        own = {item.name: getattr(value, item.name) for item in fields(value) if item.compare}
-        return _of_class(value, own)
+        compared = {item.name: getattr(value, item.name) for item in fields(value) if item.compare}
+        return _tagged_by_class(value, compared)
     if isinstance(value, Mapping):
         return {name: describe(item) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
@@ -31,5 +31,5 @@ def describe(value: Any) -> Any:
     return value
 
 
-def _of_class(value: Any, content: Mapping[str, Any]) -> Any:
+def _tagged_by_class(value: Any, content: Mapping[str, Any]) -> Any:
     return [type(value).__module__, type(value).__qualname__, describe(content)]

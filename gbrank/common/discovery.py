@@ -1,4 +1,4 @@
-"""Import of all modules of a folder, so that what they register is known."""
+"""Import of all modules of a package, so that what they register is known."""
 
 import importlib
 import pkgutil

@@ -1,11 +1,11 @@
-"""Packages that gbrank needs for some things only."""
+"""Optional packages."""
 
 import importlib
 from types import ModuleType
 
 
 def needed(package: str, extra: str | None = None) -> ModuleType:
-    """Return a package, or say what installs it: an extra of gbrank's, or its own name."""
+    """Import an optional package, or say how to install it: by an extra of gbrank, or by itself."""
     try:
         return importlib.import_module(package)
     except ImportError:

@@ -1,4 +1,4 @@
-"""Files that are whole at any moment, and folders that one writer at a time uses."""
+"""Atomic writes of files, and locks on folders."""
 
 import os
 import re
@@ -16,7 +16,7 @@ NEW_FILE |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file under another name, then rename it: nobody ever reads half of it."""
+    """Write a temporary file, then rename it: readers never see half of a file."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     descriptor = os.open(temporary, NEW_FILE, 0o666)
     try:
@@ -31,25 +31,25 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def is_leftover(name: str, of: str = r".+") -> bool:
-    """Say whether a file's name is one that `replace_file` gives until the file is whole."""
+    """Say whether a name is that of a temporary file of `replace_file`."""
     return re.fullmatch(rf"\.{of}\.[0-9a-f]{{16}}\.tmp", name) is not None
 
 
 @contextmanager
 def held(folder: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold a folder until the block or process ends; say whether the system can do that."""
+    """Lock a folder until the block or process ends; yield whether it could be locked."""
     if sys.platform == "win32":
         yield False
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        alone = True
+        locked = True
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             raise
         except OSError:  # some network drives have no locks
-            alone = False
-        yield alone
+            locked = False
+        yield locked
     finally:
         os.close(descriptor)

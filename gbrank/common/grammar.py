@@ -17,9 +17,9 @@ def changed_options(value: Any) -> dict[str, Any]:
         default = item.default
         if default is MISSING and item.default_factory is not MISSING:
             default = item.default_factory()
-        own = getattr(value, item.name)
-        if item.compare and (default is MISSING or own != default):
-            changed[item.name] = own
+        current = getattr(value, item.name)
+        if item.compare and (default is MISSING or current != default):
+            changed[item.name] = current
     return changed
 
 
@@ -57,7 +57,7 @@ def _options(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str
 
 @contextmanager
 def deep_nesting_refused(text: str) -> Iterator[None]:
-    """Make a ValueError of what Python raises where a text is nested too deep to be read."""
+    """Turn what Python raises for a text that is nested too deep into a ValueError."""
     try:
         yield
     except (RecursionError, MemoryError):
@@ -91,9 +91,9 @@ def split_outside(text: str, sign: str) -> list[str]:
     """Split a text at a character, but not inside parentheses."""
     parts: list[str] = []
     begin = depth = 0
-    for found in re.finditer(rf"[(){re.escape(sign)}]", text):
-        depth += (found[0] == "(") - (found[0] == ")")
-        if found[0] == sign and depth == 0:
-            parts.append(text[begin : found.start()])
-            begin = found.end()
+    for match in re.finditer(rf"[(){re.escape(sign)}]", text):
+        depth += (match[0] == "(") - (match[0] == ")")
+        if match[0] == sign and depth == 0:
+            parts.append(text[begin : match.start()])
+            begin = match.end()
     return [*parts, text[begin:]]

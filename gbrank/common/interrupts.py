@@ -1,4 +1,4 @@
-"""Ctrl-C, where it must wait."""
+"""Blocks of code that defer Ctrl-C."""
 
 import signal
 import threading
@@ -6,30 +6,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_waiting: list[list[tuple[Any, ...]]] = []  # of the main thread, block within block
+_deferred: list[list[tuple[Any, ...]]] = []  # the signals of each open block, outermost first
 
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is over; also a decorator."""
-    # Destructors, and Python code that compiled code calls, lose exceptions or change them.
+    """Defer Ctrl-C until the block ends; also a decorator."""
+    # Destructors, and Python code called by compiled code, lose or change exceptions.
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
         yield
         return
     pending: list[tuple[Any, ...]] = []
-    _waiting.append(pending)
-    signal.signal(signal.SIGINT, lambda *received: pending.append(received))
+    _deferred.append(pending)
+    signal.signal(signal.SIGINT, lambda *signal_arguments: pending.append(signal_arguments))
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        _waiting.pop()
+        _deferred.pop()
         if pending:
             handler(*pending[-1])
 
 
 def interrupt_waits() -> bool:
-    """Say whether Ctrl-C has come in a block of this thread that lets it wait."""
+    """Say whether a Ctrl-C is deferred in a block of this thread."""
     main = threading.current_thread() is threading.main_thread()
-    return main and any(_waiting)
+    return main and any(_deferred)

@@ -5,7 +5,7 @@ from html import escape
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Return a table whose first columns hold words, the others numbers, to the right."""
+    """Return a table whose first `words` columns are text, the others right-aligned numbers."""
     rule = "|---" * words + "|---:" * (len(head) - words) + "|"
     title, *lines = (
         f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
@@ -15,7 +15,7 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: in
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """Return a table that notebooks show."""
+    """Return a table as HTML, which notebooks show."""
     title, *lines = (
         "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
         for tag, cells in (("th", head), *(("td", row) for row in rows))

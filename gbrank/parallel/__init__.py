@@ -1,1 +1,1 @@
-"""What the workers of a distributed fit tell each other, and sums in which order plays no part."""
+"""Communication of the workers of a distributed fit, and sums that no order of terms changes."""

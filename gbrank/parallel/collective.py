@@ -1,11 +1,11 @@
-"""What the workers of a distributed fit tell each other; a fit on its own has nobody to ask.
+"""Communication of the workers of a distributed fit; in a fit on one machine nothing is sent.
 
-Every worker runs the same fit on its own queries. Where a number depends on all of them, such as
-a mean curvature or a measure, it comes from here, so that all workers use the same one. All of
-them must ask for it, in the same order: so checks of arguments never do.
+Every worker runs the same fit on its own queries. A number that depends on all queries, such as a
+mean curvature or a measure, is computed here, so that all workers use the same one. All workers
+must make the same calls in the same order, so code that only some of them run must make none.
 
-Before they tell each other anything, workers say whether one of them has failed: then all of them
-end with its error.
+Before every exchange workers tell each other whether one of them has failed: if so, all of them end
+with its error.
 """
 
 import pickle
@@ -18,11 +18,11 @@ T = TypeVar("T")
 
 
 class BoosterError(ValueError):
-    """What a booster, or its connection to other workers, could not do."""
+    """A failure of a booster, or of its connection to other workers."""
 
 
 class WorkersLostError(BoosterError):
-    """What one worker sees of another one's end: never the reason why a fit failed."""
+    """Another worker has ended: a consequence of a failed fit, never its cause."""
 
 
 class Workers(Protocol):
@@ -45,7 +45,7 @@ _current: ContextVar[Workers | None] = ContextVar("workers", default=None)
 
 
 class _Failed(Exception):
-    """What takes an error that all workers know of out of their fits."""
+    """Carries an error that all workers know of out of the fit."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -53,14 +53,14 @@ class _Failed(Exception):
 
 @contextmanager
 def joined(workers: Workers) -> Iterator[None]:
-    """Make a thread one of several workers, which all end with the error of any."""
-    before = _current.set(workers)
+    """Make this thread one of several workers; an error in any of them ends all."""
+    token = _current.set(workers)
     try:
         yield
         _end_with_others(workers)
     except _Failed as failed:
         raise failed.error from None
-    except BoosterError:  # the others may be waiting inside the booster: they hear nothing
+    except BoosterError:  # the others may wait inside the booster, where no message reaches them
         raise
     except Exception as error:
         first = _first_error(workers, error)
@@ -68,15 +68,15 @@ def joined(workers: Workers) -> Iterator[None]:
             raise
         raise first from error
     finally:
-        _current.reset(before)
+        _current.reset(token)
 
 
 def _first_error(workers: Workers, error: Exception | None) -> Exception | None:
-    """Tell the others of an error, and return that of the first worker that has one."""
+    """Send this worker's error, if any, to all; return that of the first worker that has one."""
     if not workers.all_max(int(error is not None)):
         return None
     errors = workers.all_gather(None if error is None else _portable(error))
-    return next(other for other in errors if other is not None)
+    return next(shared for shared in errors if shared is not None)
 
 
 def _end_with_others(workers: Workers) -> None:
@@ -86,16 +86,16 @@ def _end_with_others(workers: Workers) -> None:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return an error that other processes can read."""
+    """Return an error that can be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # whatever the class of a user's error does
+    except Exception:  # an error of a user's class may raise anything
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
 
 
-def _others() -> Workers | None:
-    """Return the workers to ask, none of which has failed, or None."""
+def _live_workers() -> Workers | None:
+    """Return the workers, or None in a fit on one machine; end the fit if one has failed."""
     workers = _current.get()
     if workers is not None:
         _end_with_others(workers)
@@ -116,13 +116,13 @@ def own_host() -> str:
 
 def all_sum(values: T) -> T:
     """Return the sum of each number over all workers; whole numbers exactly."""
-    workers = _others()
+    workers = _live_workers()
     return values if workers is None else workers.all_sum(values)
 
 
 def all_max(values: T) -> T:
     """Return the largest of each number over all workers."""
-    workers = _others()
+    workers = _live_workers()
     return values if workers is None else workers.all_max(values)
 
 
@@ -133,5 +133,5 @@ def all_any(holds: Any) -> bool:
 
 def all_gather(value: T) -> list[T]:
     """Return the values of all workers, by rank."""
-    workers = _others()
+    workers = _live_workers()
     return [value] if workers is None else workers.all_gather(value)
