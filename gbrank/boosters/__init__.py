@@ -15,8 +15,8 @@ MODELS: dict[str, type[Model]] = {"lightgbm": LightGBMModel, "xgboost": XGBoostM
 
 
 def recognise(model: Any) -> tuple[str, Model] | None:
-    """Return a booster's name and its model, if this is a trained model of one."""
+    """Return the booster's name and the wrapped model, if this is a trained model of one."""
     for name, kind in MODELS.items():
-        if (found := kind.recognise(model)) is not None:
-            return name, found
+        if (wrapped := kind.recognise(model)) is not None:
+            return name, wrapped
     return None

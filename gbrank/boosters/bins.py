@@ -1,4 +1,4 @@
-"""Which rows bins are made of, in which order: by what they hold, not by where they stand."""
+"""The sample of rows from which bins are made: chosen by content, not by position."""
 
 import math
 
@@ -13,12 +13,12 @@ from gbrank.parallel.collective import all_sum
 
 # LightGBM's own default.
 BINNED_ROWS = 200_000
-# How many numbers are read at once.
+# How many numbers are hashed at once.
 BLOCK = 2**16
 
 
 def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
-    """Return this worker's of so many rows of all, in the order of their hashes."""
+    """Return this worker's share of a sample of `most` rows, in the order of their hashes."""
     count = math.ceil(X.shape[0] * min(1, most / all_sum(X.shape[0])))
     if not isinstance(X, FeatureBatches):
         return X[np.argsort(_keys(X))[:count]]
@@ -34,7 +34,7 @@ def bin_sample(X: Features, most: int = BINNED_ROWS) -> Features:
 def _smallest(
     keys: NDArray[np.uint64], parts: list[Features], count: int
 ) -> tuple[NDArray[np.uint64], list[Features]]:
-    """Return the rows of smallest keys, in the order of their keys."""
+    """Return the `count` smallest keys, in ascending order, and their rows."""
     chosen = np.argsort(keys, kind="stable")[:count]
     return keys[chosen], [np.concatenate(parts)[chosen]]
 

@@ -1,4 +1,4 @@
-"""Forked processes, which wait for threads that OpenMP has in their parent, and not in them."""
+"""Forked processes, which would wait forever for OpenMP threads that only their parent has."""
 
 import os
 
@@ -10,7 +10,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def check_fork(booster: str, *, starts: bool, needs: bool, instead: str) -> None:
-    """Note that a booster starts threads; refuse one that needs those that a fork left behind."""
+    """Record that a booster starts threads; refuse one that needs threads lost in a fork."""
     if needs and booster in _lost:
         raise RuntimeError(
             f"{booster} ran before this process was forked, and would wait forever for threads "

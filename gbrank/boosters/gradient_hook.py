@@ -1,4 +1,4 @@
-"""What the hooks of all boosters share."""
+"""The part of hooks that is the same for all boosters."""
 
 import sys
 import weakref
@@ -27,12 +27,12 @@ T = TypeVar("T")
 
 # XGBoost squares sums of gradients in single precision.
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
-# Below lies what is left of gradients that have underflowed, where all pairs are in order.
+# Smaller gradients are the remains of underflow, where all pairs are in order.
 SMALLEST_GRADIENT = 1e-290
 
 
 class Parts(NamedTuple):
-    """What a booster's data set consists of, but for the features; `group` are sizes of queries."""
+    """A booster's data set without its features; `group` holds the sizes of queries."""
 
     labels: Any
     group: Any
@@ -45,25 +45,25 @@ class Parts(NamedTuple):
         return Queries.resolve(len(self.labels), group=self.group)
 
 
-class PerObject(Generic[T]):
-    """What is made once for each data set, made anew if its content changes, dropped with it."""
+class PerDataset(Generic[T]):
+    """A cache of one value per data set, made anew if its content changes, dropped with it."""
 
     def __init__(self) -> None:
         self._made: dict[int, tuple[weakref.ref[Any], Parts, T]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PerObject, ()  # what it has belongs to this process's data sets
+        return PerDataset, ()  # its values belong to this process's data sets
 
     def get(self, owner: Any, parts: Parts, make: Callable[[Parts], T]) -> T:
         """Return ``make(parts)`` for a data set that consists of these arrays."""
-        place = id(owner)
-        found = self._made.get(place)
-        if found is not None and found[0]() is owner and _same(found[1], parts):
-            return found[2]
+        key = id(owner)
+        cached = self._made.get(key)
+        if cached is not None and cached[0]() is owner and _same(cached[1], parts):
+            return cached[2]
         value = make(parts)
-        kept = Parts(*(None if part is None else np.array(part) for part in parts))
-        watch = weakref.ref(owner, lambda _: self._made.pop(place, None))
-        self._made[place] = (watch, kept, value)
+        copies = Parts(*(None if part is None else np.array(part) for part in parts))
+        reference = weakref.ref(owner, lambda _: self._made.pop(key, None))
+        self._made[key] = (reference, copies, value)
         return value
 
 
@@ -77,9 +77,9 @@ def _same(a: Parts, b: Parts) -> bool:
 def caller(kind: type[T]) -> T | None:
     """Return the object of a class whose method is calling us, however indirectly.
 
-    Boosters do not tell a custom objective which round it is. The booster that is calling does:
-    nothing that counts calls can be right in cross-validation, on continuation from a model, and
-    when a data set is used again.
+    Boosters do not tell a custom objective which round it is, but the calling booster knows. A
+    count of calls would be wrong in cross-validation, on continuation from a model, and when a
+    data set is used again.
     """
     frame = sys._getframe(1)
     while frame is not None:
@@ -91,10 +91,10 @@ def caller(kind: type[T]) -> T | None:
 
 
 class GradientHook:
-    """Turns scores into what boosters take: the part that is the same for all of them.
+    """Turns scores into the derivatives that boosters take: the part common to all of them.
 
-    Its parameters are those of `lightgbm_fobj`, and `before`: where the schedule is to go on, after
-    another model's rounds. Its attribute `sigmas` has the sigma that was used in each round.
+    Its parameters are those of `lightgbm_fobj`, and `before`: another model's progress, from which
+    the schedule continues. Its attribute `sigmas` has the sigma that was used in each round.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class GradientHook:
         self.stages = stages_of(self.objective, sigma, rounds, start, before)
         self.n_jobs = n_jobs
         self.sigmas: dict[int, float] = {}
-        self._bound: PerObject[list[BoundObjective]] = PerObject()
+        self._bound: PerDataset[list[BoundObjective]] = PerDataset()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GradientHook":
         """Return itself: boosters copy their parameters, but the record is the user's."""
@@ -141,10 +141,10 @@ class GradientHook:
 
     def end_start(self, round: int) -> int:
         """Begin the objective itself now, for as many rounds as its start had; return the end."""
-        *start, own = self.stages
-        assert own.rounds is not None  # or there were no start
-        rounds = min(round, own.begin + own.rounds - round)
-        self.stages = [*start, replace(own, begin=round, rounds=rounds)]
+        *starts, main = self.stages
+        assert main.rounds is not None  # known wherever there is a start
+        rounds = min(round, main.begin + main.rounds - round)
+        self.stages = [*starts, replace(main, begin=round, rounds=rounds)]
         return round + rounds
 
     def derivatives(
@@ -153,13 +153,13 @@ class GradientHook:
     ) -> tuple[Vector, Vector]:  # fmt: skip
         """Return gradient and curvature for a round, in the booster's scale.
 
-        With the objective's own curvature, both are divided by its mean over all workers, so that
-        min_child_weight and min_sum_hessian_in_leaf count documents, as they do for squared loss.
-        Newton steps stay the same. Those of objectives that begin with another are as long as
-        sigma; under a schedule in spreads they are lengthened (see `step_factor`).
+        With the objective's own curvature, both are divided by the mean curvature of all workers,
+        so that min_child_weight and min_sum_hessian_in_leaf count documents, as for squared loss;
+        Newton steps stay the same. Objectives that begin with another one take steps of about
+        sigma; a schedule in spreads lengthens them (see `step_factor`).
         """
-        now = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
-        stage, objective = self.stages[now], self.stages[now].objective
+        index = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
+        stage, objective = self.stages[index], self.stages[index].objective
         sigma = stage.sigma(round or 0)
         if round is None and (
             len(bound) > 1 or objective.facts.annealed or stage.sigma(1) != sigma
@@ -168,22 +168,22 @@ class GradientHook:
                 "the round is not known, and sigma or the objective depends on it: the hook was "
                 "called from outside the booster's training. Use its method at_round."
             )
-        longer = 1.0
+        lengthening = 1.0
         if unit_of(stage.schedule) == "spread":
-            queries, unit = bound[now].queries, objective.facts.sigma_unit
+            queries, unit = bound[index].queries, objective.facts.sigma_unit
             scores = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
             if objective.facts.start != "none" and self.curvature == "own":
-                longer = step_factor(sigma, queries, unit)
+                lengthening = step_factor(sigma, queries, unit)
             sigma *= unit_width(scores, queries, unit)
         if round is not None:
             self.sigmas[round] = sigma
 
-        def where() -> str:  # to print an objective takes as long as short lists do
+        def where() -> str:  # called for errors only: formatting costs as much as a short list
             return f"round {'unknown' if round is None else round} of {objective}"
 
         try:
-            gradient, curvature = bound[now].gradients(scores, sigma, (round or 0) - stage.begin)
-            gradient *= longer
+            gradient, curvature = bound[index].gradients(scores, sigma, (round or 0) - stage.begin)
+            gradient *= lengthening
         except (RuntimeError, ValueError) as error:
             raise type(error)(f"{where()}: {error}") from error
         if self.curvature == "unit":
@@ -191,15 +191,15 @@ class GradientHook:
         if left_out is not None:
             gradient[left_out] = 0.0
             curvature[left_out] = 0.0
-        some = all_any((np.abs(gradient) > SMALLEST_GRADIENT).any())
-        if not some:
+        any_gradient = all_any((np.abs(gradient) > SMALLEST_GRADIENT).any())
+        if not any_gradient:
             gradient[:] = 0.0
-        if round == 0 and not some:
+        if round == 0 and not any_gradient:
             raise ValueError(
                 f"{where()}: no document has a gradient, so there is nothing to learn. Do labels "
                 "differ within queries? Do they reach the measure's threshold?"
             )
-        if not all_any((curvature > SMALLEST_CURVATURE).any()) and some:
+        if not all_any((curvature > SMALLEST_CURVATURE).any()) and any_gradient:
             raise ValueError(
                 f"{where()}: the curvature must be positive for some document, got none. Return "
                 "ones for plain gradient steps."
@@ -223,7 +223,7 @@ class MeasureHook:
 
     def __init__(self, measures: Iterable[Metric]) -> None:
         self.measures = [get_measure(measure) for measure in measures]
-        self._bound: PerObject[tuple[list[BoundMeasure], Vector | None]] = PerObject()
+        self._bound: PerDataset[tuple[list[BoundMeasure], Vector | None]] = PerDataset()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "MeasureHook":
         """Return itself; there is nothing to copy."""
@@ -241,7 +241,7 @@ class MeasureHook:
 
 
 def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> None:
-    """Divide both, in place, by the mean curvature of all workers' documents, `count` here."""
+    """Divide both, in place, by the mean curvature over all workers; `count` documents are here."""
     mean = order_free_mean(curvature, count)
     gradient /= mean
     curvature /= mean

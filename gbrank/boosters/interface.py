@@ -1,4 +1,4 @@
-"""What the ranker asks of a booster: to grow trees on given derivatives, and to keep them."""
+"""The interface of boosters: trainers that grow trees on given derivatives, and models."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -52,7 +52,7 @@ class Model(Protocol):
 
     @classmethod
     def recognise(cls, model: Any) -> "Model | None":
-        """Return what this booster, or its fitted estimator, is a model of; None for others."""
+        """Return the model of a booster of this kind or its fitted estimator; None for others."""
 
     def dump(self) -> bytes:
         """Return the model in the booster's own format."""
@@ -79,7 +79,7 @@ class Steps(Protocol):
     """A model in training."""
 
     def step(self, derivatives: Derivatives | None) -> None:
-        """Grow one tree on the derivatives at the current scores, or the built-in's."""
+        """Grow one tree on derivatives at the current scores; None stands for the built-in's."""
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
@@ -93,7 +93,7 @@ class Trainer(Steps, Protocol):
 
     @property
     def done(self) -> int:
-        """How many rounds there were."""
+        """How many rounds have been trained."""
 
     def state(self) -> State:
         """Return what a trainer of the same rows needs to go on from here, to the bit."""
@@ -102,7 +102,7 @@ class Trainer(Steps, Protocol):
         """Return the model of the first rounds."""
 
     def close(self) -> None:
-        """Let go of the other workers of a distributed fit."""
+        """Release data, and connections to the other workers of a distributed fit."""
 
 
 TrainerFactory: TypeAlias = Callable[
@@ -111,7 +111,7 @@ TrainerFactory: TypeAlias = Callable[
 
 
 def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single]:
-    """Return derivatives as boosters keep them, so that the others are gone while a tree grows."""
+    """Return derivatives as boosters keep them, so that doubles are freed before a tree grows."""
     gradient, curvature = derivatives
     return gradient.astype(np.float32), curvature.astype(np.float32)
 
@@ -125,7 +125,7 @@ def safe_names(schema: Schema) -> list[str] | None:
     return None if any(unsafe & set(name) or not name for name in names) else names
 
 
-# What gbrank sets itself, in the names of either booster, by what sets it.
+# Parameters of either booster that gbrank sets itself, by what users set instead.
 SET_BY = {
     "the argument objective": "objective",
     "the argument eval_metric": "metric eval_metric",
@@ -147,28 +147,28 @@ SET_BY = {
     "the argument n_jobs": "num_threads nthread",
     "gbrank.distributed": "machines num_machines local_listen_port",
 }
-TAKEN = {name: instead for instead, names in SET_BY.items() for name in names.split()}
+SET_INSTEAD = {name: instead for instead, names in SET_BY.items() for name in names.split()}
 
 
-def own_params(
+def user_params(
     params: dict[str, Any], aliases: dict[str, str], known: Iterable[str]
 ) -> dict[str, Any]:
-    """Return the user's `booster_params` under the booster's main names, refusing what is set."""
-    own: dict[str, Any] = {}
+    """Return the user's `booster_params` by their main names, refusing those that gbrank sets."""
+    checked: dict[str, Any] = {}
     for name, value in params.items():
         main = aliases.get(name, name)
-        if main in TAKEN:
-            raise ValueError(f"booster_params must not hold {name!r}: use {TAKEN[main]}.")
-        if main in own:
+        if main in SET_INSTEAD:
+            raise ValueError(f"booster_params must not hold {name!r}: use {SET_INSTEAD[main]}.")
+        if main in checked:
             raise ValueError(f"booster_params must not hold {main!r} twice, got {list(params)}.")
         if main not in known:
             raise unknown_name("booster parameter", name, known)
-        own[main] = value
-    return own
+        checked[main] = value
+    return checked
 
 
 def refuse_settings(settings: TreeSettings, kind: str, stateful: Iterable[str]) -> None:
-    """Refuse early stopping where no model can be cut out, and checkpoints with a hidden state."""
+    """Refuse early stopping with dart, and checkpoints where the booster has a hidden state."""
     if kind == "dart" and settings.early_stopping:
         raise ValueError(
             "early_stopping_rounds must be None with boosting='dart': later rounds rescale "
@@ -187,7 +187,7 @@ class DamagedState(ValueError):
 
 @contextmanager
 def reading_state() -> Iterator[None]:
-    """Make one error of what reading a damaged state raises."""
+    """Turn what reading a damaged state raises into a DamagedState."""
     try:
         yield
     except (KeyError, ValueError) as error:
@@ -205,7 +205,7 @@ def numbers_of(state: State, name: str, dtype: type, length: int | None = None) 
 
 
 def earlier_trees(kind: type[Model], state: State, schema: Schema) -> bytes:
-    """Return the trees that a checkpoint holds."""
+    """Return the trees that a checkpoint holds, which must have the schema's features."""
     n_features = len(kind.load(state["model"]).importances())
     if n_features != schema.n_features:
         raise ValueError(f"its trees have {n_features} features")

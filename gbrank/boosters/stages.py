@@ -1,4 +1,4 @@
-"""The stages of a fit: what an objective begins with, then the objective itself."""
+"""The stages of a fit: the objective that it begins with, if any, then its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from gbrank.schedules import Schedule, Sigma, as_schedule, check_schedule, sigma
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a fit came in the schedule of its objective: so many rounds of so many."""
+    """How far a fit came in the schedule of its objective: `done` rounds of `rounds`."""
 
     objective: str
     schedule: str
@@ -25,7 +25,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Stage:
-    """An objective and its widths, from one round on, for so many rounds."""
+    """An objective and its schedule of sigma, from round `begin` on, for `rounds` rounds."""
 
     objective: Objective
     schedule: Callable[[int, int | None], float]
@@ -36,14 +36,14 @@ class Stage:
         check_schedule(self.schedule, self.rounds, sigma_at)
 
     def sigma(self, round: int) -> float:
-        """Return sigma in a round of the fit, in the schedule's unit; it stays at the last."""
-        place = round - self.begin
+        """Return sigma in a round of the fit, in the schedule's unit; constant after the stage."""
+        stage_round = round - self.begin
         if self.rounds is not None:
-            place = min(place, self.rounds - 1)
-        return sigma_at(self.schedule, place, self.rounds)
+            stage_round = min(stage_round, self.rounds - 1)
+        return sigma_at(self.schedule, stage_round, self.rounds)
 
     def progress(self, rounds: int) -> Progress | None:
-        """Return how far the schedule is after some rounds of the fit, if that can be said."""
+        """Return how far the schedule is after some rounds of the fit; None if it is not known."""
         if self.rounds is None or not isinstance(self.schedule, Schedule):
             return None
         done = max(0, rounds - self.begin)
@@ -54,27 +54,27 @@ def stages_of(
     objective: Objective, sigma: Sigma | None, rounds: int | None, start: bool,
     before: Progress | None = None,
 ) -> list[Stage]:  # fmt: skip
-    """Return the stages of a fit: two if the objective begins with another, and is to.
+    """Return the stages of a fit: two if the objective begins with another one, and `start` is set.
 
-    After a fit `before` with the same schedule, this goes on where that left off.
+    After a fit `before` with the same schedule, there is one, which continues that schedule.
     """
     check_number(rounds, "rounds", 1, integer=True, optional=True)
     schedule = as_schedule(objective.facts.sigma if sigma is None else sigma)
     if before is not None:
-        own = Stage(objective, schedule, -before.done, before.rounds)
-        if own.progress(0) == before:
-            return [own]
-    first = objective.facts.start
-    if first == "none" or not start:
+        main = Stage(objective, schedule, -before.done, before.rounds)
+        if main.progress(0) == before:
+            return [main]
+    start_name = objective.facts.start
+    if start_name == "none" or not start:
         return [Stage(objective, schedule, 0, rounds)]
     if rounds is None:
         raise ValueError(
-            f"rounds must be given with {objective}, which begins with {first} for half of them. "
-            "start=False is for boosting from the scores of a model."
+            f"rounds must be given with {objective}, which begins with {start_name} for half of "
+            "them. start=False is for boosting from the scores of a model."
         )
     begin = rounds // 2
-    own = Stage(objective, schedule, begin, rounds - begin)
+    main = Stage(objective, schedule, begin, rounds - begin)
     if begin == 0:
-        return [own]
-    convex = get_objective(first)
-    return [Stage(convex, as_schedule(convex.facts.sigma), 0, begin), own]
+        return [main]
+    start_objective = get_objective(start_name)
+    return [Stage(start_objective, as_schedule(start_objective.facts.sigma), 0, begin), main]

@@ -11,7 +11,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class Leaf:
-    """What a tree adds to the score of the documents that end here."""
+    """A leaf: what a tree adds to the scores of the documents that reach it."""
 
     value: float
 
@@ -69,9 +69,9 @@ def with_missing_as_zero(tree: Tree) -> Tree:
 
 
 def at_most(threshold: float) -> float:
-    """Return the t for which x ≤ t says the same as x ≤ threshold of single-precision numbers x.
+    """Return the t for which x ≤ t if and only if x ≤ threshold, for single-precision x.
 
-    Rounding to the nearest would send an x between the two to the other side.
+    Rounding the threshold to the nearest number could move it past an x.
     """
     clipped = min(max(threshold, -LARGEST), LARGEST)
     nearest = np.float32(clipped)
@@ -81,7 +81,7 @@ def at_most(threshold: float) -> float:
 
 
 def above(threshold: float) -> float:
-    """Return the t for which x < t says the same as x ≤ threshold of single-precision numbers x."""
+    """Return the t for which x < t if and only if x ≤ threshold, for single-precision x."""
     below = at_most(threshold)
     if below == LARGEST:
         return LARGEST

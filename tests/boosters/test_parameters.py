@@ -4,7 +4,7 @@ import lightgbm as lgb
 import pytest
 
 from gbrank import GBRanker, make_cubic
-from gbrank.boosters.interface import TAKEN
+from gbrank.boosters.interface import SET_INSTEAD
 from gbrank.boosters.lightgbm.parameters import ALIASES, known_names
 
 
@@ -19,7 +19,7 @@ def test_every_name_that_lightgbm_knows() -> None:
 def test_names_of_training() -> None:
     """All that gbrank sets itself is among them, and what only predicts or reads files is not."""
     xgboost_only = {"base_score", "eval_metric", "seed_per_iteration"}
-    assert {ALIASES.get(name, name) for name in TAKEN} - known_names() == xgboost_only
+    assert {ALIASES.get(name, name) for name in SET_INSTEAD} - known_names() == xgboost_only
     assert "path_smooth" in known_names()
     assert "output_model" not in known_names()
 

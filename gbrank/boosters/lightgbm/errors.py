@@ -1,4 +1,4 @@
-"""LightGBM's exception, as gbrank's, and a check of what it would not return from."""
+"""LightGBM's exception as gbrank's, and a check for forks, in which it would wait forever."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,13 +9,13 @@ from gbrank.boosters.forks import check_fork
 
 
 def check_threads(n_jobs: int) -> None:
-    """Refuse several threads in a fork of a process in which LightGBM has run, on any number."""
+    """Refuse several threads in a process forked from one in which LightGBM has run."""
     check_fork("LightGBM", starts=True, needs=n_jobs > 1, instead="set n_jobs=1 here")
 
 
 @contextmanager
 def translated(message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
-    """Raise what LightGBM says as a ValueError, after a message of ours."""
+    """Turn a LightGBMError into a ValueError, whose text begins with `message`."""
     try:
         yield
     except LightGBMError as error:

@@ -40,9 +40,9 @@ class LightGBMObjective(GradientHook):
     def at_round(
         self, round: int | None, first: Any, second: Any, weight: Any = None, group: Any = None
     ) -> tuple[Vector, Vector]:
-        """Return gradient and curvature in a given round, for training loops of one's own.
+        """Return gradient and curvature in a given round, for training loops of your own.
 
-        It is from 0, or None if it is not known, which only a constant sigma allows.
+        Rounds count from 0. None, an unknown round, is allowed only if sigma is constant.
         """
         return self.of_data(*_arguments(first, second, weight, group), round)
 
@@ -59,7 +59,7 @@ class LightGBMEvaluation(MeasureHook):
 
 
 def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
-    """Return the object that stands for the data set, what is in it, and scores."""
+    """Return the object that identifies the data set, its content, and the scores."""
     if isinstance(second, lgb.Dataset):
         parts = _parts(second.get_label(), second.get_group(), second.get_weight())
         return second, parts, first

@@ -8,10 +8,10 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 
-from gbrank.boosters.interface import TreeSettings, own_params
+from gbrank.boosters.interface import TreeSettings, user_params
 from gbrank.parallel.collective import all_gather, n_workers, own_host
 
-# What keeps a state between rounds, or grows splits where there is nothing to gain.
+# Parameters that keep a state between rounds, or force splits that gain nothing.
 STATEFUL = (
     "cegb_penalty_feature_coupled", "cegb_penalty_feature_lazy", "cegb_penalty_split",
     "cegb_tradeoff", "data_sample_strategy", "forcedsplits_filename", "use_quantized_grad",
@@ -91,14 +91,14 @@ def known_names() -> frozenset[str]:
 
 
 def tree_params(settings: TreeSettings) -> dict[str, Any]:
-    """Return what LightGBM is given for these settings."""
-    own = own_params(settings.params, ALIASES, known_names())
-    layout = {} if "force_row_wise" in own else {"force_col_wise": True}
-    smallest, sampling = settings.min_child_samples, {}
+    """Return LightGBM's parameters for these settings."""
+    user = user_params(settings.params, ALIASES, known_names())
+    layout = {} if "force_row_wise" in user else {"force_col_wise": True}
+    min_data, sampling = settings.min_child_samples, {}
     if settings.subsample < 1 and settings.built_in is not None:
         sampling = {"bagging_fraction": settings.subsample, "bagging_freq": 1}
     elif settings.subsample < 1:
-        smallest = round(smallest / settings.subsample)  # those left out are counted too
+        min_data = round(min_data / settings.subsample)  # LightGBM counts those left out too
     return {
         "objective": settings.built_in or "none",
         "metric": "none",
@@ -106,7 +106,7 @@ def tree_params(settings: TreeSettings) -> dict[str, Any]:
         "learning_rate": settings.learning_rate,
         "num_leaves": settings.num_leaves,
         "max_depth": -1 if settings.max_depth is None else settings.max_depth,
-        "min_data_in_leaf": smallest,
+        "min_data_in_leaf": min_data,
         "feature_fraction": settings.colsample,
         "extra_trees": settings.extra_trees,
         "lambda_l2": settings.reg_lambda,
@@ -118,12 +118,12 @@ def tree_params(settings: TreeSettings) -> dict[str, Any]:
         "verbosity": -1,
         **sampling,
         "boosting": "gbdt",
-        **own,
+        **user,
     }
 
 
 def network_params() -> dict[str, Any]:
-    """Return what lets LightGBM grow trees together with all workers of a distributed fit."""
+    """Return the parameters that connect LightGBM to all workers of a distributed fit."""
     if n_workers() == 1:
         return {}
     with socket.socket() as free:
@@ -138,21 +138,21 @@ def network_params() -> dict[str, Any]:
 
 
 def draws_features(params: dict[str, Any]) -> bool:
-    """Say whether LightGBM draws features at random, or splits."""
+    """Say whether LightGBM draws features or thresholds at random."""
     drawn = params["feature_fraction"] < 1 or params["extra_trees"]
     return drawn or "feature_fraction_bynode" in params
 
 
 def stateful(params: dict[str, Any], settings: TreeSettings) -> list[str]:
-    """Return what keeps training from going on to the same model."""
-    found = [name for name in STATEFUL if name in params]
+    """Return the settings that keep a resumed fit from giving the same model."""
+    obstacles = [name for name in STATEFUL if name in params]
     if params["boosting"] != "gbdt":
-        found.append(f"boosting={params['boosting']!r}")
+        obstacles.append(f"boosting={params['boosting']!r}")
     if settings.built_in is not None:
         if draws_features(params) or "bagging_fraction" in params:
-            found.append("sampling by the booster's own objective")
+            obstacles.append("sampling by the booster's own objective")
         if "linear_tree" in params:
-            found.append("linear_tree and the booster's own objective")
+            obstacles.append("linear_tree and the booster's own objective")
         if "xendcg" in settings.built_in:
-            found.append("its rank_xendcg")
-    return found
+            obstacles.append("its rank_xendcg")
+    return obstacles

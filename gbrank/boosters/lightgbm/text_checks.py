@@ -1,4 +1,4 @@
-"""Checks of a model in LightGBM's text format, which LightGBM itself reads as it stands."""
+"""Checks of a model in LightGBM's text format, which LightGBM itself does not check."""
 
 import re
 
@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.tree_checks import DamagedTree, check_tree, integers, numbers, whole
 
-# Numbers of a tree that only have to be numbers: one for each split, and one for each leaf.
+# Fields of a tree that may hold any finite numbers: one for each split, or one for each leaf.
 OF_SPLITS = ("split_gain", "threshold", "internal_value", "internal_weight", "internal_count")
 OF_LEAVES = ("leaf_value", "leaf_weight", "leaf_count", "leaf_const")
 NEEDED = ("threshold", "leaf_value")
 MOST_FEATURES = 2**24
-DECISIONS = 16  # 1: of a category, 2: missing values go left, 4 and 8: which these are
+DECISIONS = 16  # bits: 1 by category, 2 missing goes left, 4 and 8 what is missing
 END = "\nend of trees\n"
 
 
@@ -24,7 +24,7 @@ def split_model(text: str) -> tuple[str, list[str], str]:
 
 
 def check_text(text: str) -> None:
-    """Refuse a model that LightGBM could not read, or would follow out of its memory."""
+    """Refuse a model that LightGBM cannot read, or that would lead it out of its memory."""
     if "\0" in text or END not in text:
         raise DamagedTree("it must have an end of trees")
     head, blocks, _ = split_model(text)
@@ -56,7 +56,7 @@ def _check_block(tree: dict[str, str], n_features: int) -> None:
     if not 1 <= leaves <= len(tree.get("leaf_value", "")):
         raise DamagedTree("num_leaves must be the number of leaves")
     n = leaves - 1
-    found = {
+    values = {
         name: numbers(tree.get(name, "").split(), name, size)
         for names, size in ((OF_SPLITS, n), (OF_LEAVES, leaves))
         for name in names
@@ -69,7 +69,7 @@ def _check_block(tree: dict[str, str], n_features: int) -> None:
     check_tree(_integers(tree, "left_child", n), _integers(tree, "right_child", n), leaves)
     if cats:
         _check_categories(tree, cats)
-    by_category = found["threshold"][kinds % 2 == 1]
+    by_category = values["threshold"][kinds % 2 == 1]
     integers(by_category, "threshold of a category", len(by_category), 0, cats)
 
 

@@ -86,12 +86,12 @@ class LightGBMModel:
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
-        found = self.native.dump_model()["tree_info"]
-        return [_tree(item["tree_structure"]) for item in found]
+        infos = self.native.dump_model()["tree_info"]
+        return [_tree(info["tree_structure"]) for info in infos]
 
 
 def joined_trees(first: str, second: str, leave_out: int) -> str:
-    """Return the text of a model with the trees of two, but for the first ones of the second."""
+    """Return the text of a model with the first's trees, and the second's but for `leave_out`."""
     head, trees, _ = split_model(first)
     _, more, tail = split_model(second)
     # Without the sizes of trees, LightGBM reads one after the other.

@@ -40,11 +40,11 @@ from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_gather, n_workers
 
 REFUSED = "LightGBM refuses the parameters or data"
-SEEDS = ("feature_fraction_seed", "extra_seed")  # of what it draws
+SEEDS = ("feature_fraction_seed", "extra_seed")  # the seeds of LightGBM's draws for a tree
 
 
 class BatchSequence(lgb.Sequence):
-    """Batches in the form in which LightGBM fills bins: block after block, from the first."""
+    """Batches as LightGBM reads them to fill bins: block after block, from the first."""
 
     def __init__(self, X: FeatureBatches) -> None:
         self.batch_size = block_rows(X)
@@ -75,22 +75,22 @@ class LightGBMTrainer:
                 "booster_params must not set boosting='rf': a random forest does not boost, "
                 "and takes no objective of gbrank. Use 'gbdt' or 'dart'."
             )
-        in_the_way = stateful(params, settings)
-        refuse_settings(settings, params["boosting"], in_the_way)
-        self._seeds: dict[str, int] = {}  # of what each round draws anew
-        if draws_features(params) and settings.built_in is None and not in_the_way:
+        obstacles = stateful(params, settings)
+        refuse_settings(settings, params["boosting"], obstacles)
+        self._seeds: dict[str, int] = {}  # those to change in each round
+        if draws_features(params) and settings.built_in is None and not obstacles:
             self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
-        self._given = {name: params[name] for name in ("seed", *SEEDS) if name in params}
+        self._given_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
         self._earlier: str | None = None  # the model that training goes on from
-        self._trees = [0]  # after each round: one that finds no split adds none
+        self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:
             with reading_state():
                 self._earlier = earlier_trees(LightGBMModel, state, schema).decode()
-                self._trees = _tree_counts(state, self._earlier)
+                self._n_trees = _tree_counts(state, self._earlier)
                 train, *valid = _with_scores([train, *valid], state)
-        self._before = self._trees[-1]
-        self._stumps = 0  # how many trees of this booster are not part of the model
-        self._places: Any = slice(None)  # of the training rows, in the order that they were given
+        self._n_earlier = self._n_trees[-1]
+        self._n_dummies = 0  # how many trees of this booster are not part of the model
+        self._places: Any = slice(None)  # where the booster has each training row
         if settings.built_in is not None:
             self._places = np.argsort(train.queries.order)
             train = train.grouped()
@@ -108,11 +108,11 @@ class LightGBMTrainer:
             of_valid = _dataset(rows.X, params, schema, data, rows.init_score)
             self._booster.add_valid(of_valid, f"valid_{i}")
         if state is not None and settings.built_in is None:
-            # LightGBM's first tree is not as the others: it is kept even without a split, and
-            # has no linear functions in its leaves. So it is one without gradients.
+            # LightGBM keeps its first tree even without a split, and gives it no linear
+            # functions. So the first is a dummy, grown without gradients.
             nothing = np.zeros(len(train.labels)), np.ones(len(train.labels))
             self._booster.update(fobj=lambda *_: nothing)
-            self._stumps = 1
+            self._n_dummies = 1
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
@@ -120,14 +120,14 @@ class LightGBMTrainer:
         if derivatives is not None:
 
             def fobj(scores: Vector, _: lgb.Dataset) -> tuple[Single, Single]:
-                # Not before: in its first round, LightGBM resets parameters by itself.
+                # No earlier: in its first round, LightGBM itself resets parameters.
                 self._reseed(self.done)
                 return single_precision(derivatives(scores))
 
         with translated("LightGBM could not grow a tree", BoosterError):
             self._booster.update(fobj=fobj)
-        grown = self._booster.current_iteration() - self._stumps
-        self._trees.append(self._before + grown)
+        grown = self._booster.current_iteration() - self._n_dummies
+        self._n_trees.append(self._n_earlier + grown)
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
@@ -140,14 +140,14 @@ class LightGBMTrainer:
 
     @property
     def done(self) -> int:
-        """How many rounds there were."""
-        return len(self._trees) - 1
+        """How many rounds have been trained."""
+        return len(self._n_trees) - 1
 
     def state(self) -> State:
-        """Return the trees and the scores, whose last bits the trees do not determine."""
+        """Return the trees, and the scores, whose last bits the trees do not determine."""
         scores = [self.train_scores(), *self.valid_scores()]
         return {
-            "trees": np.array(self._trees, dtype=np.int64).tobytes(),
+            "trees": np.array(self._n_trees, dtype=np.int64).tobytes(),
             "model": self._text().encode(),
             **{f"scores_{i}": values.tobytes() for i, values in enumerate(scores)},
         }
@@ -156,22 +156,22 @@ class LightGBMTrainer:
     def finish(self, rounds: int) -> LightGBMModel:
         """Return the model of the first rounds."""
         if self._seeds:
-            self._booster.reset_parameter(self._given)  # for the parameters in the model's text
-        whole = self._booster
+            self._booster.reset_parameter(self._given_seeds)  # as the model's text records them
+        booster = self._booster
         if self._earlier is not None:
-            whole = lgb.Booster(model_str=self._text())
-        text = whole.model_to_string(num_iteration=self._trees[rounds])
+            booster = lgb.Booster(model_str=self._text())
+        text = booster.model_to_string(num_iteration=self._n_trees[rounds])
         return LightGBMModel(lgb.Booster(model_str=text))
 
     def close(self) -> None:
-        """Let go of the other workers of a distributed fit."""
+        """Disconnect from the other workers of a distributed fit."""
         if n_workers() > 1:
             self._booster.free_network()
 
     def _text(self) -> str:
         """Return the text of all trees so far."""
         text = str(self._booster.model_to_string(num_iteration=-1))
-        return text if self._earlier is None else joined_trees(self._earlier, text, self._stumps)
+        return text if self._earlier is None else joined_trees(self._earlier, text, self._n_dummies)
 
     def _reseed(self, round: int) -> None:
         """Make what a round draws depend on the seed and the round only."""
@@ -183,7 +183,7 @@ class LightGBMTrainer:
 
 
 def _with_scores(parts: list[Rows], state: State) -> list[Rows]:
-    """Return training and validation rows with the scores that they had."""
+    """Return training and validation rows with the checkpoint's scores as initial scores."""
     return [
         replace(rows, init_score=numbers_of(state, f"scores_{i}", float, len(rows.labels)))
         for i, rows in enumerate(parts)
@@ -191,7 +191,7 @@ def _with_scores(parts: list[Rows], state: State) -> list[Rows]:
 
 
 def _tree_counts(state: State, text: str) -> list[int]:
-    """Return how many trees there were after each round that a checkpoint knows of."""
+    """Return the number of trees after each round of a checkpoint."""
     counts = numbers_of(state, "trees", np.int64)
     n_trees = len(split_model(text)[1])
     if counts[:1].tolist() != [0] or not np.isin(np.diff(counts), [0, 1]).all():
@@ -202,7 +202,7 @@ def _tree_counts(state: State, text: str) -> list[int]:
 
 
 def _capture(evaluate: Any) -> list[Vector]:
-    """Let LightGBM hand its scores to a metric, which keeps them."""
+    """Return the scores that LightGBM hands to a metric, one vector for each data set."""
     seen: list[Vector] = []
 
     def keep(scores: Any, _: lgb.Dataset) -> tuple[str, float, bool]:
@@ -216,14 +216,14 @@ def _capture(evaluate: Any) -> list[Vector]:
 def _bins(
     X: Features, params: dict[str, Any], schema: Schema, settings: TreeSettings
 ) -> lgb.Dataset | None:
-    """Return what has the bins of a sample of all workers' rows, where LightGBM would take others.
+    """Return a data set with the bins of a sample of all workers' rows; None if LightGBM's own do.
 
-    By itself, it would draw rows by their place, and take each feature's bins from one worker.
+    LightGBM itself draws rows by position, and takes each feature's bins from one worker.
     """
     most = params.get("bin_construct_sample_cnt", BINNED_ROWS)
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
-    as_it_is = settings.built_in is not None or X.shape[0] <= most
-    if n_workers() == 1 and as_it_is and not isinstance(X, FeatureBatches):
+    own_bins_do = settings.built_in is not None or X.shape[0] <= most
+    if n_workers() == 1 and own_bins_do and not isinstance(X, FeatureBatches):
         return None
     parts = all_gather(bin_sample(X, most))
     sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

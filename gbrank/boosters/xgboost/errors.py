@@ -1,4 +1,4 @@
-"""XGBoost's exception, as gbrank's, and a check of what it would not return from."""
+"""XGBoost's exception as gbrank's, and a check for forks, in which it would wait forever."""
 
 import re
 from collections.abc import Iterator
@@ -9,18 +9,18 @@ from xgboost.core import XGBoostError
 from gbrank.boosters.forks import check_fork
 from gbrank.parallel.collective import WorkersLostError
 
-# A source file of XGBoost that only fails when another worker has ended while it was waited for.
+# Source files of XGBoost that fail only if another worker ends while this one waits for it.
 IN_COLLECTIVE = re.compile(r"[/\\]collective[/\\]")
 
 
 def check_threads(n_jobs: int) -> None:
-    """Refuse a fork of a process in which XGBoost has threads: even alone it waits for them."""
+    """Refuse a process forked after XGBoost started threads: even one thread waits for them."""
     check_fork("XGBoost", starts=n_jobs > 1, needs=True, instead="set n_jobs=1 before the fork")
 
 
 @contextmanager
 def translated(message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
-    """Raise what XGBoost says as a ValueError, after a message of ours."""
+    """Turn an XGBoostError into a ValueError, whose text begins with `message`."""
     try:
         yield
     except XGBoostError as error:

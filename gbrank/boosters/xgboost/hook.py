@@ -30,9 +30,9 @@ class XGBoostObjective(GradientHook):
         )
 
     def at_round(self, round: int | None, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
-        """Return gradient and curvature in a given round, for training loops of one's own.
+        """Return gradient and curvature in a given round, for training loops of your own.
 
-        It is from 0, or None if it is not known, which only a constant sigma allows.
+        Rounds count from 0. None, an unknown round, is allowed only if sigma is constant.
         """
         return self.of_data(data, _parts(data), scores, round)
 

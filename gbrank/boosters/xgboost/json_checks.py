@@ -1,4 +1,4 @@
-"""Checks of a model in XGBoost's JSON format, whose trees XGBoost itself follows as they stand."""
+"""Checks of a model in XGBoost's JSON format, whose trees XGBoost itself does not check."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ MOST_CATEGORIES = 2**24  # XGBoost's own limit
 
 
 def check_json(content: bytes) -> None:
-    """Refuse a model that XGBoost could not read, or would follow out of its memory."""
+    """Refuse a model that XGBoost cannot read, or that would lead it out of its memory."""
     try:
         learner = json.loads(content)["learner"]
         booster = learner["gradient_booster"]
@@ -62,11 +62,11 @@ def _check_one(tree: dict[str, Any], n_features: int) -> None:
     inner = left != -1
     if ((right == -1) == inner).any():
         raise DamagedTree("a node must have two children or none")
-    # Inner nodes and leaves, numbered each by themselves.
-    place = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
+    # `check_tree` numbers inner nodes and leaves separately.
+    numbering = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
     if inner[0]:
         leaves = int((~inner).sum()) - whole(param.get("num_deleted", 0))
-        check_tree(place[left[inner]], place[right[inner]], leaves)
+        check_tree(numbering[left[inner]], numbering[right[inner]], leaves)
     parents = integers(tree["parents"], "parents", n)
     if parents[0] != NO_PARENT or any(
         (parents[children[inner]] != np.flatnonzero(inner)).any() for children in (left, right)
@@ -78,10 +78,10 @@ def _check_one(tree: dict[str, Any], n_features: int) -> None:
 
 
 def _check_categories(tree: dict[str, Any], split_type: NDArray[np.int64]) -> None:
-    every, count = tree["categories"], len(tree["categories_nodes"])
-    integers(every, "categories", len(every), 0, MOST_CATEGORIES)
+    codes, count = tree["categories"], len(tree["categories_nodes"])
+    integers(codes, "categories", len(codes), 0, MOST_CATEGORIES)
     nodes, starts, sizes = (integers(tree[name], name, count) for name in CATEGORIES)
-    if (starts < 0).any() or (sizes < 1).any() or (starts + sizes > len(every)).any():
+    if (starts < 0).any() or (sizes < 1).any() or (starts + sizes > len(codes)).any():
         raise DamagedTree("categories_segments must be within categories")
     if not np.array_equal(np.sort(nodes), np.flatnonzero(split_type)):
         raise DamagedTree("categories_nodes must be the splits of categories")

@@ -1,4 +1,4 @@
-"""Data as XGBoost takes them: batches page by page, kept in files."""
+"""Data as XGBoost takes them; batches go in page by page, and are kept in files."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -18,13 +18,13 @@ from gbrank.data.schema import Features, Schema
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError
 
-# How far initial scores may be rounded, in their standard deviations.
+# The coarsest rounding of initial scores, in units of their standard deviation.
 COARSEST = 1e-3
 # XGBoost's own default.
 MAX_BIN = 256
-# What may need more of the data than its bins.
+# Parameters that may need the data themselves, not only their bins.
 UNBINNED = {"process_type", "updater"}
-# What matrices are told of pages that tell the rest themselves.
+# Options of a matrix of pages; the pages have the others.
 OF_PAGES = ("nthread", "enable_categorical")
 NOT_HELD = "X must be what XGBoost can hold"
 
@@ -45,7 +45,7 @@ class Pages(xgb.DataIter):
     def next(self, input_data: Callable[..., None]) -> bool:
         """Hand over a block, or say that there is none."""
         if interrupt_waits():
-            raise RuntimeError("interrupted")  # what holds Ctrl-C raises it then
+            raise RuntimeError("interrupted")  # the block that defers Ctrl-C then raises it
         block = next(self._blocks, None)
         if block is None:
             return False
@@ -57,7 +57,7 @@ def as_matrix(
     X: Features, schema: Schema, n_jobs: int, init_score: Vector | None = None,
     folder: str = "", name: str = "",
 ) -> xgb.DMatrix:  # fmt: skip
-    """Return features, with initial scores if there are any, and batches kept in a folder."""
+    """Return features with any initial scores; batches are kept in files in `folder`."""
     options, margin = _options(schema, n_jobs), _margin(init_score)
     data: Any = as_dense(X)
     if isinstance(X, FeatureBatches):
@@ -70,17 +70,17 @@ def as_matrix(
 
 
 def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings, folder: str) -> xgb.DMatrix:
-    """Return data with bins that do not depend on the order of rows, as XGBoost's own would."""
-    own = settings.params
-    hist = own.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(own)
+    """Return data in bins that, unlike XGBoost's own, do not depend on the order of rows."""
+    user = settings.params
+    hist = user.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(user)
     in_batches = isinstance(rows.X, FeatureBatches)
     if in_batches and not hist:
         raise ValueError(
             "booster_params must leave XGBoost's tree_method as it is, 'hist', where X is "
-            f"read in batches, got {own}."
+            f"read in batches, got {user}."
         )
     if in_batches or (hist and settings.built_in is None):
-        options = _options(schema, settings.n_jobs) | {"max_bin": own.get("max_bin", MAX_BIN)}
+        options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin", MAX_BIN)}
         margin = _margin(rows.init_score)
         with translated(NOT_HELD, BoosterError):
             data = _binned(as_dense(rows.X), options, folder)
@@ -94,27 +94,27 @@ def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings, folder: 
 
 
 def _binned(X: Features, options: dict[str, Any], folder: str) -> xgb.DMatrix:
-    """Return data in the bins of a sample, those of batches kept in a folder."""
+    """Return data in the bins of a sample; those of batches are kept in files in `folder`."""
     largest = np.full((1, X.shape[1]), np.nan)
 
-    def seen(block: Any) -> Any:
+    def track_largest(block: Any) -> Any:
         np.fmax(largest, np.fmax.reduce(as_dense(block), axis=0, keepdims=True), out=largest)
         return block
 
     in_batches = isinstance(X, FeatureBatches)
-    sample = bin_sample(mapped(X, seen) if in_batches else seen(X))
+    sample = bin_sample(mapped(X, track_largest) if in_batches else track_largest(X))
     if len(sample) < X.shape[0]:
-        # Where a number is beyond the last bin, a new row goes another way than it did in training.
+        # Beyond the last bin, a value would go another way in prediction than in training.
         sample = np.concatenate([sample, largest], dtype=sample.dtype)
     bins = xgb.QuantileDMatrix(sample, **options)
     if not in_batches:
         return xgb.QuantileDMatrix(X, ref=bins, **options)
-    own = {name: options[name] for name in ("max_bin", *OF_PAGES)}
-    return xgb.ExtMemQuantileDMatrix(Pages(X, folder, "train", options), ref=bins, **own)
+    page_options = {name: options[name] for name in ("max_bin", *OF_PAGES)}
+    return xgb.ExtMemQuantileDMatrix(Pages(X, folder, "train", options), ref=bins, **page_options)
 
 
 def _margin(init_score: Vector | None) -> Vector | None:
-    """Return initial scores, if XGBoost can tell them apart."""
+    """Return initial scores, refusing those that single precision cannot tell apart."""
     if init_score is None:
         return None
     step = np.spacing(np.float32(np.abs(init_score).max()))
@@ -128,12 +128,12 @@ def _margin(init_score: Vector | None) -> Vector | None:
 
 
 def as_dense(X: Features) -> Matrix:
-    """Return a dense matrix: XGBoost takes what a sparse one leaves out as missing, not as 0."""
+    """Return a dense matrix: XGBoost takes what a sparse one does not store as missing, not 0."""
     return X.toarray() if sp.issparse(X) else X
 
 
 def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
-    """Return how XGBoost is to read the columns."""
+    """Return the options that say how XGBoost reads the columns."""
     check_threads(n_jobs)
     types = ["q"] * schema.n_features
     for position in schema.categorical:

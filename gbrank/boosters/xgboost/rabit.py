@@ -1,4 +1,4 @@
-"""How the workers of a distributed fit meet and talk: XGBoost's collective."""
+"""How the workers of a distributed fit connect and communicate: XGBoost's collective."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ class MeetingPoint(RabitTracker):
 
 @contextmanager
 def meeting(arguments: dict[str, Any], rank: int, host: str) -> Iterator[None]:
-    """Make this thread the worker of a rank, once all of them are there."""
+    """Make this thread the worker of this rank, once all workers are connected."""
     with (
         xgb.config_context(verbosity=0),
         CommunicatorContext(**arguments, dmlc_task_id=f"{rank:08}"),

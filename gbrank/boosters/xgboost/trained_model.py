@@ -42,7 +42,7 @@ class XGBoostModel:
         """Return the model that a booster or a fitted XGBModel is, or None."""
         if isinstance(model, xgb.XGBModel) and model.__sklearn_is_fitted__():
             if not np.isnan(model.missing):
-                return None  # it reads X in a way that its booster does not know of
+                return None  # how it reads X is not known to its booster
             model = model.get_booster()
             best = model.attr("best_iteration")
             model = model if best is None else model[: int(best) + 1]
@@ -69,13 +69,13 @@ class XGBoostModel:
         check_threads(usable_threads(None))
         try:
             expected = self.native.num_features()
-            if X.shape[1] != expected:  # XGBoost takes columns that lack as missing values
+            if X.shape[1] != expected:  # XGBoost would take absent columns as missing values
                 raise ValueError(f"it has {X.shape[1]} columns, expected {expected}.")
             data = xgb.DMatrix(X, enable_categorical=True)
             scores = self.native.predict(
                 data, output_margin=True, validate_features=data.feature_names is not None
             )
-        except ValueError as error:  # XGBoost's own is one
+        except ValueError as error:  # XGBoostError is one
             raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
         return np.asarray(scores, dtype=np.float64)
 
@@ -97,9 +97,9 @@ class XGBoostModel:
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score where the base score is 0, as in gbrank."""
-        found = json.loads(self.dump())["learner"]["gradient_booster"]
-        trees = found.get("gbtree", found)["model"]["trees"]  # those of "dart" have weights
-        weights = found.get("weight_drop", [1.0] * len(trees))
+        booster = json.loads(self.dump())["learner"]["gradient_booster"]
+        trees = booster.get("gbtree", booster)["model"]["trees"]  # those of "dart" have weights
+        weights = booster.get("weight_drop", [1.0] * len(trees))
         return [
             _tree(tree, weight, _categories(tree))
             for tree, weight in zip(trees, weights, strict=True)
@@ -128,7 +128,7 @@ def _tree(
 
 
 def _last_before(threshold: np.float32) -> float:
-    """Return the largest number that is below the threshold once it is in single precision."""
+    """Return the largest double that is below the threshold when rounded to single precision."""
     below = np.nextafter(threshold, np.float32(-np.inf))
     middle = (float(below) + float(threshold)) / 2
     return middle if np.float32(middle) < threshold else float(np.nextafter(middle, -np.inf))

@@ -15,10 +15,10 @@ from gbrank.boosters.interface import (
     State,
     TreeSettings,
     earlier_trees,
-    own_params,
     reading_state,
     refuse_settings,
     single_precision,
+    user_params,
 )
 from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
@@ -32,15 +32,15 @@ from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_max
 
 REFUSED = "XGBoost refuses the parameters or data"
-# What draws features, besides colsample.
+# Parameters that draw features, besides colsample.
 DRAWING = ("colsample_bylevel", "colsample_bynode")
 # Parameters in units of the gradient, or of its square.
 OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
 # Gradients below this are scaled up, where the mean curvature is 1.
 SMALL = 1.0
-# By 2 to this power at most: the learning rate and the leaves must be numbers in single precision.
+# By at most 2 to this power: learning rate and leaves must be numbers in single precision.
 LARGEST_POWER = 100
-# What keeps a state between rounds.
+# Parameters that keep a state between rounds.
 STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
 # Parameters that a booster's saved configuration does not list.
 UNLISTED = ("debug_synchronize", "max_cached_hist_node", "verbosity")
@@ -67,8 +67,8 @@ class XGBoostTrainer:
         if kind == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
         refuse_settings(settings, str(kind), _stateful(settings))
-        self._keyed = params["seed_per_iteration"]
-        self._places: Any = slice(None)  # of the training rows, in the order that they were given
+        self._seed_each_round = params["seed_per_iteration"]
+        self._places: Any = slice(None)  # where the booster has each training row
         if settings.built_in is not None:
             if train.sample_weight is not None:
                 raise ValueError(
@@ -77,10 +77,10 @@ class XGBoostTrainer:
                 )
             self._places = np.argsort(train.queries.order)
             train = train.grouped()
-        # As a parameter of the booster it would be the whole process's, for good.
+        # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = settings.params.get("verbosity", 0)
         with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
-            own = _checked_own(settings, params, schema.n_features)
+            user = _checked(settings, params, schema.n_features)
         in_batches = any(isinstance(rows.X, FeatureBatches) for rows in (train, *valid))
         with ExitStack() as files:
             folder = ""
@@ -98,12 +98,12 @@ class XGBoostTrainer:
                     with reading_state():
                         trees = earlier_trees(XGBoostModel, state, schema)
                         self._booster.load_model(bytearray(trees))
-                self._booster.set_param(params | own)
+                self._booster.set_param(params | user)
                 _warn_of_no_gpu(self._booster, settings)
             self._files = files.pop_all()
         self._rate = settings.learning_rate
         self._power = 0
-        self._fixed_scale = kind == "dart" or not own.keys().isdisjoint(OF_GRADIENTS)
+        self._fixed_scale = kind == "dart" or not user.keys().isdisjoint(OF_GRADIENTS)
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
@@ -111,8 +111,8 @@ class XGBoostTrainer:
             xgb.config_context(verbosity=self._verbosity),
             translated("XGBoost could not grow a tree", BoosterError),
         ):
-            if self._keyed:
-                # What draws features has a state of its own, which loading makes anew.
+            if self._seed_each_round:
+                # The sampler of features has a state, which loading the configuration resets.
                 self._booster.load_config(self._booster.save_config())
             rounds = self._booster.num_boosted_rounds()
             fobj = None if derivatives is None else partial(self._scaled, derivatives)
@@ -129,11 +129,11 @@ class XGBoostTrainer:
 
     @property
     def done(self) -> int:
-        """How many rounds there were."""
+        """How many rounds have been trained."""
         return int(self._booster.num_boosted_rounds())
 
     def state(self) -> State:
-        """Return the trees, from which XGBoost has the same scores again."""
+        """Return the trees, from which XGBoost computes the same scores again."""
         return {"model": XGBoostModel(self._booster).dump()}
 
     @interrupts_held()
@@ -143,14 +143,14 @@ class XGBoostTrainer:
 
     @interrupts_held()
     def close(self) -> None:
-        """Let go of the data, and of their files. Who connected the workers disconnects them."""
+        """Release the data and their files; `meeting` connects and disconnects workers."""
         del self._booster, self._train, self._valid
         self._files.close()
 
     def _scaled(
         self, derivatives: Derivatives, scores: Vector, _: xgb.DMatrix
     ) -> tuple[Single, Single]:
-        """Return derivatives, tiny gradients times a power of two that divides the learning rate.
+        """Return derivatives; a power of two scales tiny gradients up and the learning rate down.
 
         XGBoost takes no split that gains less than 1e-6, and a gain has the scale of the gradient
         squared: it would grow stumps where sigma is narrow.
@@ -170,7 +170,7 @@ class XGBoostTrainer:
 
 
 def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
-    """Say that XGBoost trains on the CPU where it was asked for a GPU, as it would itself."""
+    """Warn that XGBoost trains on the CPU though asked for a GPU, as it would itself."""
     device = settings.params.get("device", "cpu")
     if device != "cpu":
         config = json.loads(booster.save_config())
@@ -183,16 +183,16 @@ def _draws_features(settings: TreeSettings) -> bool:
 
 
 def _stateful(settings: TreeSettings) -> list[str]:
-    """Return what keeps training from going on to the same model."""
-    own = settings.params
-    found = [name for name in STATEFUL if name in own]
-    if own.get("booster") == "dart":
-        found.append("booster='dart'")
-    if own.get("tree_method") == "approx":
-        found.append("tree_method='approx'")
+    """Return the settings that keep a resumed fit from giving the same model."""
+    user = settings.params
+    obstacles = [name for name in STATEFUL if name in user]
+    if user.get("booster") == "dart":
+        obstacles.append("booster='dart'")
+    if user.get("tree_method") == "approx":
+        obstacles.append("tree_method='approx'")
     if settings.built_in is not None and (settings.subsample < 1 or _draws_features(settings)):
-        found.append("sampling by the booster's own objective")
-    return found
+        obstacles.append("sampling by the booster's own objective")
+    return obstacles
 
 
 def _params(settings: TreeSettings) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _params(settings: TreeSettings) -> dict[str, Any]:
     else:
         objective = {"objective": settings.built_in, "subsample": settings.subsample}
     kind = settings.params.get("booster", "gbtree")
-    keyed = _draws_features(settings) and settings.built_in is None and kind != "dart"
+    seed_each_round = _draws_features(settings) and settings.built_in is None and kind != "dart"
     return {
         "booster": kind,
         **objective,
@@ -217,21 +217,21 @@ def _params(settings: TreeSettings) -> dict[str, Any]:
         "lambda": settings.reg_lambda,
         "seed": settings.seed,
         "nthread": settings.n_jobs,
-        "seed_per_iteration": keyed,  # what a round draws depends on the seed and the round only
+        "seed_per_iteration": seed_each_round,  # draws depend on seed and round only
         "disable_default_eval_metric": True,
     }
 
 
-def _checked_own(settings: TreeSettings, params: dict[str, Any], n_features: int) -> dict[str, Any]:
-    """Return the user's parameters, after a look at what a booster of no data takes."""
-    nothing = xgb.DMatrix(np.zeros((1, n_features)), nthread=1)
-    booster = xgb.Booster(params, [nothing])
+def _checked(settings: TreeSettings, params: dict[str, Any], n_features: int) -> dict[str, Any]:
+    """Return the user's parameters, checked on a booster with a row of placeholder data."""
+    placeholder = xgb.DMatrix(np.zeros((1, n_features)), nthread=1)
+    booster = xgb.Booster(params, [placeholder])
     known = _names(json.loads(booster.save_config())).union(UNLISTED)
-    own = own_params(settings.params, ALIASES, known)
-    own.pop("verbosity", None)
-    booster.set_param(params | own)
+    user = user_params(settings.params, ALIASES, known)
+    user.pop("verbosity", None)
+    booster.set_param(params | user)
     booster.save_config()
-    return own
+    return user
 
 
 def _names(config: Any) -> set[str]:
