@@ -272,7 +272,7 @@ class GBRanker(BaseRanker):
             with closing(trainer):
                 history = plan.run(trainer)
                 model = trainer.finish(history.best_round)
-                scores = plan.judged_scores(trainer, model)
+                scores = plan.calibration_scores(trainer, model)
         bias = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
         with interrupts_held():  # the booster's destructor would lose a Ctrl-C
             del plan.in_round, trainer  # frees memory for the calibration

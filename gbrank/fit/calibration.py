@@ -11,7 +11,7 @@ from gbrank.common.checks import check_number
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import all_max, all_sum
 
-PRECISE = 1e-8  # derivatives of the mean cross entropy at its minimum
+PRECISE = 1e-8  # largest derivative of the mean cross entropy at what counts as its minimum
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def fit_calibration(
 ) -> Calibration:
     """Return the slope and intercept of least cross entropy, over all workers' documents.
 
-    Platt's smoothing of the targets, by which no document is quite certain, keeps them finite
-    whatever the labels are. Where higher scores do not go with higher labels, the slope is 0.
+    Platt's smoothing keeps targets between 0 and 1, and so slope and intercept finite, whatever
+    the labels are. Where labels do not rise with scores, the slope is 0.
     """
     w = np.ones(len(scores)) if weights is None else weights / _mean(weights)
     t = labels / (largest_label or 1.0)

@@ -1,4 +1,4 @@
-"""Checkpoints: what a fit that is killed needs to go on to the same model. Data only, never code.
+"""Checkpoints: what a killed fit needs to resume, to the same model. Data only, never code.
 
 A checkpoint is one file: the checksum of the rest, one line of JSON, and the booster's state.
 """
@@ -38,8 +38,8 @@ from gbrank.parallel.collective import all_gather
 FILE = "checkpoint.gbrank"
 FORMAT = 1
 BLOCK = 2**14  # rows that are copied at a time
-# These do not change the model; what `init` gives is compared by its scores.
-FREE = ("init", "n_jobs")
+# Parameters without a hash: n_jobs does not change the model; init is compared by its scores.
+NOT_HASHED = ("init", "n_jobs")
 
 
 class Checkpoint:
@@ -49,15 +49,15 @@ class Checkpoint:
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
         self._file = Path(folder) / FILE
         self._fingerprints: dict[str, str] = {}
-        self._known: Mapping[str, str] = {}
+        self._stored: Mapping[str, str] = {}  # the fingerprints in the file
         self._history = History()
         self._sigmas: dict[int, float] = {}
         self.state: State | None = None
         if self._file.exists():
-            if not self._file.is_file():  # reading it may not end
+            if not self._file.is_file():  # reading a device may never end
                 raise self._damage("it is no file")
             self._read()
-        if len(set(all_gather(self._history.done))) > 1:  # a worker was lost while it wrote
+        if len(set(all_gather(self._history.done))) > 1:  # workers were lost while writing
             self._history, self._sigmas, self.state = History(), {}, None
 
     def expect(self, fingerprints: Mapping[str, str]) -> None:
@@ -65,11 +65,11 @@ class Checkpoint:
         self._fingerprints |= fingerprints
         if self.state is None:
             return
-        other = [name for name, text in fingerprints.items() if self._known.get(name) != text]
-        if other:
+        changed = [name for name, text in fingerprints.items() if self._stored.get(name) != text]
+        if changed:
             raise ValueError(
                 f"checkpoint must be of the same fit: in {self._file}, these were others: "
-                f"{', '.join(other)}. Pass what was passed then, choose another folder, or "
+                f"{', '.join(changed)}. Pass what was passed then, choose another folder, or "
                 "delete the file."
             )
 
@@ -89,7 +89,7 @@ class Checkpoint:
     def resume(
         self, trainer: Trainer, sigmas: dict[int, float]
     ) -> tuple[History, Callable[[History, bool], None]]:
-        """Return what `gbrank.fit.loop.train` takes to go on, and to have the fit written."""
+        """Return the history to go on from, and the function that writes checkpoints of `train`."""
         sigmas.update(self._sigmas)
 
         def keep(history: History, now: bool) -> None:
@@ -119,7 +119,7 @@ class Checkpoint:
             written = description["format"]
             readable = type(written) is int and written == FORMAT
             if readable:
-                self._take_over(description, body)
+                self._accept(description, body)
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             raise self._damage(repr(error)) from None
         if not readable:
@@ -128,7 +128,7 @@ class Checkpoint:
                 f"format {FORMAT}. Delete it to begin anew."
             )
 
-    def _take_over(self, description: dict[str, Any], body: bytes) -> None:
+    def _accept(self, description: dict[str, Any], body: bytes) -> None:
         history = History(**description["history"])
         _check_history(history)
         sizes: dict[str, int] = description["sizes"]
@@ -137,7 +137,7 @@ class Checkpoint:
         if history.done == 0:
             return
         self._history = history
-        self._known = dict(description["fingerprints"])
+        self._stored = dict(description["fingerprints"])
         self._sigmas = {
             check_number(round, "a round", 0, integer=True): check_number(sigma, "a sigma", 0)
             for round, sigma in description["sigmas"]
@@ -164,7 +164,7 @@ def _digest(content: bytes) -> bytes:
 
 @contextmanager
 def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
-    """Keep a checkpoint's folder, if there is one, to one fit."""
+    """Lock a checkpoint's folder, if there is one, for one fit."""
     if folder is None:
         yield
         return
@@ -173,16 +173,16 @@ def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
-            alone = stack.enter_context(held(Path(folder), wait=False))
+            locked = stack.enter_context(held(Path(folder), wait=False))
             tempfile.TemporaryFile(dir=folder).close()
         except OSError as error:
-            used = isinstance(error, BlockingIOError)
-            kind = "that no other fit uses now" if used else f"to write to: {error.strerror}"
+            busy = isinstance(error, BlockingIOError)
+            kind = "that no other fit uses now" if busy else f"to write to: {error.strerror}"
             message = f"checkpoint must be a folder {kind}"
             raise type(error)(error.errno, message, str(folder)) from None
-        for left in Path(folder).iterdir() if alone else []:  # by a fit that was killed
-            if is_leftover(left.name, re.escape(FILE)):
-                left.unlink(missing_ok=True)
+        for leftover in Path(folder).iterdir() if locked else []:  # of a killed fit
+            if is_leftover(leftover.name, re.escape(FILE)):
+                leftover.unlink(missing_ok=True)
         yield
 
 
@@ -191,13 +191,13 @@ def fit_hashes(
 ) -> dict[str, str]:
     """Return a hash of everything that the model depends on, by argument.
 
-    Of a user's function the code counts, but not what it calls or reads from its module.
+    A user's function is hashed by its code, without what it calls or reads from its module.
     """
     booster = params["booster"]
     parts = {
         "the version of gbrank": __version__,
         f"the version of {booster}": version(booster),
-        **{name: value for name, value in params.items() if name not in FREE},
+        **{name: value for name, value in params.items() if name not in NOT_HASHED},
         "verbose": bool(params["verbose"]),
         "X": [schema.names, schema.categories, _arrays(rows.X)],
         "categorical_feature": schema.categorical,
@@ -217,7 +217,7 @@ def fit_hashes(
 
 
 def argument_hash(name: str, value: Any) -> str:
-    """Return a hash of a value."""
+    """Return a hash of the value of an argument."""
     try:
         return str(joblib.hash(describe(value)))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
@@ -227,7 +227,7 @@ def argument_hash(name: str, value: Any) -> str:
 
 
 def _arrays(X: Features) -> list[np.ndarray[Any, Any]]:
-    """Return arrays that are equal where matrices are, however these lie in memory."""
+    """Return arrays that are equal for equal matrices, whatever their layout in memory."""
     if sp.issparse(X):
         return [np.array(X.shape), X.data, X.indices, X.indptr]
     if isinstance(X, FeatureBatches):

@@ -1,4 +1,4 @@
-"""What all rankers share: positions, the score, and what they publish."""
+"""The base class of rankers: ranks, the score, saving, and attributes after a fit."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from gbrank.measures.measure_registry import get_measure
 
 T = TypeVar("T", bound="BaseRanker")
 
-WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested of metadata routing
+WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested by metadata routing
 
 
 class BaseRanker(ABC, BaseEstimator):
     """Base class of rankers: estimators that give every document of a query a score.
 
     A subclass has the methods `fit` and `predict`, and the parameter `eval_metric`, unless it
-    says otherwise what it is judged by.
+    overrides `_measures`.
 
     Queries and weights are requested by default: where scikit-learn's metadata routing is enabled,
     pipelines, searches and cross-validation pass them on to `fit` and `score`.
@@ -44,7 +44,7 @@ class BaseRanker(ABC, BaseEstimator):
 
     _allows_missing: ClassVar[bool] = False  # NaN in X
     _schema: Schema
-    _trained_on: TrainedQueries | None = None  # where queries have ids of the user's
+    _trained_on: TrainedQueries | None = None  # None where qid was not given
 
     @abstractmethod
     def predict(self, X: Any) -> Vector:
@@ -131,8 +131,8 @@ class BaseRanker(ABC, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: a JSON file, and the booster's own files if there are any.
 
-        Whoever loads from the folder meanwhile finds a whole model, the one before or this one;
-        so it is after a process that saves is killed, or while several save.
+        At any time the folder holds a whole model, the one before or this one, even if the saving
+        process is killed or several processes save.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class BaseRanker(ABC, BaseEstimator):
 
     @classmethod
     def load(cls: type[T], path: str | os.PathLike[str]) -> T:
-        """Read a model that `save` wrote; it predicts without the objective being known.
+        """Read a model that `save` wrote; it predicts even if its objective is not registered.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class BaseRanker(ABC, BaseEstimator):
         Returns
         -------
         BaseRanker
-            Of the class that is asked.
+            An instance of this class.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class BaseRanker(ABC, BaseEstimator):
         return [get_measure(metric) for metric in metrics]
 
     def __sklearn_tags__(self) -> Any:
-        """Say what data the ranker takes."""
+        """Tell scikit-learn what data the ranker takes."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
@@ -198,11 +198,11 @@ class BaseRanker(ABC, BaseEstimator):
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
-        """Say it to scikit-learn before 1.6."""
+        """Tell scikit-learn before 1.6 the same."""
         return {"requires_y": True, "allow_nan": self._allows_missing, "_skip_test": True}
 
     def _publish_fit(self, schema: Schema, history: Any, sigmas: dict[int, float]) -> None:
-        """Publish what a fit of several rounds has come to."""
+        """Set the public attributes after a fit of several rounds."""
         self._schema = schema
         self.best_iteration_ = history.best_round
         self.best_score_ = history.best_value
@@ -215,7 +215,7 @@ class BaseRanker(ABC, BaseEstimator):
         self._trained_on = None if qid is None else TrainedQueries.of(queries)
 
     def _publish(self) -> None:
-        """Publish what scikit-learn wants to know of the columns."""
+        """Set the attributes about columns that scikit-learn expects."""
         self.n_features_in_ = self._schema.n_features
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if self._schema.names is not None:
@@ -235,11 +235,11 @@ def check_seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as JSON holds it: objectives, measures and schedules as their strings."""
+    """Return a value as JSON can hold it: objectives, measures and schedules as their strings."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.random.RandomState):
-        return None  # where it stood says nothing; what is loaded draws anew
+        return None  # its state is not saved: a loaded ranker draws anew
     if isinstance(value, dict):
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

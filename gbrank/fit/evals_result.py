@@ -61,7 +61,7 @@ class EvalsResult(dict[str, dict[str, list[float]]]):
         return markdown_table(HEAD, self._rows(), words=2)
 
     def _repr_html_(self) -> str:
-        """Return the same as notebooks show it."""
+        """Return the same table as HTML, for notebooks."""
         return html_table(HEAD, self._rows())
 
     def _rows(self) -> list[tuple[str, ...]]:

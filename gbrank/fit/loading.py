@@ -59,10 +59,10 @@ def load_ranker(path: str | os.PathLike[str]) -> Any:
 def load_as(cls: type[T], path: str | os.PathLike[str]) -> T:
     """Read a model of one class."""
     saved = read_saved(path)
-    found = saved.description["estimator"]
-    if found != cls.__name__:
+    saved_class = saved.description["estimator"]
+    if saved_class != cls.__name__:
         raise ValueError(
-            f"{Path(path) / DESCRIPTION} holds a {found}: load it by {found}.load, not "
+            f"{Path(path) / DESCRIPTION} holds a {saved_class}: load it by {saved_class}.load, not "
             f"{cls.__name__}.load."
         )
     ranker: T = _restored(cls, path, saved)

@@ -19,7 +19,7 @@ from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
 
 class FitInterrupted(UserWarning):
-    """A fit ended by Ctrl-C, of which the model keeps what was done."""
+    """Ctrl-C ended a fit; the model keeps the rounds that were done."""
 
 
 class Evaluation:
@@ -48,12 +48,12 @@ class History:
 
     results: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # by set and measure
     best_round: int = 0  # how many rounds to keep
-    best_value: float = math.nan  # the deciding measure after these; NaN without validation data
-    done: int = 0  # how many rounds there were
-    start_ended: int = 0  # after how many early stopping ended the objective's start; 0 if not
+    best_value: float = math.nan  # the first measure after them; NaN without validation data
+    done: int = 0  # how many rounds have been trained
+    start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
 
     def record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
-        """Append the values of one set after a round; return the first one as it is shown."""
+        """Append the values of one set after a round; return the first for the progress bar."""
         values = evaluation.values(scores)
         for measure, value in values.items():
             self.results.setdefault(evaluation.name, {}).setdefault(measure, []).append(value)
@@ -85,7 +85,7 @@ def train(
 ) -> History:
     """Boost until the last round, a callback or Ctrl-C, or until validation stops improving.
 
-    Where validation stops improving before the objective of `hook` itself begins, it begins.
+    If validation stops improving in the start stage of `hook`, its objective itself begins.
     """
     history = history or History()
     if not on_valid:
@@ -98,7 +98,7 @@ def train(
         keep(history, True)
     stopped = False
     try:
-        while not stopped and not _over(history, rounds, begin, patience):
+        while not stopped and not _finished(history, rounds, begin, patience):
             round = history.done
             trainer.step(derivatives(round))
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
@@ -110,23 +110,23 @@ def train(
             history.done = round + 1
             if on_valid:
                 _update_best(history, on_valid[0].name, patience)
-            if hook is not None and history.done < begin and _waited(history, 0, patience):
+            if hook is not None and history.done < begin and _out_of_patience(history, 0, patience):
                 history.start_ended = begin = history.done
                 bar.total = rounds = hook.end_start(begin)
             bar.set_postfix(shown, refresh=False)
             bar.update()
             if callbacks:
                 best = history.best_round if on_valid else history.done
-                told = Round(round, rounds, sigmas.get(round), history.last_values(), best)
-                stopped = call_all(callbacks, told)
+                summary = Round(round, rounds, sigmas.get(round), history.last_values(), best)
+                stopped = call_all(callbacks, summary)
             if keep is not None:
-                keep(history, stopped or _over(history, rounds, begin, patience))
+                keep(history, stopped or _finished(history, rounds, begin, patience))
     except KeyboardInterrupt:
         if history.done == 0:
             raise
-        kept = history.best_round if on_valid else history.done
+        n_kept = history.best_round if on_valid else history.done
         warn_user(
-            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
+            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {n_kept}.",
             FitInterrupted,
         )
     finally:
@@ -136,18 +136,18 @@ def train(
     return history
 
 
-def _over(history: History, rounds: int, begin: int, patience: int | None) -> bool:
+def _finished(history: History, rounds: int, begin: int, patience: int | None) -> bool:
     """Say whether there is no round left, or early stopping has run out of patience."""
-    return history.done >= rounds or _waited(history, begin, patience)
+    return history.done >= rounds or _out_of_patience(history, begin, patience)
 
 
-def _waited(history: History, begin: int, patience: int | None) -> bool:
-    """Say whether no round of so many was the best one, since `begin`."""
+def _out_of_patience(history: History, begin: int, patience: int | None) -> bool:
+    """Say whether `patience` rounds, from `begin` on, have passed without a new best one."""
     return patience is not None and history.done - max(history.best_round, begin) >= patience
 
 
 def _update_best(history: History, name: str, patience: int | None) -> None:
-    """Without early stopping, the last round is the one to keep."""
+    """Note the round to keep: the best one or, without early stopping, the last one."""
     value = next(iter(history.results[name].values()))[-1]
     if patience is None or history.best_round == 0 or value > history.best_value:
         history.best_round, history.best_value = history.done, value

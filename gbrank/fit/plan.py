@@ -33,7 +33,7 @@ from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum
 Mask = NDArray[np.bool_]
 LARGEST_LABEL = float(np.finfo(np.float32).max)
 # Chosen on validation queries: docs/defaults.md.
-ALL_STEPS, DOCUMENTS = 15.0, 70_000
+SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
 LOWEST_RATE, HIGHEST_RATE = 0.01, 0.1
 InRound: TypeAlias = Callable[[int], Derivatives | None]
 
@@ -42,7 +42,7 @@ def check_data(
     schema: Schema, X: Any, y: Any, *, qid: Any, group: Any, eval_set: Any, eval_qid: Any,
     eval_group: Any, eval_init_score: Any = None, **others: Any,
 ) -> tuple[Rows, list[Rows]]:  # fmt: skip
-    """Check the data of a fit, of all workers: the training rows, and each validation set."""
+    """Check the data of a fit over all workers; return training rows and validation sets."""
     rows = check_training(schema, X, y, qid, group, **others)
     for name in ("sample_weight", "query_weight"):
         weights = getattr(rows, name)
@@ -69,7 +69,7 @@ def evaluations(
 
 @dataclass(eq=False)
 class BoostingPlan:
-    """What `GBRanker.fit` is to do: `trainer`, then `run`, then what it publishes."""
+    """What `GBRanker.fit` does: `trainer`, then `run`, then the results that it publishes."""
 
     ranker: Any
     settings: TreeSettings
@@ -77,7 +77,7 @@ class BoostingPlan:
     rows: Rows
     valid: list[Rows]
     start: Any
-    saved: Checkpoint | None
+    checkpoint: Checkpoint | None
     callbacks: Sequence[Callback]
     in_round: InRound
     hook: GradientHook | None  # none with a booster's own objective
@@ -107,9 +107,9 @@ class BoostingPlan:
 
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
-        return self._trainer(None) if self.saved is None else self.saved.restore(self._trainer)
+        return self._make(None) if self.checkpoint is None else self.checkpoint.restore(self._make)
 
-    def _trainer(self, state: State | None) -> Trainer:
+    def _make(self, state: State | None) -> Trainer:
         make = TRAINERS[self.ranker.booster]
         trainer = make(self.rows, self.valid, self.schema, self.settings, state)
         if self.rows.positions is None:
@@ -119,8 +119,8 @@ class BoostingPlan:
     def run(self, trainer: Trainer) -> History:
         """Boost until the end."""
         history, keep = None, None
-        if self.saved is not None:
-            history, keep = self.saved.resume(trainer, self.sigmas)
+        if self.checkpoint is not None:
+            history, keep = self.checkpoint.resume(trainer, self.sigmas)
         return train(
             trainer, self.in_round, self.ranker.n_estimators, on_train=self.on_train,
             on_valid=self.on_valid, patience=self.ranker.early_stopping_rounds,
@@ -129,16 +129,17 @@ class BoostingPlan:
         )  # fmt: skip
 
     @property
-    def judged(self) -> Rows:
-        """The rows by which the model is calibrated."""
+    def calibration_rows(self) -> Rows:
+        """The rows on which probabilities are calibrated."""
         return self.valid[0] if self.valid else self.rows
 
-    def judged_scores(self, trainer: Trainer, model: Model) -> Vector:
-        """Return the model's scores of the rows by which it is calibrated."""
-        initial = 0.0 if self.judged.init_score is None else self.judged.init_score
+    def calibration_scores(self, trainer: Trainer, model: Model) -> Vector:
+        """Return the model's scores of `calibration_rows`."""
+        rows = self.calibration_rows
+        initial = 0.0 if rows.init_score is None else rows.init_score
         if self.valid:
             scores = initial + each_batch(
-                lambda X: model.predict(X, self.schema, self.settings.n_jobs), self.judged.X
+                lambda X: model.predict(X, self.schema, self.settings.n_jobs), rows.X
             )
         else:
             scores = trainer.train_scores()
@@ -149,9 +150,10 @@ class BoostingPlan:
         return scores if self.start is not None else scores - initial  # not part of the model
 
     def calibration(self, scores: Vector) -> Calibration:
-        """Return the probabilities that `judged_scores` stand for."""
+        """Fit the map from `calibration_scores` to probabilities."""
+        rows = self.calibration_rows
         top = all_max(max(float(part.labels.max()) for part in (self.rows, *self.valid)))
-        return fit_calibration(scores, self.judged.labels, self.judged.weights, top)
+        return fit_calibration(scores, rows.labels, rows.weights, top)
 
 
 def plan_boosting(
@@ -161,7 +163,7 @@ def plan_boosting(
 ) -> BoostingPlan:  # fmt: skip
     """Return the plan of a fit of a GBRanker, for the arguments of `fit`."""
     settings = tree_settings(ranker, resumable=checkpoint is not None)
-    called = check_callbacks(callbacks)
+    checked_callbacks = check_callbacks(callbacks)
     ranker._measures()
     schema = Schema.union(all_gather(learn_schema(X, categorical_feature)))
     rows, valid = check_data(
@@ -212,14 +214,14 @@ def plan_boosting(
         scores = [part.init_score for part in (rows, *valid)]
         saved.expect({"init": argument_hash("init", scores)})
     return BoostingPlan(
-        ranker, settings, schema, rows, valid, start, saved, called,
+        ranker, settings, schema, rows, valid, start, saved, checked_callbacks,
         *_derivatives(ranker, rows, settings, start),
         *evaluations(ranker, rows, valid, schema, settings.n_jobs, training=bool(ranker.verbose)),
     )  # fmt: skip
 
 
 def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
-    """Check the parameters of a GBRanker, and return what they say of its trees."""
+    """Check the parameters of a GBRanker, and return those of its trees."""
     check_choice(ranker.booster, "booster", TRAINERS)
     check_choice(ranker.subsample_by, "subsample_by", ["document", "query"])
     check_number(ranker.n_estimators, "n_estimators", 1, integer=True)
@@ -239,7 +241,7 @@ def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"booster_params must be a dict, got {params!r}.")
     return TreeSettings(
-        learning_rate=learning_rate_of(ranker, 0),  # until the documents are counted
+        learning_rate=learning_rate_of(ranker, 0),  # replaced when the documents are counted
         num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),
         max_depth=check_number(ranker.max_depth, "max_depth", 1, integer=True, optional=True),
         min_child_samples=check_number(
@@ -259,11 +261,11 @@ def tree_settings(ranker: Any, resumable: bool = False) -> TreeSettings:
 
 
 def learning_rate_of(ranker: Any, n_documents: float) -> float:
-    """Return what is given, else 15 √(N / 70,000) / n_estimators within 0.01 and 0.1."""
+    """Return the given rate, else 15 √(N / 70,000) / n_estimators, from 0.01 to 0.1."""
     given = check_number(ranker.learning_rate, "learning_rate", 0, open_low=True, optional=True)
     if given is not None:
         return given
-    rate = ALL_STEPS * math.sqrt(n_documents / DOCUMENTS) / ranker.n_estimators
+    rate = SUM_OF_RATES * math.sqrt(n_documents / DOCUMENTS) / ranker.n_estimators
     return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
 
 
@@ -278,20 +280,20 @@ def _built_in(ranker: Any) -> str | None:
         raise ValueError(
             f"objective {ranker.objective!r} needs booster={kind!r}, got {ranker.booster!r}."
         )
-    own = f"with the booster's own {ranker.objective!r}"
+    where = f"with the booster's own {ranker.objective!r}"
     if ranker.subsample_by == "query" and ranker.subsample < 1:
-        raise ValueError(f"subsample_by must be 'document' {own}, got 'query'.")
+        raise ValueError(f"subsample_by must be 'document' {where}, got 'query'.")
     if ranker.curvature != "own":
-        raise ValueError(f"curvature must be 'own' {own}, got {ranker.curvature!r}.")
+        raise ValueError(f"curvature must be 'own' {where}, got {ranker.curvature!r}.")
     if ranker.sigma is not None:
-        raise ValueError(f"sigma must be None {own}, which has none, got {ranker.sigma!r}.")
+        raise ValueError(f"sigma must be None {where}, which has none, got {ranker.sigma!r}.")
     return name
 
 
 def _derivatives(
     ranker: Any, rows: Rows, settings: TreeSettings, start: Any
 ) -> tuple[InRound, GradientHook | None]:
-    """Return what turns scores into derivatives in a round, and the hook that does it."""
+    """Return the function from a round to its derivatives, and the hook that computes them."""
     if settings.built_in is not None:
         return (lambda round: None), None
     hook = GradientHook(
@@ -309,7 +311,7 @@ def _derivatives(
 
 
 def _sampling(ranker: Any, rows: Rows, seed: int) -> Callable[[int], Mask | None]:
-    """Return what says which documents a round leaves out."""
+    """Return the function from a round to the mask of the documents that it leaves out."""
     share, queries = ranker.subsample, rows.queries
     if share == 1:
         return lambda round: None

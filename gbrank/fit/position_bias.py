@@ -1,7 +1,7 @@
 """Position bias: what the position at which a document was shown adds to its score.
 
-The ranker's own scores must explain clicks together with the positions, so that they need not
-explain what the positions do.
+Scores and biases explain the clicks together, so that scores need not explain what is due to the
+position.
 """
 
 import numpy as np
@@ -11,14 +11,14 @@ from gbrank.boosters.interface import Derivatives, State, numbers_of, reading_st
 from gbrank.kernels.compiled import Vector
 from gbrank.parallel.sums import order_free_sums
 
-PRIOR = 20.0  # average documents that speak for no bias at each position
+PRIOR = 20.0  # strength of the prior of no bias at each position, in average documents
 
 
 class DebiasedTrainer:
     r"""A booster in training on clicks, together with the bias of each position.
 
-    The objective sees :math:`s_i + b_{p(i)}`, and its derivatives by that, g and h, serve both
-    the tree of a round and one Newton step of each bias:
+    The objective sees :math:`s_i + b_{p(i)}`. Its derivatives by this sum, g and h, serve both the
+    tree of a round and one Newton step of each bias:
 
     .. math:: b_p \leftarrow b_p - \eta\,
               \frac{\sum_{i: p(i) = p} g_i + \lambda b_p}{\sum_{i: p(i) = p} h_i + \lambda}
@@ -67,7 +67,7 @@ class DebiasedTrainer:
 
     @property
     def done(self) -> int:
-        """How many rounds there were."""
+        """How many rounds have been trained."""
         return self._trainer.done
 
     def state(self) -> State:
@@ -75,7 +75,7 @@ class DebiasedTrainer:
         return {**self._trainer.state(), "biases": np.array(self._biases).tobytes()}
 
     def bias(self, rounds: int) -> dict[int, float]:
-        """Return the bias of each position after so many rounds, above that of the first."""
+        """Return the bias of each position after `rounds` rounds, relative to the first one's."""
         biases = self._biases[rounds]
         pairs = zip(self._positions.tolist(), (biases - biases[0]).tolist(), strict=True)
         return {int(position): bias for position, bias in pairs}

@@ -14,7 +14,7 @@ from gbrank.fit.storage import Saved, describe_booster
 from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure_registry import Metric
 
-NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # what both boosters read themselves
+NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # packages whose tables both boosters read
 
 
 @loadable
@@ -73,7 +73,7 @@ def as_pretrained(model: Any) -> Any:
 
 
 def _recognised(booster: Any) -> tuple[str, Model]:
-    """Return the name of what trained a booster, and its model."""
+    """Return the name of the library that trained a booster, and its model."""
     found = recognise(booster)
     if found is None:
         raise TypeError(f"booster must be one of LightGBM or XGBoost, got {booster!r}.")

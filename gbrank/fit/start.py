@@ -46,7 +46,7 @@ def fit_start(
 
 
 def _regression(ranker: Any, settings: TreeSettings) -> Any:
-    """Return a ranker of the same trees that learns gains."""
+    """Return a ranker with the same tree parameters that learns the gains."""
     rounds = max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators))
     return clone(ranker).set_params(
         objective="regression", init=None, sigma=None, n_estimators=rounds,
@@ -72,20 +72,20 @@ def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows
             "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator, or "
             "pass the booster that LightGBM or XGBoost trained.)"
         )
-    more: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if rows.positions is not None:
         if "position" not in signature(estimator.fit).parameters:
             raise ValueError(
                 f"init must be fitted, or a GBRanker, where position is given, got {estimator!r}."
             )
-        more["position"] = rows.positions
+        options["position"] = rows.positions
     if valid:
         labels = (part.labels for part in valid)
-        more["eval_set"] = list(zip(tables[1:], labels, strict=True))
-        more["eval_qid"] = [part.queries.index for part in valid]
+        options["eval_set"] = list(zip(tables[1:], labels, strict=True))
+        options["eval_qid"] = [part.queries.index for part in valid]
     return estimator.fit(
         tables[0], rows.labels, qid=rows.queries.ids[rows.queries.index],
-        sample_weight=rows.sample_weight, query_weight=rows.query_weight, **more,
+        sample_weight=rows.sample_weight, query_weight=rows.query_weight, **options,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Saved models: a folder with one JSON file and the boosters' own files. Data only, never code.
 
-A booster's file is named by its content. The JSON file, which says which of them count, is replaced
-last: whoever reads finds a whole model, the old one or the new one, however a writer ends.
+A booster's file is named by its hash. The JSON file, which names the files of the model, is
+replaced last: readers find a whole model, the old one or the new one, even if a writer is killed.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ BOOSTER_KINDS = {"booster": str, "model_file": str, "model_bytes": int, "model_s
 
 
 class Saved(NamedTuple):
-    """A ranker as a folder holds it: what is said of it, and its boosters' files by name.
+    """A ranker as a folder holds it: its description, and its boosters' files by name.
 
-    What a ranker boosts from (`init`) is described inside it.
+    The description of `init` is nested in that of the ranker.
     """
 
     description: dict[str, Any]
@@ -63,19 +63,19 @@ def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     text = _as_text(saved.description)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    with held(target) as alone:
-        before = {path.name for path in target.iterdir()}
+    with held(target) as locked:
+        existing = {path.name for path in target.iterdir()}
         try:
             for name, content in saved.files.items():
                 replace_file(target / name, content)
             replace_file(target / DESCRIPTION, text)
-            unwanted = before - saved.files.keys() - {DESCRIPTION}
+            unwanted = existing - saved.files.keys() - {DESCRIPTION}
         except BaseException:
-            unwanted = saved.files.keys() - before
+            unwanted = saved.files.keys() - existing
             raise
         finally:
             for name in unwanted:
-                if alone and is_of_model(name):
+                if locked and is_of_model(name):
                     (target / name).unlink(missing_ok=True)
 
 
@@ -96,9 +96,9 @@ def read_saved(folder: str | os.PathLike[str]) -> Saved:
 
 
 def _as_text(description: dict[str, Any]) -> bytes:
-    whole: dict[str, Any] = {"format": FORMAT, "gbrank": __version__, **description}
-    whole = json.loads(json.dumps(whole))  # as it will be read: keys are text
-    return json.dumps({**whole, "sha256": _digest(whole)}, indent=1).encode()
+    content: dict[str, Any] = {"format": FORMAT, "gbrank": __version__, **description}
+    content = json.loads(json.dumps(content))  # as it will be read: keys are strings
+    return json.dumps({**content, "sha256": _digest(content)}, indent=1).encode()
 
 
 def _digest(description: dict[str, Any]) -> str:
@@ -106,7 +106,7 @@ def _digest(description: dict[str, Any]) -> str:
 
 
 def _parts(description: Any) -> Iterator[Any]:
-    """Return what is said of a ranker, of what it boosts from, and so on."""
+    """Yield the descriptions of a ranker, of its `init`, of the init of that, and so on."""
     while description is not None:
         yield description
         description = description.get("init")
@@ -125,9 +125,9 @@ def _checked(path: Path, text: bytes) -> dict[str, Any]:
         raise ValueError(f"{path} is damaged: {error}. Save the model again.") from None
     if not isinstance(description, dict):
         raise ValueError(f"{path} is damaged: it must hold an object.")
-    known = description.get("format")
-    if known != FORMAT or not isinstance(known, int):
-        raise ValueError(f"{path} has format {known!r}; this gbrank reads format {FORMAT}.")
+    version = description.get("format")
+    if version != FORMAT or not isinstance(version, int):
+        raise ValueError(f"{path} has format {version!r}; this gbrank reads format {FORMAT}.")
     if description.pop("sha256", None) != _digest(description):
         raise ValueError(f"{path} is damaged: its content has changed. Save the model again.")
     for part in _parts(description):
