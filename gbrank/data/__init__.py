@@ -1,1 +1,1 @@
-"""What was given: rows, queries, features, and which of them take part."""
+"""What users pass in: rows, queries, features; and which of them take part."""

@@ -1,4 +1,4 @@
-"""Features that are read in batches, since memory does not hold them, and those in memory alike."""
+"""Features read in batches, for data larger than memory; functions here take arrays too."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class FeatureBatches:
     Raises
     ------
     ValueError
-        In a pass, if the batches do not have this shape.
+        While reading, if the batches do not have this shape.
 
     Examples
     --------
@@ -73,11 +73,11 @@ class FeatureBatches:
         self._progress = progress
 
     def __iter__(self) -> Iterator[Any]:
-        """Read all batches once."""
-        return (batch for _, batch in self._placed())
+        """Yield all batches once."""
+        return (batch for _, batch in self._numbered())
 
-    def _placed(self) -> Iterator[tuple[int, Any]]:
-        """Read all batches once, each with the number of its first row."""
+    def _numbered(self) -> Iterator[tuple[int, Any]]:
+        """Yield all batches once, each with the number of its first row."""
         n_rows, n_columns = self.shape
         done = 0
         options = {"total": n_rows, "disable": not self._progress}
@@ -94,8 +94,8 @@ class FeatureBatches:
                 yield start, batch
                 bar.update(batch.shape[0])
         if done != n_rows:
-            found = f"{done}" if done < n_rows else "more"
-            raise ValueError(f"X must have batches of {n_rows} rows together, got {found}.")
+            got = f"{done}" if done < n_rows else "more"
+            raise ValueError(f"X must have batches of {n_rows} rows together, got {got}.")
 
     def __getitem__(self, rows: NDArray[np.int64]) -> FeatureBatches:
         """Return some of the rows, given by ascending numbers."""
@@ -107,17 +107,17 @@ class FeatureBatches:
             )
 
         def read() -> Iterator[Any]:
-            for start, batch in self._placed():
+            for start, batch in self._numbered():
                 first, last = np.searchsorted(chosen, [start, start + batch.shape[0]])
                 if first < last:
                     frame = as_frame(batch, "X")
-                    own = chosen[first:last] - start
-                    yield batch[own] if frame is None else frame[own].to_native()
+                    local = chosen[first:last] - start
+                    yield batch[local] if frame is None else frame[local].to_native()
 
         return FeatureBatches(read, (len(chosen), self.shape[1]))
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse what would read everything into memory."""
+        """Refuse conversion to an array, which would read everything into memory."""
         raise TypeError(
             "X must be in memory here, got FeatureBatches: GBRanker's fit, predict, rank and "
             "score read them."
@@ -125,45 +125,45 @@ class FeatureBatches:
 
 
 def mapped(X: FeatureBatches, function: Callable[[Any], Any]) -> FeatureBatches:
-    """Return what a function makes of each batch, which keeps its shape."""
+    """Return batches to each of which a function is applied that keeps the shape."""
 
     def read() -> Iterator[Any]:
-        for start, batch in X._placed():
+        for start, batch in X._numbered():
             try:
-                made = function(batch)
+                result = function(batch)
             except (ValueError, TypeError) as error:
                 last = start + batch.shape[0] - 1
                 raise type(error)(f"rows {start} to {last}: {error}") from None
-            yield made
+            yield result
 
     return FeatureBatches(read, X.shape)
 
 
 def block_rows(X: FeatureBatches) -> int:
-    """Return how many rows make a block of a good size."""
+    """Return how many rows make a block of `BLOCK` numbers."""
     return max(1, BLOCK // X.shape[1])
 
 
 def blocks(X: FeatureBatches, size: int) -> Iterator[Any]:
-    """Yield all rows in dense arrays of so many."""
+    """Yield all rows in dense arrays of `size` rows each; the last may be shorter."""
     parts: list[Any] = []
-    have = 0
+    n_buffered = 0
     for batch in X:
         start = 0
         while start < batch.shape[0]:
-            part = batch[start : start + size - have]
+            part = batch[start : start + size - n_buffered]
             parts.append(part.toarray() if hasattr(part, "toarray") else part)
             start += part.shape[0]
-            have += part.shape[0]
-            if have == size:
+            n_buffered += part.shape[0]
+            if n_buffered == size:
                 yield np.concatenate(parts)
-                parts, have = [], 0
+                parts, n_buffered = [], 0
     if parts:
         yield np.concatenate(parts)
 
 
 def learn_schema(X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
-    """Learn the columns: of batches from the first, unless there are categories to be found."""
+    """Learn the columns; of batches, from the first, or from all if there are categories."""
     if not isinstance(X, FeatureBatches):
         return Schema.learn(X, categorical_feature)
     nothing = np.empty((0, X.shape[1]))
@@ -174,14 +174,14 @@ def learn_schema(X: Any, categorical_feature: Sequence[int | str] | None = None)
 
 
 def transformed(schema: Schema, X: Any) -> Features:
-    """Return features as numbers; of batches, each when it is read."""
+    """Return features as numbers; batches are converted when they are read."""
     if isinstance(X, FeatureBatches):
         return mapped(X, schema.transform)
     return schema.transform(X)
 
 
 def each_batch(function: Callable[[Features], NDArray[Any]], X: Features) -> NDArray[Any]:
-    """Return what a function gives for the rows of X."""
+    """Apply a function to the rows of X, or to each batch of them; return the joined results."""
     if isinstance(X, FeatureBatches):
         return np.concatenate([function(batch) for batch in X])
     return function(X)

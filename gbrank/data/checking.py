@@ -23,7 +23,7 @@ from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema
 
 Vector: TypeAlias = NDArray[np.float64]
-LARGEST_SCORE = 1e30  # a number in single precision, and so are sums of them
+LARGEST_SCORE = 1e30  # finite in single precision, and so are sums
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 
 
@@ -101,7 +101,7 @@ def check_valid(
 def validation_sets(
     eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any
 ) -> dict[str, dict[str, Any]]:
-    """Return what belongs to each validation set, by what its messages begin with."""
+    """Return the data of each validation set, by the prefix of its error messages."""
     lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
     if eval_set is None:
         for name, values in lists.items():
@@ -125,28 +125,28 @@ def validation_sets(
 
 
 def each_query(rows: Rows) -> Iterator[Rows]:
-    """Yield the rows of one query after the other."""
+    """Yield the rows of each query."""
     queries = rows.queries
     for query, (first, last) in enumerate(pairwise(queries.offsets)):
-        one, size = slice(query, query + 1), last - first
-        # Of the same type, for which kernels are compiled.
+        span, size = slice(query, query + 1), last - first
+        # Of the same type, so that no kernel is compiled again.
         order = np.arange(size, dtype=queries.order.dtype)
-        alone = Queries(order, np.array([0, size]), queries.ids[one])
-        yield rows.take(queries.order[first:last], alone, one)
+        single = Queries(order, np.array([0, size]), queries.ids[span])
+        yield rows.take(queries.order[first:last], single, span)
 
 
 def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
-    """Set some queries aside, chosen by a random number of their id."""
+    """Set some queries aside, chosen by a hash of the seed and their id."""
     held_out = sampled(query_keys(rows.queries.ids), fraction, seed, 0)
     if held_out.all():
         raise ValueError(
             f"validation_fraction must leave queries to train on: {fraction} of "
             f"{rows.queries.n_queries} queries leaves none."
         )
-    return _take(rows, ~held_out), _take(rows, held_out)
+    return _select_queries(rows, ~held_out), _select_queries(rows, held_out)
 
 
-def _take(rows: Rows, keep: NDArray[np.bool_]) -> Part:
+def _select_queries(rows: Rows, keep: NDArray[np.bool_]) -> Part:
     queries, chosen = rows.queries.subset(keep)
     return rows.take(chosen, queries, keep), chosen
 

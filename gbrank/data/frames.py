@@ -16,7 +16,7 @@ Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 
 
 def as_frame(data: Any, argument: str) -> nw.DataFrame[Any] | None:
-    """Return a data frame of any library, None for what is none; one on disk is refused."""
+    """Return a data frame of any library, None for anything else; refuse one not in memory."""
     if nw.dependencies.is_into_dataframe(data):
         try:
             return nw.from_native(data, eager_only=True)
@@ -85,7 +85,7 @@ def split_frame(
 def split_and_mask(
     frame: Any, label: str, qid: str, drop: Sequence[str], unjudged: Unjudged
 ) -> tuple[Any, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
-    """Return what `split_frame` does, and which rows it kept."""
+    """Return what `split_frame` does, and the mask of the rows that it kept."""
     data = as_frame(frame, "frame")
     if data is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
@@ -99,16 +99,16 @@ def feature_names(columns: Sequence[str], label: str, qid: str, drop: Sequence[s
     """Return the columns that are features, after a check of the others' names."""
     if isinstance(drop, str):
         raise TypeError(f"drop must be a list of columns, got the single text {drop!r}.")
-    others: dict[str, str] = {}
+    roles: dict[str, str] = {}
     for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:
         if name not in columns:
             raise unknown_name(f"column ({argument})", str(name), map(str, columns))
-        if name in others:
+        if name in roles:
             raise ValueError(
-                f"a column must have one part, got {name!r} as {others[name]} and as {argument}."
+                f"a column must have one part, got {name!r} as {roles[name]} and as {argument}."
             )
-        others[name] = argument
-    features = [name for name in columns if name not in others]
+        roles[name] = argument
+    features = [name for name in columns if name not in roles]
     if not features:
         raise ValueError(f"frame must have a column for features, got only {list(columns)}.")
     return features
@@ -117,7 +117,7 @@ def feature_names(columns: Sequence[str], label: str, qid: str, drop: Sequence[s
 def labels_and_queries(
     data: nw.DataFrame[Any], label: str, qid: str, unjudged: Unjudged
 ) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
-    """Return labels and queries of the rows that count, and which these are."""
+    """Return the labels and queries of the rows to use, and the mask of these rows."""
     nulls = data[qid].is_null().arg_true()
     if len(nulls):
         row = int(nulls[0])
@@ -132,7 +132,7 @@ def labels_and_queries(
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the labels that count, and which rows they are of."""
+    """Return the labels to use, and the mask of their rows."""
     check_choice(unjudged, "unjudged", ["refuse", "drop", "irrelevant"])
     values = check_vector(labels, "label")
     missing = np.isnan(values) | (values == -1)

@@ -19,8 +19,8 @@ ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 class Queries:
     """The partition of rows (documents) into queries.
 
-    Queries stand in the order in which they first appear, and rows of a query, which need not be
-    neighbours, in that of the input. Made by `from_qid`, `from_sizes` or `resolve`.
+    Queries are in the order in which they first appear. The rows of a query, which need not be
+    adjacent, are in input order. Made by `from_qid`, `from_sizes` or `resolve`.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Queries:
         Raises
         ------
         ValueError
-            If there is no row, or ids are missing (NaN, NaT, None), masked or without own repr.
+            If there is no row, or ids are missing (NaN, NaT, None), masked or without stable repr.
 
         Examples
         --------
@@ -177,7 +177,7 @@ class Queries:
 
     @property
     def contiguous(self) -> bool:
-        """Whether the rows already stand query by query."""
+        """Whether the rows are already grouped by query."""
         return bool((np.diff(self.order) == 1).all())
 
     def in_order(self, values: Any) -> Any:
@@ -238,7 +238,7 @@ class Queries:
 
 
 def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
-    """Return row numbers in half as many bytes, if these hold them."""
+    """Return row numbers as int32 if that can hold them, else as int64."""
     return rows.astype(np.int32 if len(rows) <= np.iinfo(np.int32).max else np.int64, copy=False)
 
 
@@ -265,21 +265,21 @@ def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
 
 
 def _as_array(qid: Any) -> NDArray[Any]:
-    """Keep apart what NumPy would make equal: ids of several types, large integers, a final NUL."""
+    """Keep ids distinct that NumPy would make equal: mixed types, large integers, final NULs."""
     if np.ma.is_masked(qid):
         raise ValueError(f"qid must not be masked: drop the masked rows, got {qid!r:.60}.")
     if isinstance(qid, list | tuple):
         kinds = {type(value) for value in qid}
-        apart = len(kinds) > 1 or tuple in kinds
-        apart |= kinds <= {str, bytes} and any(text[-1:] in ("\0", b"\0") for text in qid)
-        if apart or (kinds == {int} and np.asarray(qid).dtype.kind == "f"):
+        as_objects = len(kinds) > 1 or tuple in kinds
+        as_objects |= kinds <= {str, bytes} and any(text[-1:] in ("\0", b"\0") for text in qid)
+        if as_objects or (kinds == {int} and np.asarray(qid).dtype.kind == "f"):
             return np.fromiter(qid, object, len(qid))
     values = np.asarray(qid)
     return values.astype(object) if values.dtype.kind == "T" else values
 
 
 def _refuse_addresses(ids: NDArray[Any]) -> None:
-    """Refuse ids that say where in memory they are: what is drawn by them would change."""
+    """Refuse ids whose repr holds a memory address: draws by id would change in each process."""
     if ids.dtype != object:
         return
     for value in ids:
@@ -299,7 +299,7 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 def _is_missing(value: Any) -> bool:
     if value is None:
         return True
-    differs = value != value  # as NaN and NaT do; pandas.NA gives itself
+    differs = value != value  # as NaN and NaT do; for pandas.NA it is NA
     return not isinstance(differs, bool | np.bool_) or bool(differs)
 
 

@@ -15,11 +15,11 @@ Vector = NDArray[np.float64]
 def document_weights(
     queries: Queries, sample_weight: Vector | None, query_weight: Vector | None
 ) -> Vector | None:
-    """Return the weight of each document, its query's included; None if there are none."""
+    """Return the weight of each document, times its query's; None if there are no weights."""
     if query_weight is None:
         return sample_weight
-    spread = query_weight[queries.index]
-    return spread if sample_weight is None else spread * sample_weight
+    per_document = query_weight[queries.index]
+    return per_document if sample_weight is None else per_document * sample_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Rows:
 
     @property
     def weights(self) -> Vector | None:
-        """The weight of each document, its query's included; None if there are none."""
+        """The weight of each document, times its query's; None if there are no weights."""
         return document_weights(self.queries, self.sample_weight, self.query_weight)
 
     def grouped(self) -> "Rows":
@@ -46,7 +46,7 @@ class Rows:
         return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))
 
     def take(self, chosen: NDArray[np.int64], queries: Queries, kept: Any = slice(None)) -> "Rows":
-        """Return some of the rows, of the queries that are kept."""
+        """Return the chosen rows, whose queries are `queries`: those of ours that are kept."""
         taken = {
             name: values[kept if name == "query_weight" else chosen]
             for name, values in vars(self).items()

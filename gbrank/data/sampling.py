@@ -53,7 +53,7 @@ def row_keys(X: NDArray[Any]) -> Keys:
 
 
 def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:
-    """Return a hash of (seed, round, key) for each key, of one seed or of one for each."""
+    """Return a hash of (seed, round, key) for each key; one seed, or one for each key."""
     seeds = [seed] if isinstance(seed, int | np.integer) else seed
     start = np.array([int(item) & (2**64 - 1) for item in seeds], dtype=np.uint64)
     noise: Keys = split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
@@ -61,20 +61,20 @@ def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:
 
 
 def sampled(keys: Keys, fraction: float, seed: int, round: int) -> NDArray[np.bool_]:
-    """Return which keys take part in a round: of all workers', the `fraction` of smallest draw."""
+    """Return the mask of the keys that a round samples: the `fraction` with the smallest draws."""
     draws = query_noise(keys, seed, round)
     count = max(1, int(fraction * all_sum(len(keys)) + 0.5))  # halves go up
     return draws <= nth_smallest(draws, count)
 
 
 def nth_smallest(draws: Keys, n: int) -> np.uint64:
-    """Return the n-th smallest number of those of all workers, n from 1."""
-    found = 0
+    """Return the n-th smallest draw over all workers, n from 1."""
+    result = 0
     for shift in range(56, -1, -8):  # byte by byte, so that workers tell each other counts only
         byte = (draws >> np.uint64(shift)).astype(np.uint8)
         below = np.cumsum(all_sum(np.bincount(byte, minlength=256)))
         value = int(np.searchsorted(below, n))
         n -= int(below[value - 1]) if value else 0
         draws = draws[byte == value]
-        found = found << 8 | value
-    return np.uint64(found)
+        result = result << 8 | value
+    return np.uint64(result)

@@ -22,10 +22,10 @@ class Schema:
     """How the columns of X are read; learnt in `fit`, saved with the model."""
 
     n_features: int
-    names: list[str] | None  # those of the columns, where X was a data frame
+    names: list[str] | None  # of the columns; None unless X was a data frame
     categorical: list[int]  # columns whose values are categories
-    # Of columns of a data frame that hold no numbers: a category's code is its place here, and one
-    # that is not here is read as missing.
+    # Of the columns of a data frame that hold no numbers: the code of a category is its index in
+    # the list; an unknown category is read as missing.
     categories: dict[int, list[Any]]
 
     @classmethod
@@ -57,11 +57,11 @@ class Schema:
     def texts(self) -> list[str]:
         """The columns whose categories are text."""
         names = self.names or []
-        return [names[place] for place, own in self.categories.items() if names and _all_text(own)]
+        return [names[i] for i, values in self.categories.items() if names and _all_text(values)]
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> "Schema":
-        """Return the columns that a saved model describes, refusing what cannot be."""
+        """Return the schema in a saved model, refusing one that cannot be."""
         categories = {int(key): list(value) for key, value in saved["categories"].items()}
         schema = cls(**{**saved, "categories": categories})
         n = check_number(schema.n_features, "n_features", 1, integer=True)
@@ -78,13 +78,13 @@ class Schema:
 
     @classmethod
     def union(cls, schemas: Sequence["Schema"]) -> "Schema":
-        """Return the schema of all rows from those of the workers, each of which has some."""
+        """Return the schema of all rows, from those of parts of them."""
         first = schemas[0]
-        for other in schemas:
-            same = replace(other, categories={}) == replace(first, categories={})
-            if not same or other.categories.keys() != first.categories.keys():
+        for part in schemas:
+            same = replace(part, categories={}) == replace(first, categories={})
+            if not same or part.categories.keys() != first.categories.keys():
                 raise ValueError(
-                    f"X must have the same columns in all partitions, got {first} and {other}."
+                    f"X must have the same columns in all partitions, got {first} and {part}."
                 )
         categories = {
             position: _sorted({value for part in schemas for value in part.categories[position]})
@@ -170,14 +170,14 @@ def _check_codes(column: Features, name: int | str) -> None:
 
 
 def _places(wanted: list[str], names: list[str]) -> list[int]:
-    """Return where the columns of fit are among those of a frame."""
+    """Return the position among a frame's columns of each column of fit."""
     missing = [name for name in wanted if name not in names]
     others = [name for name in names if name not in wanted]
     if missing or others:
-        found = f"it lacks {missing}" if missing else ""
-        found += " and " if missing and others else ""
-        found += f"it has {others} besides" if others else ""
-        raise ValueError(f"X must have the columns of fit, in any order: {found}.")
+        problem = f"it lacks {missing}" if missing else ""
+        problem += " and " if missing and others else ""
+        problem += f"it has {others} besides" if others else ""
+        raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
     return [names.index(name) for name in wanted]
 
 
@@ -231,7 +231,7 @@ def checked_matrix(X: Any) -> Features:
 
 
 def _as_canonical(X: Any) -> Features:
-    """Return a sparse matrix as CSR, each entry once; compiled code takes its indices on trust."""
+    """Return a checked sparse matrix as CSR, each entry once: compiled code trusts its indices."""
     try:
         if hasattr(X, "check_format"):
             X.check_format(full_check=True)
@@ -242,7 +242,7 @@ def _as_canonical(X: Any) -> Features:
     except ValueError as error:
         raise ValueError(f"X is a damaged {X.format.upper()} matrix: {error}.") from None
     matrix = sp.csr_matrix(X)
-    # What SciPy remembers of the order of entries may be of before they were changed.
+    # Made anew, since SciPy's flags on the order of entries may be outdated.
     matrix = sp.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()

@@ -75,7 +75,7 @@ def query_train_test_split(
 
 
 class _ByQuery:
-    """Makes a splitter of rows, the next base class, one of queries that requests qid by itself."""
+    """Turns the next base class, a splitter of rows, into one of queries, which requests qid."""
 
     __metadata_request__split: ClassVar[dict[str, bool]] = {"qid": True}
 
@@ -150,7 +150,7 @@ class QueryShuffleSplit(_ByQuery, ShuffleSplit):
     n_splits : int, default 10
         Number of splits.
     test_size, train_size : float or int, optional
-        As in `query_train_test_split`, but that a tenth is tested on by default.
+        As in `query_train_test_split`; by default a tenth is tested on.
     random_state : int, RandomState or None
         Seed of the shuffles.
 

@@ -1,4 +1,4 @@
-"""How far scores lie apart within queries: the unit of relative schedules, and of their steps."""
+"""The spread of scores within queries: the unit of relative schedules and their Newton steps."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,9 @@ from gbrank.parallel.sums import order_free_mean
 
 Vector = NDArray[np.float64]
 
-# Widths of several spreads multiply the spread in every round: single precision must hold them.
+# Sigmas above one spread multiply the spread in every round: single precision must hold it.
 WIDEST_SPREAD = 1e9
-# Queries with which steps are halfway from σ to a spread: chosen on validation queries.
+# How many queries make steps halfway from σ to one spread: chosen on validation queries.
 HALFWAY = 5000
 
 
@@ -29,21 +29,21 @@ def spread_within_queries(scores: Vector, queries: Queries) -> float:
     scale = int(np.frexp(furthest)[1])
     bits = 61 - int(longest).bit_length()
     scaled = np.ldexp(below, -scale)
-    whole = np.ldexp(scaled, bits).astype(np.int64)[queries.order]
-    means = np.ldexp(np.add.reduceat(whole, starts) / queries.sizes, -bits)
+    fixed_point = np.ldexp(scaled, bits).astype(np.int64)[queries.order]
+    means = np.ldexp(np.add.reduceat(fixed_point, starts) / queries.sizes, -bits)
     squares = (scaled - means[queries.index]) ** 2
     return float(np.ldexp(np.sqrt(order_free_mean(squares, len(squares))), scale + 1))
 
 
 def unit_width(scores: Vector, queries: Queries, sigma_unit: str) -> float:
-    """Return the sigma that 1 stands for in units of the spread, over all workers; 1 for ties."""
+    """Return the sigma that is one spread, over all workers; 1 if all scores are tied."""
     return min(spread_within_queries(scores, queries), WIDEST_SPREAD) ** _power(sigma_unit) or 1.0
 
 
 def step_factor(sigma: float, queries: Queries, sigma_unit: str) -> float:
-    """Return what takes steps from σ spreads to σ + (1 − σ) n / (n + 5000), with n queries."""
+    """Return the factor from steps of σ spreads to σ + (1 − σ) n / (n + 5000), n queries."""
     width = min(sigma ** (1 / _power(sigma_unit)), 1.0)
-    n = float(all_sum(queries.n_queries))  # many bear out a step as long as the spread, few do not
+    n = float(all_sum(queries.n_queries))  # many queries support steps of one spread, few do not
     return 1 + (1 / width - 1) * n / (n + HALFWAY)
 
 

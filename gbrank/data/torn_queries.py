@@ -1,4 +1,4 @@
-"""Notices queries of which some documents were trained on and others are tested on."""
+"""A warning of queries that a split by row has torn into trained and tested documents."""
 
 from typing import NamedTuple
 
@@ -14,29 +14,29 @@ LARGEST_SHARE = 0.75
 
 
 class TrainedQueries(NamedTuple):
-    """The queries that a ranker was trained on: a sorted hash of each id, and its documents."""
+    """The queries that a ranker was trained on: hashes of their ids, sorted, and their sizes."""
 
     keys: NDArray[np.uint64]
     sizes: NDArray[np.int64]
 
     @classmethod
     def of(cls, queries: Queries) -> "TrainedQueries":
-        """Return the queries by rising hash."""
+        """Return queries, sorted by the hashes of their ids."""
         keys = query_keys(queries.ids)
         order = np.argsort(keys)
         return cls(keys[order], queries.sizes[order])
 
 
 def warn_of_torn_queries(trained: TrainedQueries, queries: Queries, where: str) -> None:
-    """Warn if queries look as if a split by row had put some of their documents aside."""
+    """Warn if queries look as if a split by row had held out some of their documents."""
     keys = query_keys(queries.ids)
     place = np.minimum(np.searchsorted(trained.keys, keys), len(trained.keys) - 1)
     known = trained.keys[place] == keys
-    other = known & (trained.sizes[place] != queries.sizes)
+    resized = known & (trained.sizes[place] != queries.sizes)
     share = queries.sizes[known].sum() / max(trained.sizes[place][known].sum(), 1)
-    if other.any() and (share <= LARGEST_SHARE or known.sum() <= queries.n_queries / 2):
+    if resized.any() and (share <= LARGEST_SHARE or known.sum() <= queries.n_queries / 2):
         warn_user(
-            f"{where}: {other.sum()} of {queries.n_queries} queries were trained on with other "
+            f"{where}: {resized.sum()} of {queries.n_queries} queries were trained on with other "
             "documents. If a split has torn them apart, the score is too high: split whole "
             "queries, as QueryKFold and query_train_test_split do. If they are other queries, give "
             "them ids of their own."
