@@ -32,7 +32,7 @@ class Clicks(NamedTuple):
     y : ndarray of float64
         1 if it was clicked, else 0.
     qid : ndarray of int64
-        The session, from 0: one ranking that was shown once. Sessions of a query are neighbours.
+        The session, from 0: one ranking that was shown once. Sessions of a query are adjacent.
     position : ndarray of int64
         The position at which it was shown, from 1.
     propensity : ndarray of float64
@@ -84,7 +84,7 @@ def make_clicks(
     qid : array-like, shape (n_documents,)
         The query of each row, in any order.
     scores : array-like, shape (n_documents,), optional
-        Those of the ranker in service; all equal by default.
+        Scores of the ranker in service; all equal by default.
     temperature : float, default 1.0
         How much rankings vary, in units of the scores; 0 always shows the same one, with equal
         scores in the order of the rows.

@@ -25,7 +25,7 @@ class Table(NamedTuple):
     inexact: Places  # one a number left to Python: its entry, or ~document, and span
 
 
-# Places in Table.counts: four numbers of rows, the largest index and where the file has it.
+# Positions in Table.counts: four numbers of filled rows, the largest index, and its place.
 _DOCUMENTS, _ENTRIES, _QUERIES, INEXACT, WIDEST, WIDEST_AT = range(6)
 
 # Faults that the parser finds, and what it expected instead.
@@ -119,7 +119,7 @@ def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
 @plain
 def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
     """Return the number at `at` (0 if deferred to Python), where its token ends, and its kind."""
-    # Digits and a power of ten that float64 holds exactly make ONE rounding, so the right one
+    # Digits and a power of ten that float64 holds exactly need ONE rounding, which is correct
     # (W. D. Clinger, How to read floating point numbers accurately, PLDI 1990).
     negative = text[at] == _MINUS
     if negative or text[at] == _PLUS:
@@ -140,7 +140,7 @@ def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
         start = at + 2 if below or text[at + 1] == _PLUS else at + 1
         shift, end = _parse_digits(text, start, 0)
         exponent += -shift if below else shift
-        at = end if end > start else at  # without digits, the number ends nowhere
+        at = end if end > start else at  # no digits: stay at the e, which is malformed
     if n_digits == 0 or not _ends_token(text[at]):
         return 0.0, at, _MALFORMED
     if mantissa > EXACT_INTEGERS or abs(exponent) >= _POWERS_OF_TEN.size:

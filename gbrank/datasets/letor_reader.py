@@ -133,7 +133,7 @@ def read_letor(
 
 @dataclass(frozen=True)
 class _Source:
-    """The bytes of a file, ending in a newline, and where they are from."""
+    """The bytes of a file, ending in a newline, and its path."""
 
     path: StrPath
     data: bytes

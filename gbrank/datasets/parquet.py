@@ -32,8 +32,8 @@ def scan_parquet(
 
     Labels and queries are read now; features are read in batches, whenever a fit or a prediction
     needs them. The files of the folder are taken in the order of their names, and rows in the
-    order of the files; those of a query may stand anywhere, in several files too. Other columns,
-    such as weights, pyarrow reads: ``pyarrow.parquet.read_table(folder, columns=["weight"])``.
+    order of the files; the rows of a query may be anywhere, even in several files. Read other
+    columns, such as weights, by ``pyarrow.parquet.read_table(folder, columns=["weight"])``.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def scan_parquet(
     Raises
     ------
     ValueError
-        If a file is damaged or has other columns than the first, which names it, or a column is
-        missing or not of numbers.
+        If a file is damaged or its columns differ from the first file's, or a column is missing
+        or does not hold numbers.
     ImportError
         If pyarrow is missing.
 
@@ -85,7 +85,7 @@ def scan_and_mask(
     unjudged: Unjudged,
     progress: bool,
 ) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
-    """Return what `scan_parquet` does, and which rows it kept."""
+    """Return what `scan_parquet` does, and the mask of the rows that it kept."""
     features = feature_names(list(files.types), label, qid, drop)
     table = files.arrow.concat_tables(files.batches([label, qid]))
     table = nw.from_native(table, eager_only=True)
@@ -128,7 +128,7 @@ class ParquetFolder:
             raise ValueError(f"{folder}: expected at least one row, got none")
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[Any]:
-        """Yield columns, or all of them, as tables of some rows each."""
+        """Yield tables of up to `BATCH_ROWS` rows, with the named columns or all."""
         for path in self.paths:
             with self._opened(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=names):

@@ -26,13 +26,13 @@ def stack_files(paths: Sequence[StrPath], parts: Sequence[tuple[Any, ...]]) -> t
 
 
 def refuse_shared_queries(paths: Sequence[StrPath], qids: Sequence[Any]) -> None:
-    """Refuse a query that is in two files."""
-    home: dict[str, StrPath] = {}
+    """Refuse queries that are in more than one file."""
+    path_of: dict[str, StrPath] = {}
     for path, qid in zip(paths, qids, strict=True):
         queries = dict.fromkeys(map(str, np.unique(qid).tolist()), path)
-        for query in sorted(queries.keys() & home.keys()):
+        for query in sorted(queries.keys() & path_of.keys()):
             raise ValueError(
-                f"query {query} is both in {home[query]} and in {path}: a query must not be split "
-                "over files."
+                f"query {query} is both in {path_of[query]} and in {path}: a query must not be "
+                "split over files."
             )
-        home |= queries
+        path_of |= queries

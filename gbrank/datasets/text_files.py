@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
-UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # text of numbers is packed to a tenth or so
+UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # numbers as text shrink to a tenth or so
 
 
 def read_bytes(path: StrPath) -> bytes:
@@ -52,7 +52,7 @@ def write_lines(path: StrPath, lines: Iterator[bytes]) -> None:
 
 def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "") -> list[str]:
     """Return names as text, refusing white space, NUL and what else is unwanted in them."""
-    # An array of strings has no place for NUL at their ends.
+    # NumPy's arrays of strings drop NULs at the end.
     ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if ids.shape != (length,):
         raise ValueError(f"{argument} must have shape ({length},), got shape {ids.shape}.")

@@ -135,9 +135,9 @@ def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[
     scores, qid, documents = read_run(run)
     labels, judged_qid, judged = read_qrels(qrels)
     _check_same_queries(run, set(qid), qrels, set(judged_qid))
-    found = dict(zip(zip(judged_qid, judged, strict=True), labels.tolist(), strict=True))
-    y = np.array([found.pop(item, 0.0) for item in zip(qid, documents, strict=True)])
-    missing = [item for item, label in found.items() if label > 0]
+    label_of = dict(zip(zip(judged_qid, judged, strict=True), labels.tolist(), strict=True))
+    y = np.array([label_of.pop(item, 0.0) for item in zip(qid, documents, strict=True)])
+    missing = [item for item, label in label_of.items() if label > 0]
     if missing:
         query, document = missing[0]
         raise ValueError(
@@ -171,7 +171,7 @@ def write_run(
     qid : array-like of int or str, shape (n_documents,)
         The query of each row, in any order; strings without white space.
     documents : sequence of str, length n_documents
-        The name of each document, without white space; another one for each of a query.
+        The name of each document, without white space; each once in a query.
     name : str, default "gbrank"
         The name of the run, without white space.
 
@@ -200,13 +200,13 @@ def run_lines(
 ) -> Iterator[str]:
     """Return the lines of a TREC run."""
     values = check_finite(check_vector(scores, "scores"), "scores")
-    names, found = _check_documents(qid, documents, len(values))
+    names, document_names = _check_documents(qid, documents, len(values))
     check_names([name], "name", 1)
     queries = Queries.from_qid(names)
     best_first = np.lexsort((-values, queries.index))
     ranks = np.arange(1, len(values) + 1) - queries.offsets[queries.index[best_first]]
     return (
-        f"{names[row]} Q0 {found[row]} {rank} {values[row].item()!r} {name}"
+        f"{names[row]} Q0 {document_names[row]} {rank} {values[row].item()!r} {name}"
         for row, rank in zip(best_first.tolist(), ranks.tolist(), strict=True)
     )
 
@@ -273,7 +273,7 @@ def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[
         query = named["query"]
         numbers.append(number)
         lines.append(line)
-        qid.append(qid[-1] if qid and qid[-1] == query else query)  # one text for a query's lines
+        qid.append(qid[-1] if qid and qid[-1] == query else query)  # one string for a query's lines
         documents.append(named["document"])
     if not numbers:
         raise ValueError(f"{os.fspath(path)}: expected lines {form}, got none")
@@ -292,7 +292,7 @@ def _shown(content: bytes) -> str:
 
 
 def _repeated(qid: list[str], documents: list[str]) -> tuple[int, int] | None:
-    """Return the first two rows that are of one document of a query."""
+    """Return the first two rows of the same query and document, or None."""
     hashes = np.fromiter(map(hash, zip(qid, documents, strict=True)), np.int64, len(qid))
     if len(np.unique(hashes)) < len(hashes):
         rows: dict[tuple[str, str], int] = {}
@@ -302,8 +302,8 @@ def _repeated(qid: list[str], documents: list[str]) -> tuple[int, int] | None:
     return None
 
 
-def _check_same_queries(run: StrPath, ran: set[str], qrels: StrPath, judged: set[str]) -> None:
-    for here, there, only in ((run, qrels, ran - judged), (qrels, run, judged - ran)):
+def _check_same_queries(run: StrPath, in_run: set[str], qrels: StrPath, in_qrels: set[str]) -> None:
+    for here, there, only in ((run, qrels, in_run - in_qrels), (qrels, run, in_qrels - in_run)):
         if only:
             raise ValueError(
                 f"{os.fspath(here)}: expected the queries of {os.fspath(there)}, got query "
