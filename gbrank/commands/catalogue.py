@@ -1,4 +1,4 @@
-"""The catalogue: what is declared of every registered objective and measure, as Markdown."""
+"""The catalogue: the declared facts of every registered objective and measure, as Markdown."""
 
 import inspect
 import re
@@ -97,7 +97,7 @@ def _head(item: ObjectiveFacts | MeasureFacts, formula: str) -> Iterator[str]:
     yield f"## `{item.usage.replace(' or ', '` or `')}`"
     if item.aliases:
         yield f"Also {_codes(item.aliases)}."
-    # The documentation in front of its first section.
+    # The docstring up to its first section.
     yield re.split(r"\n\n\S[^\n]*\n---", inspect.cleandoc(item.cls.__doc__ or ""))[0]
     if formula:
         yield f"$$\n{as_tex(formula)}\n$$"

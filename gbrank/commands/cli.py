@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Answers go to standard output, all else to standard error. The code is 0 if all went well, 1 if
     data, a model or the content of an argument is at fault (one line says why), 130 after Ctrl-C,
-    141 if nobody reads standard output any more. Of wrong usage, argparse exits with 2.
+    141 if nobody reads standard output any more. On wrong usage, argparse exits with 2.
     """
     flags: dict[str, str] = {}
     try:
@@ -67,16 +67,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_flags(message: object, flags: dict[str, str]) -> str:
-    """Return a message with the options of the command for the arguments of Python."""
+    """Return a message in which options of the command replace the names of Python's arguments."""
     text = str(message)
     for name, flag in flags.items():
-        plain = r"\b" if "_" in name else "(?=: | must | must$|=)"  # a word of its own, or not
-        text = re.sub(rf"(?<![\w\-.'\"]){name}{plain}(?!['\"])", flag, text)
+        end = r"\b" if "_" in name else "(?=: | must | must$|=)"  # may be an ordinary word
+        text = re.sub(rf"(?<![\w\-.'\"]){name}{end}(?!['\"])", flag, text)
     return text
 
 
 def _replace_closed_streams() -> None:
-    """Refuse to work without standard output; let no file that is opened later take its place."""
+    """Refuse a closed standard output; replace other closed streams, so that no file does."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115 (open to the end)
     if sys.stderr is None:
@@ -86,7 +86,7 @@ def _replace_closed_streams() -> None:
 
 
 def _flush_or_discard() -> None:
-    """Write what is left, or drop it: Python would try once more at its end, and complain."""
+    """Flush standard output, or drop the rest: at exit Python would try again, and complain."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """The parser of a command, completed when the command is called: that takes a second."""
+    """The parser of a command, completed when it is called: to import a command takes a second."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         command = importlib.import_module(f"gbrank.commands.{self.get_default('command')}")

@@ -26,7 +26,7 @@ SCORE = "score"  # the column of scores in tables
 
 
 class Labelled(NamedTuple):
-    """Documents with labels and queries, and which of all documents in the files they are."""
+    """Documents with labels and queries, and the mask of them among all in the files."""
 
     X: Any
     y: NDArray[np.float64]
@@ -35,7 +35,7 @@ class Labelled(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """Documents to score, their queries where they have some, and what else is known of them."""
+    """Documents to score, their queries if there are any, and what else is known of them."""
 
     X: Any
     qid: NDArray[Any] | None
@@ -44,7 +44,7 @@ class Documents(NamedTuple):
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add the files, and how to read them."""
+    """Add the files, and the options that say how to read them."""
     parser.add_argument(
         "files",
         nargs="+",
@@ -57,7 +57,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
-    """Add what says which column of a table is what."""
+    """Add the options that say what each column of a table is."""
     add(parser, "--label COLUMN", "labels in tables (default: label)")
     add(parser, "--qid COLUMN", "queries in tables (default: qid)")
     text = "columns of tables that are no features, such as names of documents"
@@ -65,7 +65,7 @@ def add_table_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_unjudged(parser: argparse.ArgumentParser) -> None:
-    """Add what to do with documents that nobody has judged."""
+    """Add the option that says what to do with documents that nobody has judged."""
     parser.add_argument(
         "--unjudged",
         choices=["refuse", "drop", "irrelevant"],
@@ -76,7 +76,7 @@ def add_unjudged(parser: argparse.ArgumentParser) -> None:
 
 
 def add_categorical(parser: argparse.ArgumentParser) -> None:
-    """Add what says which features are categories."""
+    """Add the option that says which features are categories."""
     text = "features in tables that are categories: text, or codes from 0"
     add(parser, "--categorical COLUMN ...", text, dest="categorical_feature")
 
@@ -84,7 +84,7 @@ def add_categorical(parser: argparse.ArgumentParser) -> None:
 def read_labelled(
     arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None = None
 ) -> Labelled:
-    """Return features, labels and queries of all files; those of a schema, if there is one."""
+    """Return the features, those of `schema` if given, labels and queries of all files."""
     if not _are_tables(arguments, paths, schema):
         width = schema.n_features if schema else getattr(arguments, "n_features", None)
         parts = [_labelled_letor(arguments, path, width) for path in paths]
@@ -110,14 +110,14 @@ def read_labelled(
 def read_documents(
     arguments: argparse.Namespace, paths: Sequence[str], schema: Schema
 ) -> Iterator[Documents]:
-    """Yield the documents in all files, those of a folder in batches, with a schema's features."""
+    """Yield the documents in all files, with a schema's features; those of a folder in batches."""
     if _are_tables(arguments, paths, schema):
         features, name = schema.names or [], arguments.qid or "qid"
         if Path(paths[0]).is_dir():
             tables = ParquetFolder(paths[0]).batches()
         else:
-            numbers = {*features} - {*schema.texts}
-            tables = iter([read_tables(paths, name, lambda column: column not in numbers)])
+            numeric = {*features} - {*schema.texts}
+            tables = iter([read_tables(paths, name, lambda column: column not in numeric)])
         for table in tables:
             _refuse_lacking(paths[0], table.column_names, schema)
             others = {item: table[item] for item in table.column_names if item not in features}

@@ -1,4 +1,4 @@
-"""What docstrings say of parameters."""
+"""The documentation of parameters in docstrings."""
 
 import inspect
 import re
@@ -7,11 +7,11 @@ from typing import Any
 
 def documented_parameters(item: Any) -> dict[str, tuple[str, str]]:
     """Return type and text of each parameter of a function, or of a class and those it extends."""
-    found: dict[str, tuple[str, str]] = {}
+    result: dict[str, tuple[str, str]] = {}
     for part in reversed(getattr(item, "__mro__", [item])):
         text = inspect.cleandoc(part.__doc__ or "")
         section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.S | re.M)
         entry = re.compile(r"^(\S.*?) : (.*)\n((?: .*\n?)+)", re.M)
         for names, kind, description in entry.findall(section[1] if section else ""):
-            found.update(dict.fromkeys(names.split(", "), (kind, " ".join(description.split()))))
-    return found
+            result.update(dict.fromkeys(names.split(", "), (kind, " ".join(description.split()))))
+    return result

@@ -124,5 +124,5 @@ def _names(comments: Sequence[str], qid: Sequence[Any]) -> Iterator[str]:
     places = Counter[Any]()
     for comment, query in zip(comments, qid, strict=True):
         places[query] += 1
-        found = re.search(r"\bdocid\s*=\s*(\S+)", comment) or re.search(r"(\S+)", comment)
-        yield found[1] if found else f"{query}-{places[query]}"
+        match = re.search(r"\bdocid\s*=\s*(\S+)", comment) or re.search(r"(\S+)", comment)
+        yield match[1] if match else f"{query}-{places[query]}"

@@ -18,7 +18,7 @@ def is_table(path: StrPath) -> bool:
 
 
 def read_table(path: StrPath, is_text: Callable[[str], bool] = lambda _: False) -> Any:
-    """Return a file as a pyarrow table; in CSV, what `is_text` keeps its letters."""
+    """Return a file as a pyarrow table; in CSV, columns for which `is_text` holds stay text."""
     arrow = needed("pyarrow", "tables")
     separator = _separator(path)
     try:
@@ -70,10 +70,10 @@ def read_tables(paths: Sequence[StrPath], qid: str, is_text: Callable[[str], boo
 
 
 def write_tables(path: StrPath, tables: Iterable[Mapping[str, Any]]) -> None:
-    """Write tables of the same columns as one, each when it comes; the file's name says how."""
+    """Write tables of the same columns to a file, in the format of its name, each when it comes."""
     arrow = needed("pyarrow", "tables")
-    made = (arrow.table(dict(columns)) for columns in tables)
-    first = next(made)
+    arrow_tables = (arrow.table(dict(columns)) for columns in tables)
+    first = next(arrow_tables)
     separator = _separator(path)
     with arrow.output_stream(os.fspath(path), compression="detect") as file:
         if separator is None:
@@ -83,7 +83,7 @@ def write_tables(path: StrPath, tables: Iterable[Mapping[str, Any]]) -> None:
             options = csv.WriteOptions(delimiter=separator)
             writer = csv.CSVWriter(file, first.schema, write_options=options)
         with writer:
-            for table in chain([first], made):
+            for table in chain([first], arrow_tables):
                 writer.write_table(table)
 
 

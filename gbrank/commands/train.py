@@ -71,10 +71,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         flag, options = _option(name, parameter.annotation)
         kind, text = documentation[name]
         default = DEFAULTS.get(name, parameter.default)
-        known = kind.removesuffix(", optional")
+        note = kind.removesuffix(", optional")
         if default is not None:
-            known += f"; default: {default}"
-        text = f"{text} ({known})".replace("`", "").replace("%", "%%")
+            note += f"; default: {default}"
+        text = f"{text} ({note})".replace("`", "").replace("%", "%%")
         group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **options)
 
 
@@ -137,11 +137,11 @@ def _check_target(folder: Path) -> None:
 
 def _report(ranker: GBRanker, folder: str) -> None:
     measure, curve = validation_curve(ranker)
-    kept = ranker.best_iteration_
-    done = len(curve) or kept
-    print(f"{ranker.objective} with {ranker.booster}: {kept} of {done} rounds kept")
+    n_kept = ranker.best_iteration_
+    done = len(curve) or n_kept
+    print(f"{ranker.objective} with {ranker.booster}: {n_kept} of {done} rounds kept")
     if curve:
         print(f"validation {measure}: {ranker.best_score_:.4f}")
     print(f"model: {folder}")
-    if done < ranker.n_estimators and done - kept < (ranker.early_stopping_rounds or math.inf):
+    if done < ranker.n_estimators and done - n_kept < (ranker.early_stopping_rounds or math.inf):
         raise KeyboardInterrupt  # it is what ended the training
