@@ -16,12 +16,12 @@ from gbrank.boosters.xgboost.rabit import MeetingPoint
 from gbrank.distributed.parts import take_part, true_cause
 from gbrank.parallel.collective import BoosterError
 
-# How long the others get to end once a task's booster has failed: XGBoost's end by themselves.
+# How long other tasks may take to end once a task's booster has failed: XGBoost ends them itself.
 GRACE_SECONDS = 10
 
 
 def n_slots(dataset: DataFrame) -> int:
-    """Return how many tasks the cluster runs at once: Spark waits for more for minutes."""
+    """Return how many tasks the cluster can run at once: for more, Spark waits for minutes."""
     scala = dataset.sparkSession.sparkContext._jsc.sc()
     profile = scala.resourceProfileManager().defaultResourceProfile()
     return int(scala.maxNumConcurrentTasks(profile))
@@ -30,11 +30,11 @@ def n_slots(dataset: DataFrame) -> int:
 def run_in_stage(partitions: DataFrame, task: Callable[[pa.Table | None, int], Any]) -> Any:
     """Call a function in all tasks of a stage at once, with the rows and rank of each.
 
-    What the function asks of `gbrank.parallel.collective` is of all tasks. What it returns in the
-    first of them comes back; an error in one of them ends all, and is raised.
+    In the function, `gbrank.parallel.collective` connects all tasks. The result of the first task
+    is returned; an error in one of them ends all, and is raised.
     """
     stage = partitions.mapInArrow(partial(_answer, task), "answer binary", barrier=True)
-    try:  # a last stage, as it would be without a shuffle, Spark does not repeat
+    try:  # shuffled by repartition: Spark does not repeat a last stage
         answers = [pickle.loads(row.answer) for row in stage.repartition(1).collect()]
     except Exception as error:
         raise RuntimeError(
@@ -48,7 +48,7 @@ def run_in_stage(partitions: DataFrame, task: Callable[[pa.Table | None, int], A
 def _answer(
     task: Callable[[pa.Table | None, int], Any], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Do one task's part. Errors are answers, where no task is lost: Spark repeats what fails."""
+    """Do one task's part; errors are answers too, since Spark would repeat a task that fails."""
     context = BarrierTaskContext.get()
     rank = context.partitionId()
     batches = list(batches)

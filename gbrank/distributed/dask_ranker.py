@@ -25,8 +25,8 @@ class DaskGBRanker(GBRanker):
     round, so that at equal scores all gradients are those of a fit on one machine, to the last
     bit. Trees may differ a little, as their histogram bins do.
 
-    Its parameters and attributes are those of `GBRanker`, and so is what it does with data that
-    are not Dask's, but for `fit`. `n_jobs` are threads of each worker, by default those that it
+    Its parameters and attributes are those of `GBRanker`; except in `fit`, it treats data that are
+    not Dask's as `GBRanker` does. `n_jobs` are threads of each worker, by default those that it
     gives to Dask. It uses the current client.
 
     Raises
@@ -64,8 +64,8 @@ class DaskGBRanker(GBRanker):
     ) -> "DaskGBRanker":
         """Train the ranker on the cluster.
 
-        All are Dask collections. Those that belong together have the same partitions, in which
-        rows may be in any order: where a query lies in several, its rows are brought together.
+        All data are Dask collections; those of one set have the same partitions. Rows may be in
+        any order: where a query lies in several partitions, its rows are brought together.
         The same data, seed and number of workers give the same model.
 
         Parameters

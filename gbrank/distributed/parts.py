@@ -1,4 +1,4 @@
-"""What all clusters share: the whole queries of one worker, and its part of a fit of all of them.
+"""What Dask and Spark share: the queries of one worker, all whole, and its part of a fit.
 
 A cluster brings each worker its queries and the address at which all meet; `take_part` does the
 rest. Dask and Spark differ in how rows move, and in how a result or an error comes back.
@@ -58,7 +58,7 @@ class Part:
 
 
 def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
-    """Check a ranker's parameters, settle what workers must not choose, and return the seed."""
+    """Check a ranker's parameters; return it with what workers must agree on, and its seed."""
     settings = tree_settings(ranker)
     ranker.set_params(
         objective=ranker.objective if settings.built_in else get_objective(ranker.objective),
@@ -97,6 +97,6 @@ def fit_part(
 
 
 def true_cause(errors: Iterable[BaseException]) -> BaseException:
-    """Return the error that ended a fit: a worker's own, else its booster's, not the loss of it."""
+    """Return the error that ended a fit: a worker's own, else a booster's, else a lost worker's."""
     kinds = (BoosterError, WorkersLostError)
     return min(errors, key=lambda error: sum(isinstance(error, kind) for kind in kinds))

@@ -31,24 +31,24 @@ def distribute(
     addresses = sorted(client.nthreads())
     if not addresses:
         raise RuntimeError("the Dask cluster must have a worker, got none.")
-    parts = {where: _load(client, where, **given) for where, given in sets.items()}
-    futures = {where: client.map(_keys_of, some, pure=False) for where, some in parts.items()}
-    keys = client.gather(futures)
-    owners = {where: deal(some, len(addresses), where) for where, some in keys.items()}
+    loaded = {where: _load(client, where, **given) for where, given in sets.items()}
+    futures = {where: client.map(_keys_of, parts, pure=False) for where, parts in loaded.items()}
+    all_keys = client.gather(futures)
+    owners = {where: deal(keys, len(addresses), where) for where, keys in all_keys.items()}
     if validation_fraction is not None and len(sets) == 1:
-        [(where, own)] = keys.items()
-        ids = np.unique(np.concatenate(own))
+        [(where, keys)] = all_keys.items()
+        ids = np.unique(np.concatenate(keys))
         held_out = sampled(ids, validation_fraction, seed, 0)
-        sides = [deal(own, len(addresses), where, ids[side]) for side in (~held_out, held_out)]
+        sides = [deal(keys, len(addresses), where, ids[side]) for side in (~held_out, held_out)]
         owners = {where: [np.maximum(*both) for both in zip(*sides, strict=True)]}
     training = next(iter(sets))
-    addresses = _place(client, parts[training], owners[training], addresses)
-    shards = [_make_shards(client, parts[where], owners[where], addresses) for where in sets]
+    addresses = _place(client, loaded[training], owners[training], addresses)
+    shards = [_make_shards(client, loaded[where], owners[where], addresses) for where in sets]
     return dict(zip(addresses, zip(*shards, strict=True), strict=True))
 
 
 def _load(client: Any, where: str, **collections: Any) -> list[Any]:
-    """Have the partitions computed, wherever the scheduler wants them: futures of a `Part` each."""
+    """Compute partitions wherever the scheduler wants them; return a future `Part` for each."""
     from dask import delayed
 
     blocks = {
@@ -56,7 +56,7 @@ def _load(client: Any, where: str, **collections: Any) -> list[Any]:
         for name, collection in collections.items()
         if collection is not None
     }
-    counts = {name: len(some) for name, some in blocks.items()}
+    counts = {name: len(column) for name, column in blocks.items()}
     if len(set(counts.values())) > 1:
         raise ValueError(
             f"{where}X, y, qid and weights must have the same partitions, got these numbers of "
@@ -95,7 +95,7 @@ def _keys_of(part: Part) -> Keys:
     return query_keys(Queries.from_qid(part.qid).ids) if len(part.qid) else np.empty(0, np.uint64)
 
 
-def _take(part: Part, chosen: NDArray[np.bool_]) -> Part:
+def _pick(part: Part, chosen: NDArray[np.bool_]) -> Part:
     """Return some queries of a part."""
     _, rows = Queries.from_qid(part.qid).subset(chosen)
     return _columnwise(lambda values: _safe_indexing(values[0], rows), part)
@@ -107,7 +107,7 @@ def _join(parts: Sequence[Part]) -> Part:
 
 
 def _columnwise(function: Callable[[list[Any]], Any], *parts: Part) -> Part:
-    """Return a part, each of whose columns a function makes of those of others."""
+    """Return a part whose columns a function makes, each from the same column of all parts."""
     columns = ([getattr(part, field.name) for part in parts] for field in fields(Part))
     return Part(*(None if values[0] is None else function(values) for values in columns))
 
@@ -127,26 +127,26 @@ def deal(
 ) -> list[Owners]:
     """Choose the shard of each query.
 
-    Partitions stay together, in their order, and so does most of what is in them: of a query
-    that lies in several, the rows go to one of them, drawn by its key. Where a shard would have no
-    query, all queries are dealt out one by one.
+    Whole partitions go to shards in order, so that most rows stay where they are. The rows of a
+    query in several partitions go to one of their shards, drawn by its key. If a shard would have
+    no query, all queries are dealt out one by one.
     """
-    every = np.concatenate(keys)
-    sizes = [len(some) for some in keys]
-    home = np.repeat(np.arange(len(keys)) * n_shards // len(keys), sizes)
-    dealt = np.ones(len(every), dtype=bool) if among is None else np.isin(every, among)
-    ids, inverse, counts = np.unique(every[dealt], return_inverse=True, return_counts=True)
+    all_keys = np.concatenate(keys)
+    sizes = [len(part_keys) for part_keys in keys]
+    part_shard = np.repeat(np.arange(len(keys)) * n_shards // len(keys), sizes)
+    dealt = np.ones(len(all_keys), dtype=bool) if among is None else np.isin(all_keys, among)
+    ids, inverse, counts = np.unique(all_keys[dealt], return_inverse=True, return_counts=True)
     if len(ids) < n_shards:
         raise ValueError(
             f"{where}qid must have at least one query for each of the {n_shards} workers, got "
             f"{len(ids)} in all."
         )
-    holders = home[dealt][np.argsort(every[dealt], kind="stable")]
+    candidates = part_shard[dealt][np.argsort(all_keys[dealt], kind="stable")]
     drawn = (ids % counts.astype(np.uint64)).astype(np.int64)
-    owners = holders[np.cumsum(counts) - counts + drawn]
+    owners = candidates[np.cumsum(counts) - counts + drawn]
     if len(np.unique(owners)) < n_shards:
         owners = np.arange(len(ids)) % n_shards
-    result = np.full(len(every), -1)
+    result = np.full(len(all_keys), -1)
     result[dealt] = owners[inverse]
     return np.split(result, np.cumsum(sizes)[:-1])
 
@@ -154,14 +154,14 @@ def deal(
 def _place(
     client: Any, parts: Sequence[Any], owners: Sequence[Owners], addresses: Sequence[str]
 ) -> list[str]:
-    """Choose a worker for each shard, so that as many queries as can be are there already."""
-    there = np.zeros((len(addresses), len(addresses)))
+    """Choose a worker for each shard, so that as many queries as possible need not move."""
+    n_held = np.zeros((len(addresses), len(addresses)))
     holders = client.who_has(parts)
-    for part, own in zip(parts, owners, strict=True):
-        queries = np.bincount(own, minlength=len(addresses))
+    for part, part_owners in zip(parts, owners, strict=True):
+        queries = np.bincount(part_owners, minlength=len(addresses))
         for address in set(holders[part.key]) & set(addresses):
-            there[:, addresses.index(address)] += queries
-    _, chosen = linear_sum_assignment(there, maximize=True)
+            n_held[:, addresses.index(address)] += queries
+    _, chosen = linear_sum_assignment(n_held, maximize=True)
     return [addresses[i] for i in chosen]
 
 
@@ -170,12 +170,12 @@ def _make_shards(
 ) -> list[Any]:
     """Bring the rows of each shard to its worker."""
     pieces: list[list[Any]] = [[] for _ in addresses]
-    for part, own in zip(parts, owners, strict=True):
-        for shard in np.unique(own):
-            chosen = own == shard
+    for part, part_owners in zip(parts, owners, strict=True):
+        for shard in np.unique(part_owners):
+            chosen = part_owners == shard
             whole = chosen.all()
-            pieces[shard].append(part if whole else client.submit(_take, part, chosen, pure=False))
+            pieces[shard].append(part if whole else client.submit(_pick, part, chosen, pure=False))
     return [
-        client.submit(_join, some, workers=address, pure=False)
-        for some, address in zip(pieces, addresses, strict=True)
+        client.submit(_join, shard_pieces, workers=address, pure=False)
+        for shard_pieces, address in zip(pieces, addresses, strict=True)
     ]

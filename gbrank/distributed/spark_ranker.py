@@ -178,7 +178,7 @@ class SparkGBRanker(
         n_tasks = self.getOrDefault("numTasks") or slots
         check_number(n_tasks, "numTasks", 1, slots, integer=True)
         threads = int(dataset.sparkSession.conf.get("spark.task.cpus", "1"))
-        # In an order of their own: a checkpoint is of the same rows.
+        # Sorted: a checkpoint needs the same rows in the same order.
         rows = dataset.select(*columns).repartition(n_tasks, "qid")
         rows = rows.sortWithinPartitions(*rows.columns)
         task = partial(
@@ -288,9 +288,9 @@ def _fit_table(
     table: pa.Table | None, rank: int,
 ) -> GBRanker:  # fmt: skip
     """Fit on one task's rows."""
-    own = None if checkpoint is None else Path(checkpoint) / f"task-{rank}"
+    folder = None if checkpoint is None else Path(checkpoint) / f"task-{rank}"
     parts = _parts(table, given)
-    return fit_part(ranker, threads, *parts, checkpoint=own, checkpoint_rounds=every)
+    return fit_part(ranker, threads, *parts, checkpoint=folder, checkpoint_rounds=every)
 
 
 def _parts(table: pa.Table | None, given: dict[str, Any]) -> list[Part]:

@@ -20,10 +20,10 @@ GRACE_SECONDS = 10
 def run_on_workers(
     client: Any, task: Callable[..., Any], shards: Mapping[str, Sequence[Any]]
 ) -> Any:
-    """Call a function on several workers at once, each with its own shards, by its address.
+    """Call a function on several workers at once, each with the shards under its address.
 
-    What the function asks of `gbrank.parallel.collective` is of all workers. What it returns on
-    the first of them comes back; an error on one of them ends all, and is raised.
+    In the function, `gbrank.parallel.collective` connects all workers. The result of the first
+    worker is returned; an error on one of them ends all, and is raised.
     """
     hosts = [urlparse(address).hostname for address in shards]
     first = next(iter(shards))
@@ -33,10 +33,10 @@ def run_on_workers(
     arguments = tracker.worker_args().result()
     futures = {
         address: client.submit(
-            take_part, task, arguments, rank, host, *own,
+            take_part, task, arguments, rank, host, *parts,
             workers=address, pure=False, retries=0,
         )
-        for rank, (host, (address, own)) in enumerate(zip(hosts, shards.items(), strict=True))
+        for rank, (host, (address, parts)) in enumerate(zip(hosts, shards.items(), strict=True))
     }  # fmt: skip
     try:
         _wait(client, futures, tracker)
@@ -46,7 +46,7 @@ def run_on_workers(
 
 
 def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
-    """Wait until all workers are done, or raise what keeps one of them from it."""
+    """Wait until all workers are done, or raise the error that keeps one from being done."""
     from distributed import TimeoutError, wait
 
     end = np.inf
@@ -61,7 +61,7 @@ def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
         if (lost or errors) and end == np.inf:
             end = time.monotonic() + GRACE_SECONDS
             if next(iter(futures)) not in lost:
-                tracker.free()  # those who wait there for the others give up
+                tracker.free()  # workers that wait there for the others give up
         if not pending or time.monotonic() > end:
             break
         with suppress(TimeoutError):
@@ -76,11 +76,11 @@ def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
 
 
 def _stop(client: Any, futures: dict[str, Any]) -> None:
-    """End workers that are still at it: nothing else ends a booster that waits for another."""
+    """End workers that are still busy: nothing else ends a booster that waits for another."""
     pending = {address for address, future in futures.items() if future.status == "pending"}
     if pending:
         client.cancel(list(futures.values()))
-    # Workers without a process of their own are threads of ours.
+    # Workers without a process of their own are threads of this one.
     processes = {address for address in client.nthreads() if not address.startswith("inproc://")}
     if stuck := sorted(pending & processes):
         client.run(_exit, workers=stuck, wait=False, on_error="ignore")
