@@ -14,9 +14,9 @@ from gbrank.common.checks import check_number
 
 
 class BestRate(BaseEstimator):
-    """Trains a ranker at each of several learning rates, and is the one that validates best.
+    """Trains a ranker at each of several learning rates, and keeps the one that validates best.
 
-    Of two rankers at the same rate, the one with longer steps wins where rounds are few.
+    To compare rankers at one common rate would favour longer steps where rounds are few.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class BestRate(BaseEstimator):
             ranker.fit(X, y, qid=qid, eval_set=eval_set, eval_qid=eval_qid)
             return ranker, rate, time.process_time() - start
 
-        best = max(map(trained, rates), key=lambda fit: fit[0].best_score_)  # no more are kept
+        best = max(map(trained, rates), key=lambda fit: fit[0].best_score_)  # only the best is kept
         self.ranker_, self.learning_rate_, self.cpu_seconds_ = best
         for name in ("best_iteration_", "best_score_", "calibration_"):
             setattr(self, name, getattr(self.ranker_, name, None))

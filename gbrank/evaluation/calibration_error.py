@@ -52,7 +52,7 @@ def expected_calibration_error(t: ArrayLike, p: ArrayLike, *, bins: int = 10) ->
 
 
 def calibration_bins(t: ArrayLike, p: ArrayLike, bins: int) -> tuple[Vector, Vector, Vector]:
-    """Return the share of the documents, mean target and probability of each bin with any."""
+    """Return the share of documents, mean target and mean probability of each non-empty bin."""
     check_number(bins, "bins", 1, integer=True)
     probabilities = _check_shares(p, "p")
     targets = _check_shares(t, "t", len(probabilities))

@@ -27,7 +27,7 @@ class CatBoostPeer(BaseEstimator):
     """A CatBoost ranker that stops early as `GBRanker` does.
 
     CatBoost stops by its own NDCG on the validation data; then trees are cut off by gbrank's
-    measure and patience. Parameters and attributes are those of `GBRanker`, but that
+    measure and patience. Parameters and attributes are those of `GBRanker`, except that
     `loss_function` is CatBoost's ("YetiRank:mode=NDCG"), that the symmetric trees get the depth
     nearest to the logarithm of `num_leaves`, and that `colsample` is by split.
     """
@@ -78,7 +78,7 @@ class CatBoostPeer(BaseEstimator):
             model.fit(train_pool, eval_set=pools or None)
         except catboost.CatBoostError as error:
             raise ValueError(f"CatBoost refuses the parameters or data: {error}") from None
-        # The rounds once more: of a model in training, what early stopping needs.
+        # Replay the rounds, as a model in training that has only what early stopping needs.
         stages = [model.staged_predict(part.X, thread_count=threads) for part in valid]
         replay = SimpleNamespace(
             step=lambda _: None, valid_scores=lambda: [next(scores) for scores in stages]

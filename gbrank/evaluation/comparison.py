@@ -1,4 +1,4 @@
-"""What came out of a comparison: as rows, tables and JSON."""
+"""The results of a comparison, as rows, tables and JSON."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -25,7 +25,7 @@ class Comparison:
     outcomes : sequence of Outcome
         What came out of each fit.
     measures, baseline
-        Their names, and that of the ranker that the others are compared with.
+        The names of the measures, and of the ranker that the others are compared with.
 
     Examples
     --------
@@ -43,14 +43,14 @@ class Comparison:
 
     @property
     def records(self) -> dict[str, list[Any]]:
-        """What each query is worth in each fit: columns, as data frames are made from."""
+        """The value of each query in each fit, as columns from which to make a data frame."""
         table = [row for outcome in self.outcomes for row in rows(outcome)]
         return dict(zip(columns(self.measures), map(list, zip(*table, strict=True)), strict=True))
 
     @cached_property
     def _summaries(self) -> dict[str, list[Row]]:
-        made = self.outcomes, self.measures, self.baseline
-        return {part: summarise(*made, part) for part in PARTS}
+        inputs = self.outcomes, self.measures, self.baseline
+        return {part: summarise(*inputs, part) for part in PARTS}
 
     def summary(self, part: str = "test") -> list[Row]:
         """Return a row per data set, measure and ranker, and those of all data sets together.
@@ -62,7 +62,7 @@ class Comparison:
         Parameters
         ----------
         part : {"test", "valid"}
-            Queries that a fold tests, to report, or that it validates, to choose by.
+            A fold's test queries, to report, or its validation queries, to choose by.
 
         Returns
         -------

@@ -94,13 +94,13 @@ def compare_rankers(
         A folder that keeps what each query is worth, one CSV file per fit: a comparison that was
         stopped goes on from there. The file's name holds a fingerprint of all that the numbers
         depend on (parameters, seed, data, fold, measures, gbrank's source, versions of the
-        boosters), so that comparisons can share a folder. Of a function of your own, such as a
-        custom objective, the code counts, but not what it calls or reads from its module; of a
-        class of your own, only the name.
+        boosters), so that comparisons can share a folder. A function of your own, such as a custom
+        objective, counts by its code, without what it calls or reads from its module; a class of
+        your own, by its name only.
     n_jobs : int, optional
-        Processes; as many as there are processors by default. They know what the modules that
-        they import register; for more, call this in a ``joblib.parallel_config(backend="loky",
-        initializer=...)``.
+        Processes; as many as there are processors by default. They know what is registered by
+        modules that they import; to register more, call this in a
+        ``joblib.parallel_config(backend="loky", initializer=...)``.
     progress : bool
         Whether to show a bar on standard error.
 
@@ -227,7 +227,7 @@ def _check_seeds(seeds: Any) -> list[int]:
 
 
 def refuse_twice(name: str, values: Sequence[Any]) -> None:
-    """Refuse what is in a list twice."""
+    """Refuse a list that holds a value twice."""
     for value in values:
         if values.count(value) > 1:
             raise ValueError(f"{name} must not hold {value!r} twice.")

@@ -47,7 +47,7 @@ class Dataset:
     X, y, qid
         Features, labels and queries, as for `GBRanker.fit`.
     folds : int or sequence of (train, valid, test)
-        How many folds `split_folds` is to make, or row numbers of one's own.
+        How many folds `split_folds` is to make, or row numbers of your own.
 
     Attributes
     ----------
@@ -121,10 +121,10 @@ class Dataset:
         True
         """
         check_number(number, "number", 1, len(self.splits), integer=True)
-        train, valid, test = map(self._take, self.splits[number - 1])
+        train, valid, test = map(self._documents, self.splits[number - 1])
         return train, valid, test
 
-    def _take(self, rows: Index) -> Documents:
+    def _documents(self, rows: Index) -> Documents:
         qid = self.queries.ids[self.queries.index[rows]]
         return Documents(_safe_indexing(self.X, rows), self.labels[rows], qid)
 
@@ -134,7 +134,7 @@ def _check_fold(fold: Any, queries: Queries, number: int) -> Fold:
     if len(fold) != 3:
         raise ValueError(f"{where} must be (train, valid, test), got {len(fold)} entries.")
     parts = Fold(*map(np.asarray, fold))
-    home: dict[int, str] = {}
+    part_of: dict[int, str] = {}
     for name, rows in zip(Fold._fields, parts, strict=True):
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
             raise ValueError(
@@ -148,13 +148,13 @@ def _check_fold(fold: Any, queries: Queries, number: int) -> Fold:
             )
         if len(np.unique(rows)) < len(rows):
             raise ValueError(f"{where}.{name} must not hold a row twice.")
-        touched = dict.fromkeys(queries.index[rows].tolist(), name)
-        for query in sorted(touched.keys() & home.keys()):
+        part_queries = dict.fromkeys(queries.index[rows].tolist(), name)
+        for query in sorted(part_queries.keys() & part_of.keys()):
             raise ValueError(
-                f"{where} must not split a query: {queries.ids[query]} is both in {home[query]} "
+                f"{where} must not split a query: {queries.ids[query]} is both in {part_of[query]} "
                 f"and in {name}."
             )
-        home |= touched
+        part_of |= part_queries
     return Fold(*(rows.astype(np.int64) for rows in parts))
 
 
@@ -208,7 +208,7 @@ def split_folds(qid: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -> l
 
 
 def rotate(part: Index) -> list[Fold]:
-    """Make as many folds as there are parts, as LETOR does; `part` is that of each row, from 0."""
+    """Make as many folds as there are parts, as LETOR does, from the part of each row, from 0."""
     n = int(part.max()) + 1
-    turned = [(part - fold) % n for fold in range(n)]
-    return [Fold(*map(np.flatnonzero, (t < n - 2, t == n - 2, t == n - 1))) for t in turned]
+    shifted = [(part - fold) % n for fold in range(n)]
+    return [Fold(*map(np.flatnonzero, (t < n - 2, t == n - 2, t == n - 1))) for t in shifted]

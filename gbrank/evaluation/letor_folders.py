@@ -72,50 +72,50 @@ def read_folds(path: StrPath) -> Dataset:
 
 def _numbered(folder: Path, pattern: str) -> list[Path]:
     """Return the files whose names are numbered 1, 2, ..., in this order."""
-    found: dict[int, Path] = {}
+    by_number: dict[int, Path] = {}
     for file in sorted(folder.iterdir()):
         if match := re.fullmatch(pattern, file.name):
-            first = found.setdefault(int(match[1]), file)
+            first = by_number.setdefault(int(match[1]), file)
             if first != file:
                 raise ValueError(f"{folder} must not hold both {first.name} and {file.name}.")
-    numbers = sorted(found)
-    if numbers != list(range(1, len(found) + 1)):
-        names = ", ".join(found[number].name for number in numbers)
+    numbers = sorted(by_number)
+    if numbers != list(range(1, len(by_number) + 1)):
+        names = ", ".join(by_number[number].name for number in numbers)
         raise ValueError(f"{folder} must be numbered from 1 without gaps, got {names}.")
-    return [found[number] for number in numbers]
+    return [by_number[number] for number in numbers]
 
 
 def _read_fold_folders(folders: list[Path]) -> tuple[Any, Any, Any, list[Fold]]:
-    """Return features, labels, queries and folds; a query that stands in several is kept once."""
+    """Return features, labels, queries and folds; a query in several folds is kept once."""
     files = [_part(fold, name) for fold in folders for name in PARTS]
     # The first fold holds all documents, and so the last feature; the reader refuses a later one.
     width = max(read_letor(file)[0].shape[1] for file in files[: len(PARTS)])
-    kept: list[tuple[Any, Any, Any]] = []  # X, y and qid of each query
-    places: dict[tuple[str, bytes], Index] = {}  # where these are
+    parts: list[tuple[Any, Any, Any]] = []  # X, y and qid of each query
+    rows_of_query: dict[tuple[str, bytes], Index] = {}  # its row numbers in the joined data
     count = 0
-    found: list[Index] = []  # where the rows of each file are
+    rows_of_file: list[Index] = []  # likewise, of each file
     for file in files:
         X, y, qid = read_letor(file, n_features=width)
         queries = Queries.from_qid(qid)
-        place = np.empty(len(y), dtype=np.int64)
+        joined_rows = np.empty(len(y), dtype=np.int64)
         blocks = np.split(queries.order, queries.offsets[1:-1])
         for query, rows in zip(queries.ids, blocks, strict=True):
             key = str(query), hashlib.sha256(X[rows].tobytes() + y[rows].tobytes()).digest()
-            if key not in places:
-                places[key] = np.arange(count, count + len(rows))
-                kept.append((X[rows], y[rows], qid[rows]))
+            if key not in rows_of_query:
+                rows_of_query[key] = np.arange(count, count + len(rows))
+                parts.append((X[rows], y[rows], qid[rows]))
                 count += len(rows)
-            place[rows] = places[key]
-        found.append(place)
-    folds = [Fold(*found[i : i + len(PARTS)]) for i in range(0, len(files), len(PARTS))]
-    X, y, qid = map(np.concatenate, zip(*kept, strict=True))
+            joined_rows[rows] = rows_of_query[key]
+        rows_of_file.append(joined_rows)
+    folds = [Fold(*rows_of_file[i : i + len(PARTS)]) for i in range(0, len(files), len(PARTS))]
+    X, y, qid = map(np.concatenate, zip(*parts, strict=True))
     return X, y, qid, folds
 
 
 def _part(folder: Path, name: str) -> Path:
     pattern = rf"{PARTS[name]}\.txt(\.gz)?"
-    found = sorted(file for file in folder.iterdir() if re.fullmatch(pattern, file.name))
-    if len(found) != 1:
-        names = ", ".join(file.name for file in found) or "none"
+    matches = sorted(file for file in folder.iterdir() if re.fullmatch(pattern, file.name))
+    if len(matches) != 1:
+        names = ", ".join(file.name for file in matches) or "none"
         raise ValueError(f"{folder} must hold one file {name}.txt, got {names}.")
-    return found[0]
+    return matches[0]

@@ -24,7 +24,7 @@ def ranker_from_name(
     colsample: float = 0.7,
     early_stopping_rounds: int = 100,
 ) -> GBRanker | CatBoostPeer:
-    """Return an unfitted ranker; rankers of different name have the same budget.
+    """Return an unfitted ranker, which has the same budget whatever its name.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ def ranker_from_name(
     eval_metric : str, Measure or callable
         What decides early stopping.
     n_estimators : int
-        Largest number of rounds (trees), more than early stopping lets a ranker have.
+        Largest number of rounds (trees); early stopping is expected to end before it.
     learning_rate : float
         Factor on each tree.
     num_leaves : int
         Largest number of leaves of a tree. CatBoost's own trees are symmetric; they get the depth
         nearest to its logarithm.
     min_child_samples : int
-        Smallest number of documents in a leaf. CatBoost's symmetric trees know none, nor do
-        XGBoost's own objectives, which go by curvature.
+        Smallest number of documents in a leaf. CatBoost's symmetric trees have no such limit, nor
+        do XGBoost's own objectives, which limit curvature.
     subsample : float in ]0, 1]
         Share of the documents that each tree is grown on.
     colsample : float in ]0, 1]
@@ -81,9 +81,9 @@ def ranker_from_name(
         "colsample": colsample,
         "early_stopping_rounds": early_stopping_rounds,
     }
-    booster, colon, own = name.partition(":")
+    booster, colon, loss = name.partition(":")
     if booster == "catboost" and colon:
-        return CatBoostPeer(own, **budget)
+        return CatBoostPeer(loss, **budget)
     budget |= {"min_child_samples": min_child_samples, "extra_trees": False}
     if booster in TRAINERS and colon:
         before, _, last = name.rpartition(":")

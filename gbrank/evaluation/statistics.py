@@ -14,7 +14,7 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
 RESAMPLES = 9999
-CELLS = 2**22  # of memory, for resamples that are worked out together
+CELLS = 2**22  # how many numbers in memory, for resamples that are computed together
 SEED = 0
 
 
@@ -54,7 +54,7 @@ def randomisation_test(strata: Sequence[Matrix]) -> Vector:
     total = np.abs(weighted).sum(axis=1, keepdims=True)
     shares = np.divide(weighted, total, out=np.zeros_like(weighted), where=total > 0)
     n_queries = shares.shape[1]
-    if n_queries == 1:  # where SciPy refuses; both tosses are as far from zero
+    if n_queries == 1:  # SciPy refuses one; both signs are as far from zero
         return np.ones(len(shares))
 
     def distance(signs: Matrix, axis: int) -> Matrix:
@@ -95,7 +95,7 @@ def t_test(strata: Sequence[Matrix]) -> Vector:
 
 
 def holm(p: Vector) -> Vector:
-    """Return p-values corrected for their number, so that one in twenty families errs at 0.05."""
+    """Return p-values corrected for their number: at 0.05, at most one family in twenty errs."""
     # S. Holm. A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 1979.
     order = np.argsort(p)
     corrected = np.empty(len(p))

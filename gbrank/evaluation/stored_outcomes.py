@@ -1,4 +1,4 @@
-"""The folder in which a comparison keeps what is done: one table of queries per trial."""
+"""The results folder of a comparison: one table of queries per trial."""
 
 import csv
 import functools
@@ -30,12 +30,12 @@ def outcome_paths(folder: Path, tasks: Sequence[Task]) -> Iterator[Path]:
         if data.name not in hashes:
             content = data.X, data.labels, queries.ids, queries.order, queries.offsets
             hashes[data.name] = joblib.hash(content)
-        words = re.sub(r"[^\w.@+-]+", "-", "_".join(map(str, astuple(task.trial))))
-        yield folder / f"{words[:100]}_{_hash_of_task(task, hashes[data.name])}.csv"
+        label = re.sub(r"[^\w.@+-]+", "-", "_".join(map(str, astuple(task.trial))))
+        yield folder / f"{label[:100]}_{_hash_of_task(task, hashes[data.name])}.csv"
 
 
 def _hash_of_task(task: Task, data: str) -> str:
-    names = list(map(str, task.measures))  # a measure may have been asked by an alias
+    names = list(map(str, task.measures))  # a measure may have been named by an alias
     parts = [task.trial, task.ranker, task.measures, names, task.fold, data, code_version()]
     try:
         return str(joblib.hash(describe(parts)))

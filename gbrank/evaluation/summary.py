@@ -44,7 +44,7 @@ def summarise(
     by_data: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_data.setdefault(outcome.trial.data, []).append(outcome)
-    groups = {data: [own] for data, own in by_data.items()}
+    groups = {data: [fits] for data, fits in by_data.items()}
     if len(groups) > 1:
         groups[POOLED] = list(by_data.values())
     return [
@@ -59,21 +59,21 @@ def _rows(
     data: str, measure: str, strata: list[list[Outcome]], baseline: str, part: str
 ) -> list[Row]:
     rankers = list(dict.fromkeys(outcome.trial.ranker for outcome in strata[0]))
-    complete = [_cube(outcomes, measure, part) for outcomes in strata]
-    cubes = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))] for cube in complete]
-    n_queries, n_all = (sum(cube.shape[2] for cube in some) for some in (cubes, complete))
+    all_cubes = [_cube(outcomes, measure, part) for outcomes in strata]
+    cubes = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))] for cube in all_cubes]
+    n_queries, n_all = (sum(cube.shape[2] for cube in some) for some in (cubes, all_cubes))
     scores = [cube.mean(axis=1) for cube in cubes]
     means = stratified_mean(scores)
     by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
-    several = by_seed.shape[1] > 1
-    deviations = by_seed.std(axis=1, ddof=1) if several else np.full_like(means, np.nan)
+    repeated = by_seed.shape[1] > 1
+    deviations = by_seed.std(axis=1, ddof=1) if repeated else np.full_like(means, np.nan)
     reference = rankers.index(baseline)
     differences = [values - values[reference] for values in scores]
-    others = np.arange(len(rankers)) != reference
-    tested = [values[others] for values in differences]
+    compared = np.arange(len(rankers)) != reference
+    tested = [values[compared] for values in differences]
     p_randomisation, p_t = np.full((2, len(rankers)), np.nan)
-    p_randomisation[others] = holm(randomisation_test(tested))
-    p_t[others] = holm(t_test(tested))
+    p_randomisation[compared] = holm(randomisation_test(tested))
+    p_t[compared] = holm(t_test(tested))
     fits = [
         [o for group in strata for o in group if o.trial.ranker == ranker] for ranker in rankers
     ]

@@ -35,7 +35,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What the rankings of some queries are worth."""
+    """The measures of the rankings of some queries."""
 
     queries: list[str]  # their ids
     values: dict[str, NDArray[np.float64]]  # by measure; NaN where a query is skipped
@@ -49,7 +49,7 @@ class Outcome:
     trial: Trial
     valid: Scores
     test: Scores
-    rounds: int | None  # of the model, where the ranker says so
+    rounds: int | None  # of the model; None where the ranker does not say
     cpu_seconds: float  # of the fit
 
 
@@ -78,8 +78,8 @@ def configured(ranker: Any, seed: int) -> Any:
     """Return an unfitted copy of a ranker with this seed, that uses one thread."""
     copy = clone(ranker)
     values = {"random_state": seed, "n_jobs": 1}
-    own = {name: name.rpartition("__")[2] for name in copy.get_params(deep=True)}
-    return copy.set_params(**{name: values[end] for name, end in own.items() if end in values})
+    ends = {name: name.rpartition("__")[2] for name in copy.get_params(deep=True)}
+    return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
 
 
 def run(task: Task) -> Outcome:

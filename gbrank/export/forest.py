@@ -19,7 +19,7 @@ class Forest:
     name: str  # what the model is to be called
     features: list[str]  # the name of each column
     trees: list[Tree]  # at least one
-    categories: dict[int, list[Any]]  # what codes stand for, of columns that hold no numbers
+    categories: dict[int, list[Any]]  # what codes stand for, by column
 
     def splits(self) -> Iterator[Split]:
         """Yield all splits of all trees."""
@@ -28,23 +28,23 @@ class Forest:
 
 
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
-    """Return the trees of a ranker, with those that it boosts from."""
+    """Return the trees of a ranker, after those of its `init_`."""
     trees = ranker._model.trees() or [Leaf(0.0)]
-    own = Forest(name, features, trees, ranker._schema.categories)
+    forest = Forest(name, features, trees, ranker._schema.categories)
     if ranker.init_ is None:
-        return own
+        return forest
     if not isinstance(ranker.init_, GBRanker):
         raise ValueError(
             f"init must be a GBRanker for the model to be exported, got {ranker.init_!r}: the "
             "scores that it adds are not a sum of trees."
         )
     start = forest_of(ranker.init_, name, features)
-    if start.categories != own.categories:
+    if start.categories != forest.categories:
         raise ValueError(
             "init must know the same categories as the ranker for the model to be exported; fit it "
             "on the same data frame."
         )
-    return Forest(name, features, start.trees + own.trees, own.categories)
+    return Forest(name, features, start.trees + forest.trees, forest.categories)
 
 
 def names_of(ranker: GBRanker, given: FeatureNames | None) -> list[str]:

@@ -24,9 +24,9 @@ class Format:
 
     summary: str  # what the format is, and who loads it
     write: Callable[[Forest], bytes]  # returns the content of the file
-    named: bool = True  # whether features are called by name; by their place otherwise
+    named: bool = True  # whether features go by name, or else by position
     categories: bool = False  # whether splits may be by category
-    missing: bool = True  # whether missing values are anything else than zeros
+    missing: bool = True  # whether it can tell missing values from zeros
 
 
 FORMATS = {

@@ -1,7 +1,7 @@
-"""LightGBM's dump of trees as JSON, in the parts of it that Vespa reads, and as it reads them.
+"""LightGBM's dump of trees as JSON: the parts that Vespa reads, written for how it reads them.
 
-Vespa takes a split's "threshold" for x < threshold, not x ≤ threshold as LightGBM does, in double
-precision. Categories are texts.
+Vespa tests x < threshold, where LightGBM tests x ≤ threshold, both in double precision. Categories
+are strings.
 """
 
 import json

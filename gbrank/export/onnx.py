@@ -28,9 +28,9 @@ class _Table:
     leaves: list[float] = field(default_factory=list)
 
     def add_tree(self, tree: Tree) -> None:
-        """Add a tree; one without splits has a split whose sides are the same leaf."""
-        # ONNX Runtime (1.21 and 1.23 at least) misreads trees but the first whose root has a leaf
-        # on the true side only: they get another root, of which all go to the true side.
+        """Add a tree; one without splits gets a split with the same leaf on both sides."""
+        # ONNX Runtime (at least 1.21 and 1.23) misreads any tree but the first whose root has a
+        # leaf on the true side only: such trees get a new root that sends all to the true side.
         self.roots.append(len(self.features))
         if isinstance(tree, Leaf):
             tree = Threshold(0, True, tree, tree, threshold=0.0)

@@ -11,7 +11,7 @@ from gbrank.export.forest import Forest
 
 
 def write_ranklib(forest: Forest) -> bytes:
-    """Return the content of the file, of trees without categories, to which missing is zero."""
+    """Return the content of the file, of trees without categories that take missing as zero."""
     lines = ["## LambdaMART", f"## No. of trees = {len(forest.trees)}", "", "<ensemble>"]
     for number, tree in enumerate(forest.trees, 1):
         lines.append(f'\t<tree id="{number}" weight="1.0">')

@@ -17,16 +17,16 @@ SLACK = np.float32(1e-6)
 
 def write_solr(forest: Forest) -> bytes:
     """Return the content of the file, of trees without categories."""
-    plain = all(split.missing_left == split.zero_left for split in forest.splits())
+    missing_is_zero = all(split.missing_left == split.zero_left for split in forest.splits())
     used = {split.feature for split in forest.splits()}
     content = {
         "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
         "name": forest.name,
         "features": [{"name": forest.features[column]} for column in sorted(used)],
         "params": {
-            **({} if plain else {"isNullSameAsZero": False}),
+            **({} if missing_is_zero else {"isNullSameAsZero": False}),
             "trees": [
-                {"weight": "1", "root": _node(tree, forest.features, plain)}
+                {"weight": "1", "root": _node(tree, forest.features, missing_is_zero)}
                 for tree in forest.trees
             ],
         },
@@ -34,7 +34,7 @@ def write_solr(forest: Forest) -> bytes:
     return json.dumps(content, indent=1).encode()
 
 
-def _node(tree: Tree, features: list[str], plain: bool) -> dict[str, Any]:
+def _node(tree: Tree, features: list[str], missing_is_zero: bool) -> dict[str, Any]:
     if isinstance(tree, Leaf):
         return {"value": repr(tree.value)}
     assert isinstance(tree, Threshold)
@@ -42,14 +42,14 @@ def _node(tree: Tree, features: list[str], plain: bool) -> dict[str, Any]:
     return {
         "feature": features[tree.feature],
         "threshold": repr(_before_slack(tree.threshold)),
-        **({} if plain else missing),
-        "left": _node(tree.left, features, plain),
-        "right": _node(tree.right, features, plain),
+        **({} if missing_is_zero else missing),
+        "left": _node(tree.left, features, missing_is_zero),
+        "right": _node(tree.right, features, missing_is_zero),
     }
 
 
 def _before_slack(threshold: float) -> float:
-    """Return what with the slack is the largest number, of those there are, up to the threshold."""
+    """Return the t for which t + SLACK, in single precision, is largest but not above threshold."""
     wanted = np.float32(at_most(threshold))
     near = wanted - SLACK
     lower = np.nextafter(near, np.float32(-np.inf))
