@@ -1,4 +1,4 @@
-"""What linear rankers share: scores that are weighted sums of features, and how they are kept."""
+"""The base class of linear rankers: prediction, saving and loading; and checks of features."""
 
 from dataclasses import asdict, replace
 from typing import Any, ClassVar, TypeVar
@@ -15,13 +15,13 @@ from gbrank.kernels.compiled import Vector
 
 T = TypeVar("T", bound="LinearModel")
 
-LARGEST_FEATURE = 1e100  # sums of squares are finite
+LARGEST_FEATURE = 1e100  # sums of squares stay finite
 
 
 class LinearModel(BaseRanker):
     """Base class of linear rankers: a score is the sum of features times weights."""
 
-    _fitted_attributes: ClassVar[tuple[str, ...]] = ("coef_",)  # what `fit` found
+    _fitted_attributes: ClassVar[tuple[str, ...]] = ("coef_",)  # what `fit` sets
 
     coef_: Vector
 
@@ -38,7 +38,7 @@ class LinearModel(BaseRanker):
         ndarray, shape (n_documents,)
         """
         check_is_fitted(self)
-        scores: Vector = _whole(self._schema.transform(X), "") @ self.coef_
+        scores: Vector = _complete(self._schema.transform(X), "") @ self.coef_
         return scores
 
     def _to_saved(self) -> Saved:
@@ -80,12 +80,12 @@ def learn_numbers(X: Any) -> Schema:
     return schema
 
 
-def whole_rows(rows: Rows, where: str = "") -> Rows:
+def complete_rows(rows: Rows, where: str = "") -> Rows:
     """Return rows whose features are float64, refusing missing values."""
-    return replace(rows, X=_whole(rows.X, where))
+    return replace(rows, X=_complete(rows.X, where))
 
 
-def _whole(matrix: Features, where: str) -> Features:
+def _complete(matrix: Features, where: str) -> Features:
     values = matrix.data if sp.issparse(matrix) else matrix
     if np.isnan(values).any():
         entries = sp.coo_matrix(matrix)

@@ -18,7 +18,7 @@ from gbrank.fit.loop import train
 from gbrank.fit.plan import check_data, evaluations
 from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
-from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
+from gbrank.linear.linear_model import LinearModel, complete_rows, learn_numbers
 from gbrank.linear.solvers import (
     Descent,
     Move,
@@ -45,11 +45,11 @@ STEPS = {"cg": 13, "sgd": 200}
 class LinearRanker(LinearModel):
     """Linear ranker: the score of a document is w·x, its features times weights.
 
-    With ``solver="cg"`` it is SmoothRank's learner. From a regression on the gains, it minimises
-    the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma after the
-    other, each from where the last one ended; w0 is that regression too, unless `center` says
-    otherwise. With ``solver="sgd"`` it is ApproxRank's:
-    in every step all queries, shuffled, each push the weights by their gradient.
+    With ``solver="cg"`` it is SmoothRank's learner. It starts at a regression on the gains, and
+    minimises the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma after
+    another, each time from the last minimum; w0 is that regression too, unless `center` says
+    otherwise. With ``solver="sgd"`` it is ApproxRank's: a step goes through all queries, shuffled,
+    with a gradient step for each.
 
     Features should be of similar scale; there is no intercept, which no ranking depends on.
 
@@ -72,7 +72,7 @@ class LinearRanker(LinearModel):
     init : {"regression", "zero"} or array-like, shape (n_features,)
         The first weights.
     center : {"init", "zero"} or array-like, shape (n_features,)
-        w0, to which the penalty pulls: the first weights, 0, or weights of one's own. With 0 and
+        w0, to which the penalty pulls: the first weights, 0, or weights of your own. With 0 and
         SmoothRank, λ and σ are one parameter: multiplying λ by c and σ by 1/c divides w by √c,
         which no ranking depends on (section 5.4 of the paper).
     ridge : float
@@ -83,7 +83,7 @@ class LinearRanker(LinearModel):
     max_iter : int
         Largest number of iterations of "cg" at one sigma.
     tol : float
-        "cg" is done with a sigma where no derivative is larger.
+        "cg" goes on to the next sigma when no derivative is larger.
     learning_rate : float
         Length of a step of "sgd".
     eval_metric : str, Measure, callable, or sequence of them
@@ -205,8 +205,8 @@ class LinearRanker(LinearModel):
             schema, X, y, qid=qid, group=group, sample_weight=sample_weight,
             query_weight=query_weight, eval_set=eval_set, eval_qid=eval_qid, eval_group=eval_group,
         )  # fmt: skip
-        rows = whole_rows(rows)
-        valid = [whole_rows(part, f"eval_set[{i}]: ") for i, part in enumerate(valid)]
+        rows = complete_rows(rows)
+        valid = [complete_rows(part, f"eval_set[{i}]: ") for i, part in enumerate(valid)]
         patience = self.early_stopping_rounds
         if patience is not None and not valid:
             raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
@@ -286,7 +286,7 @@ class LinearRanker(LinearModel):
     def _move(
         self, objective: Objective, rows: Rows, center: Vector, n_steps: int, seed: int, n_jobs: int
     ) -> Move:
-        """Return what a step does."""
+        """Return the function that takes a step."""
         if self.solver == "sgd":
             return stochastic_gradient(
                 objective, rows, center, self.reg_lambda, self.learning_rate, seed, n_steps
@@ -298,7 +298,7 @@ class LinearRanker(LinearModel):
 
 
 def _targets(objective: Objective, rows: Rows) -> Vector:
-    """Return what the regression aims at: the gains of the objective, or of its measure."""
+    """Return the targets of the regression: the gains of the objective, or of its measure."""
     measure = getattr(objective, "measure", None)
     if isinstance(measure, Measure):
         return measure.terms(rows.labels, rows.queries).x

@@ -13,12 +13,12 @@ from gbrank.data.checking import check_rows, check_training, each_query
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.loading import loadable
-from gbrank.linear.linear_model import LinearModel, learn_numbers, whole_rows
+from gbrank.linear.linear_model import LinearModel, complete_rows, learn_numbers
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM
 
-ROUNDING = 1e-12  # a measured loss up to this is that of a perfect ranking
+ROUNDING = 1e-12  # a ranking of measured loss up to this is perfect
 
 
 @loadable
@@ -88,7 +88,7 @@ class SLAMPerceptron(LinearModel):
         Parameters
         ----------
         X, y, qid, group
-            As for `GBRanker.fit`, but that no feature may be missing.
+            As for `GBRanker.fit`, except that no feature may be missing.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class SLAMPerceptron(LinearModel):
         """
         bound = self._bound()
         schema = learn_numbers(X)
-        rows = whole_rows(check_training(schema, X, y, qid, group))
+        rows = complete_rows(check_training(schema, X, y, qid, group))
         self._begin(schema)
         for _ in range(self.max_iter):
             self._learn(rows, bound)
@@ -112,7 +112,7 @@ class SLAMPerceptron(LinearModel):
     def partial_fit(
         self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
     ) -> SLAMPerceptron:
-        """Learn on from one query, or several.
+        """Continue to learn, from one query or several.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class SLAMPerceptron(LinearModel):
         bound = self._bound()
         known = hasattr(self, "coef_")
         schema = self._schema if known else learn_numbers(X)
-        rows = whole_rows(check_rows(schema, X, y, qid, group, ""))
+        rows = complete_rows(check_rows(schema, X, y, qid, group, ""))
         if not known:
             self._begin(schema)
         self._learn(rows, bound)

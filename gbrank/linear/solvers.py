@@ -20,7 +20,7 @@ from gbrank.measures.measure import query_weights
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Curve, sigma_at, unit_of
 
-# Of weights, at a sigma, in a round.
+# Functions of (weights, sigma, round).
 Loss: TypeAlias = Callable[[Vector, float, int], tuple[float, Vector]]
 Move: TypeAlias = Callable[[Vector, float, int], Vector]
 
@@ -54,16 +54,16 @@ def linear_loss(
     bound = objective.bind(rows.labels, rows.queries, query_weight=weights, n_jobs=n_jobs)
 
     def loss(coef: Vector, sigma: float, round: int) -> tuple[float, Vector]:
-        scores, away = rows.X @ coef, coef - center
+        scores, offset = rows.X @ coef, coef - center
         mean = bound.loss(scores, sigma, round).sum() / total
         slope = rows.X.T @ bound.gradients(scores, sigma, round)[0] / total
-        return mean + reg_lambda * (away @ away), slope + 2 * reg_lambda * away
+        return mean + reg_lambda * (offset @ offset), slope + 2 * reg_lambda * offset
 
     return loss
 
 
 def conjugate_gradient(loss: Loss, max_iter: int, tol: float) -> Move:
-    """Return what goes to the minimum of a loss at one sigma (Polak-Ribière)."""
+    """Return a move to the minimum of a loss at one sigma: conjugate gradient (Polak-Ribière)."""
     options = {"jac": True, "options": {"maxiter": max_iter, "gtol": tol}}
     return lambda coef, sigma, round: minimize(loss, coef, (sigma, round), "CG", **options).x
 
@@ -72,7 +72,7 @@ def stochastic_gradient(
     objective: Objective, rows: Rows, center: Vector, reg_lambda: float,
     learning_rate: float, seed: int, rounds: int,
 ) -> Move:  # fmt: skip
-    """Return what goes once through the queries, shuffled, with a gradient step at each."""
+    """Return a move that goes once through the shuffled queries, with a gradient step for each."""
     parts = [
         (part, objective.bind(part.labels, part.queries, n_jobs=1, rounds=rounds))
         for part in each_query(rows)
@@ -94,7 +94,7 @@ def stochastic_gradient(
 
 @dataclass(eq=False)
 class Descent:
-    """Weights that move on step by step, each with its sigma."""
+    """Weights in training: one move a step, each at its own sigma."""
 
     move: Move
     rows: Rows
@@ -106,7 +106,7 @@ class Descent:
     sigmas: dict[int, float] = field(default_factory=dict)
 
     def step(self, derivatives: Any = None) -> None:
-        """Move on from the last weights."""
+        """Take a step from the last weights."""
         round = len(self.coefs) - 1
         sigma = sigma_at(self.schedule, round, self.n_steps)
         if unit_of(self.schedule) == "spread":

@@ -16,7 +16,7 @@ from gbrank.evaluation.summary import Row
 from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, tidy
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
-LINE, LETTER = 0.17, 0.075  # inches
+LINE, LETTER = 0.17, 0.075  # height and width in inches
 
 
 def comparison(
@@ -141,13 +141,13 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
 
 
 def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
-    """Write each name to the right, as near to the height of its dot as others leave room."""
+    """Write each name on the right, as near to the height of its dot as the other names allow."""
     means = np.array([row.mean for row in rows])
     low, high = axes.get_ylim()
-    apart = line * (high - low) * np.arange(len(rows))
+    offsets = line * (high - low) * np.arange(len(rows))
     order = np.argsort(means, kind="stable")
     places = np.empty(len(rows))
-    places[order] = isotonic_regression(means[order] - apart) + apart
+    places[order] = isotonic_regression(means[order] - offsets) + offsets
     axes.set_ylim(min(low, places.min()), max(high, places.max()))
     leader = {"arrowstyle": "-", "alpha": 0.4, "linewidth": 0.7, "relpos": (0.0, 0.5)}
     for place, row in enumerate(rows):

@@ -98,8 +98,8 @@ def objective(
         centre, label = float(start[document]), f"score of document {document}"
     reach = reach or 1.25 * float(np.ptp(start)) or 1.0
     steps = np.linspace(-reach, reach, POINTS)
-    steps_apart = Queries.from_sizes([len(start)] * POINTS)
-    queries = replace(steps_apart, ids=np.zeros(POINTS, dtype=np.int64))  # with the same noise
+    copies = Queries.from_sizes([len(start)] * POINTS)
+    queries = replace(copies, ids=np.zeros(POINTS, dtype=np.int64))  # equal ids: equal noise
     moved, repeated = (start + steps[:, None] * direction).ravel(), np.tile(labels, POINTS)
     bound = chosen.bind(repeated, queries, rounds=1)
     ax = axes_for(ax)
@@ -169,7 +169,7 @@ def soft_ranks(
 
 
 def _curves(sigmas: Sequence[float]) -> list[tuple[float, dict[str, Any]]]:
-    """Return colour and name of each sigma's curve, from dark to light in their order."""
+    """Return each sigma with the colour and label of its curve; colours go from dark to light."""
     if not len(sigmas):
         raise ValueError("sigmas must have at least one entry, got none.")
     widths = [check_number(sigma, "sigmas", 0, open_low=True) for sigma in sigmas]
