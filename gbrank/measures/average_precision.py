@@ -13,8 +13,8 @@ from gbrank.measures.measure import RelevanceMeasure, Terms, total_in, truncated
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduced
 
-# Up to so many pairs of relevant documents per document of the list, ApproxRank goes pair by pair:
-# where the times meet, as measured, between 20 (a tenth relevant) and 40 (three quarters).
+# Up to this many pairs of relevant documents per document of a list, ApproxRank goes pair by pair.
+# Measured break-even points are 20 (a tenth relevant) to 40 (three quarters).
 DIRECT_PAIRS = 25
 
 
@@ -70,7 +70,7 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
                 t = p - start
                 if p < reach:
                     upper += (above + 1 + t * others) * table[p]
-                # for each position: how many of n places of our document lie before, after it
+                # for each position: how many of our document's n places are before it, after it
                 upper += others * table[p] * min(t, reach - start)
                 lower += others * table[p] * (end - 1 - p)
                 lower -= (above + kind + t * others) * table[p]
@@ -112,7 +112,7 @@ def ap_by_rank(
     count_slopes = ranking.scratch[1]
     shares = ranking.scratch[2]
     relevant = 0.0
-    slopes[:m] = 0.0  # first, what comes from the counts of others
+    slopes[:m] = 0.0  # at first, the part due to the counts of others
     for a in range(m):
         counts[a] = 1.0
         count_slopes[a] = 0.0

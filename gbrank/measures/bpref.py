@@ -11,7 +11,7 @@ from gbrank.measures.measure import RelevanceMeasure, Terms, total_in
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduced
 
-RELEVANT, SMALLER = 0, 1  # the constants: R and min(R, N)
+RELEVANT, SMALLER = 0, 1  # indices of `constants`: R and min(R, N)
 
 
 @inline
@@ -27,9 +27,9 @@ def mean_capped(base: float, count: int, cap: float) -> float:
 def slot_sums(base: float, others: int, cap: float) -> tuple[float, float, float]:
     """Return the chance that a document has fewer than `cap` others above it, in three settings.
 
-    The document falls at random into one of the slots 0, ..., others between other documents,
-    `base` more being above. The settings: it alone; and it stands after, or before, a second
-    document that falls in likewise.
+    The document is put at random into one of the slots 0, ..., others among other documents, below
+    `base` more. The settings: on its own; and after, or before, a second document that is put in
+    likewise.
     """
     alone = 0.0
     after = 0.0

@@ -59,7 +59,7 @@ class CustomMeasure(Measure):
         return f"custom_measure({getattr(self.function, '__name__', self.function)})"
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
-        """Return what calls the function for each query."""
+        """Return the runner that calls the function for each query."""
         program = terms.program(self.function, order=TIE_ORDERS[self.ties])
         return FunctionRunner(program, queries, self._values(X, queries.n_documents))
 
@@ -79,14 +79,14 @@ class CustomMeasure(Measure):
         return values
 
     def placed(self, schema: Schema) -> "CustomMeasure":
-        """Return the measure with its columns by position, for features as a fit has them."""
+        """Return the measure with its columns by position, for features without names."""
         places = column_places(self.columns, schema.names, schema.n_features)
         if not set(places).isdisjoint(schema.categorical):
             raise ValueError(f"columns {list(self.columns)} of X must hold numbers.")
         return replace(self, columns=places)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return the labels: what else the measure needs, the function knows."""
+        """Return the labels; the function knows what else the measure needs."""
         return Terms(x=labels, defined=np.ones(queries.n_queries, dtype=bool))
 
 
@@ -105,7 +105,7 @@ class FunctionRunner(Runner):
         self._columns = columns
         if len(columns) and program.order != "input":
             sign = 1 if program.order == "ascending" else -1
-            keys = [*columns[::-1], program.labels]  # the last one is the first to sort by
+            keys = [*columns[::-1], program.labels]  # lexsort sorts by the last key first
             self._order = np.lexsort([*(sign * key for key in keys), queries.index])
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:

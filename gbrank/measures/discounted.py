@@ -23,7 +23,7 @@ from gbrank.measures.measure import Measure, RelevanceMeasure, Terms, truncated_
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduced
 
-KIND, PARAMETER = 0, 1  # the constants: of the discount
+KIND, PARAMETER = 0, 1  # indices of `constants`: both of the discount
 
 
 def discounted_value(ranking: Ranking) -> float:
@@ -118,7 +118,7 @@ class DiscountedMeasure(Measure):
         return np.ones(queries.n_queries)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
-        """Return gains, 1/Z, k, the kind of the discount, discounts, and who has a gain."""
+        """Return gains, 1/Z, k, the discount's kind, discounts, and which queries have a gain."""
         gains = self.gains(labels)
         discount, k = self.ranking_discount()
         terms = truncated_terms(gains, queries, discount, k)
@@ -129,7 +129,7 @@ class DiscountedMeasure(Measure):
 
     @property
     def known_at_real_ranks(self) -> bool:
-        """Whether the discount is one of those by name, which compiled code knows at any rank."""
+        """Whether the discount is one by name: compiled code has its formula for real ranks."""
         return not callable(self.ranking_discount()[0])
 
 

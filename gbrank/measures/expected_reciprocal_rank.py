@@ -14,7 +14,7 @@ from gbrank.measures.measure_registry import register_measure
 
 UPPER, SHARE, LOWER, BEFORE, INSIDE, MEANS = range(6)  # rows of scratch
 
-# Chances to go on that are smaller are lost in rounding; short blocks are gone through whole.
+# Smaller chances of going on are lost in rounding; blocks up to SHORT are gone through whole.
 LEAST_LOG, SHORT = np.log(1e-22), 32
 
 
@@ -171,7 +171,7 @@ class ERR(Measure):
     """Expected reciprocal rank, Σ_{r ≤ k} 1/r R_r Π_{q < r} (1 − R_q), R = (2^y − 1)/2^max_grade.
 
     The mean over tied orders costs O(n t), and the swap deltas of LambdaRank O(n t g²), for n tied
-    documents of g distinct labels, and t of them, at most k, after which nobody goes on.
+    documents of g distinct labels, of which a user goes through t at most (and t ≤ k).
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
 
 
 def discount_columns(discount: Discount, sizes: Sizes) -> Matrix:
-    """Return the discount's kind and parameter for each query; `UNKNOWN` is that of a function."""
+    """Return the discount's kind and parameter for each query; a function's kind is `UNKNOWN`."""
     kind: float = DISCOUNTS[discount] if isinstance(discount, str) else kinds.UNKNOWN
     parameter: float | Sizes = sizes
     if isinstance(discount, geometric_discount):
@@ -159,8 +159,8 @@ def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> V
     Returns
     -------
     ndarray, shape (Σ m,)
-        The discounts of ranks 1 to m, query by query. A callable's that are negative, not finite,
-        or grow with the rank are a ValueError.
+        The discounts of ranks 1 to m, query by query. Discounts of a callable that are negative,
+        not finite, or grow with the rank are a ValueError.
 
     Examples
     --------
@@ -169,17 +169,17 @@ def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> V
     """
     ranks = 1 + np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     if callable(discount):
-        values = _own_values(discount, int(sizes.max()))[ranks - 1]
+        values = _callable_values(discount, int(sizes.max()))[ranks - 1]
     else:
         values = np.empty(len(ranks))
-        of_queries, parameters = discount_columns(discount, sizes).T
-        kinds.fill(of_queries[0], np.repeat(parameters, sizes), ranks.astype(np.float64), values)
+        query_kinds, parameters = discount_columns(discount, sizes).T
+        kinds.fill(query_kinds[0], np.repeat(parameters, sizes), ranks.astype(np.float64), values)
     if k is not None:
         values[ranks > k] = 0
     return values
 
 
-def _own_values(function: Callable[[Vector], Vector], length: int) -> Vector:
+def _callable_values(function: Callable[[Vector], Vector], length: int) -> Vector:
     """Return what a user's function gives for ranks 1 to `length`."""
     values = np.array(function(np.arange(1.0, length + 1)), dtype=np.float64)
     if values.shape != (length,) or not np.isfinite(values).all() or (values < 0).any():

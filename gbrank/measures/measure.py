@@ -107,10 +107,10 @@ class Measure(ABC):
         How it is made of x and the table D, by rank: "discounted" is Σ x D, "paired"
         Σ x D (1 + Σ x above), "cascade" Σ x D Π (1 − x above).
     truncatable : bool
-        Whether its swap deltas know of pairs that touch the first ranks only.
+        Whether its swap deltas can be limited to pairs with a document among the first ranks.
     bounded_by : {"discounts", "shares"}, optional
-        What SLAM weighs a document by to bound 1 − measure: x D over the best value, D averaged
-        over equal x, or the same for all that are relevant.
+        How SLAM weighs documents to bound 1 − measure: by x D over the best value, D averaged over
+        equal x ("discounts"), or all relevant documents alike ("shares").
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Measure(ABC):
 
     @property
     def known_at_real_ranks(self) -> bool:
-        """Whether `by_rank` knows what is needed of the measure at real ranks."""
+        """Whether `by_rank` can compute the measure at ranks that are not integers."""
         return True
 
     def bind(
@@ -199,7 +199,7 @@ class Measure(ABC):
         return BoundMeasure(self, queries, runner, terms.defined, checked.max())
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
-        """Return what computes the value of each query."""
+        """Return the runner that computes the value of each query."""
         program = terms.program(
             measure_value,
             MeasureFunctions(value=type(self).value),
@@ -312,7 +312,7 @@ class Measure(ABC):
 
 
 class RelevanceMeasure(Measure):
-    """Base class of measures to which a document is relevant, from a `threshold` on, or not."""
+    """Base class of measures of binary relevance: a label from `threshold` on is relevant."""
 
     labels = "floats ≥ 0, relevant from `threshold`"
     threshold: float
@@ -354,17 +354,17 @@ class BoundMeasure:
         counted = ~np.isnan(values) & (weights > 0)
         # Rounding must not depend on the order of queries, nor leave the range of the values.
         values, weights = values[counted], weights[counted]
-        top, high, low = all_max(
+        largest_weight, high, low = all_max(
             np.array([np.max(side, initial=-np.inf) for side in (weights, values, -values)])
         )
-        if top == -np.inf:
+        if largest_weight == -np.inf:
             label = all_max(float(self.largest_label))
             raise ValueError(
                 f"{self.measure} is undefined on every query: none has what it needs, such as a "
                 f"relevant document (the largest label is {label}). Set threshold= "
                 "to the smallest relevant label, or no_relevant=0 or 1 to count such queries."
             )
-        weights = weights / top
+        weights = weights / largest_weight
         value, weight = all_sum(np.array([math.fsum(values * weights), math.fsum(weights)]))
         return float(np.clip(value / weight, -low, high))
 

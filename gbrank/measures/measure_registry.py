@@ -23,7 +23,7 @@ GRAMMAR = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d+))?(\((?P<options>.*)
 
 @dataclass(frozen=True)
 class MeasureFacts:
-    """What is known of a registered measure; `summary` begins its documentation."""
+    """What is known of a registered measure; `summary` is the first line of its docstring."""
 
     name: str
     aliases: tuple[str, ...]
@@ -47,30 +47,30 @@ class MeasureFacts:
 
 
 def own_aliases(item: Any) -> tuple[str, ...]:
-    """Return the other names of a class, or of an object's; its subclasses have others."""
-    found: tuple[str, ...] = vars(item if isinstance(item, type) else type(item)).get("aliases", ())
-    return found
+    """Return the aliases that a class, or an object's class, declares itself: none is inherited."""
+    own: tuple[str, ...] = vars(item if isinstance(item, type) else type(item)).get("aliases", ())
+    return own
 
 
 def by_alias(registry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is registered by its other names."""
+    """Return what is registered, by its aliases."""
     return {alias: item for item in registry.values() for alias in own_aliases(item)}
 
 
 def first_line(documented: Any) -> str:
-    """Return the first line of what documents a class or a function."""
+    """Return the first line of the docstring of a class or a function."""
     return (documented.__doc__ or "").strip().split("\n")[0]
 
 
 def register(name: str, item: Any, registry: dict[str, Any]) -> None:
-    """Make known a class, or what was made of a user's function; refuse names that are taken."""
+    """Register a class, or an object made from a user's function; refuse names that are taken."""
 
     def origin(known: Any) -> Any:
         return known if isinstance(known, type) else getattr(known, "function", known)
 
     known = {taken: origin(by) for taken, by in (registry | by_alias(registry)).items()}
-    for own in (name, *own_aliases(item)):
-        refuse_taken(own, origin(item), known)
+    for new_name in (name, *own_aliases(item)):
+        refuse_taken(new_name, origin(item), known)
     registry[name] = item
 
 
@@ -134,8 +134,8 @@ def custom_measure(
     Returns
     -------
     CustomMeasure
-        Usable wherever a measure is that decides, evaluates or compares; LambdaRank and others
-        train on measures only whose swaps they know.
+        Usable for early stopping, evaluation and comparison; LambdaRank and others cannot train on
+        it, as it has no swap deltas.
 
     Raises
     ------
@@ -194,9 +194,9 @@ def get_measure(measure: Metric) -> Measure:
     if not isinstance(measure, str):
         raise TypeError(f"measure must be a name, a Measure or a function, got {measure!r}.")
     known = MEASURES | by_alias(MEASURES)
-    found = known.get(measure)
-    if isinstance(found, CustomMeasure):
-        return found
+    registered = known.get(measure)
+    if isinstance(registered, CustomMeasure):
+        return registered
     match = GRAMMAR.fullmatch(measure.strip())
     name = match["name"] if match else measure
     cls = known.get(name)

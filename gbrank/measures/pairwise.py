@@ -14,11 +14,11 @@ from gbrank.measures.measure import Measure, Terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import grades, inverse, reduced
 
-# Up to so many documents, ApproxRank's pairs are summed one by one: where the times meet, as
-# measured, between 130 (five grades) and 350 (a tenth relevant).
+# Up to this many documents, ApproxRank's pairs are summed one by one. Measured break-even points
+# are 130 (five grades) to 350 (a tenth relevant).
 LONGEST_DIRECT = 200
 ALONE, OUTER, INNER_ONE, INNER_BETWEEN, COUNTS = range(5)  # rows of scratch
-GRADES, OFFSET = 0, 1  # the constants: how many grades there are, and what is added to the value
+GRADES, OFFSET = 0, 1  # indices of `constants`: the number of grades, what is added to the value
 
 
 @inline
@@ -46,7 +46,7 @@ def flips(counts: Vector, a: int, b: int) -> float:
     """Return how many pairs flip when documents of grades a ≠ b swap around the counted ones.
 
     A document between them flips two pairs if its grade lies between theirs, one if it equals
-    one of them, and otherwise as many for the better as for the worse.
+    one of them, and otherwise one to the better and one to the worse.
     """
     low = min(a, b)
     high = max(a, b)
@@ -108,8 +108,8 @@ def prepare_pairwise_row(ranking: Ranking, top: int) -> None:
 def swaps_of_grades(ranking: Ranking, low: int, high: int, delta: SeparableDelta) -> None:
     """Fill the parts of the deltas of documents of two grades.
 
-    Between them, a document of either grade flips one pair, one of a grade between them two. Of a
-    tied block half stands above a document of it on average, of the rest a third between two.
+    A document between the two flips one pair if it has either grade, two if a grade between. On
+    average, half of a tied block is above a document of it, a third of the rest between two.
     """
     x, last, scale = ranking.x, ranking.last, ranking.scale
     above = 0.0

@@ -1,4 +1,4 @@
-"""What is computed of the labels or gains of each query."""
+"""Computations on the labels or gains of each query."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from gbrank.kernels.compiled import Vector
 
 
 def reduced(function: np.ufunc, values: Vector, queries: Queries) -> Vector:
-    """Return what a function such as np.add makes of each query's values."""
+    """Reduce the values of each query by a function such as np.add."""
     result: Vector = function.reduceat(values[queries.order], queries.offsets[:-1])
     return result
 
