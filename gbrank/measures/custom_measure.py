@@ -110,9 +110,9 @@ class FunctionRunner(Runner):
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the function's value of each query, shape (n_queries,)."""
-        return np.array([self._one(query, scores) for query in range(self.queries.n_queries)])
+        return np.array([self._value_of(query, scores) for query in range(self.queries.n_queries)])
 
-    def _one(self, query: int, scores: Vector) -> float:
+    def _value_of(self, query: int, scores: Vector) -> float:
         rows, s, labels = best_first(self, query, scores)
         returned = self.program.kernel(s, labels, *self._columns.take(rows, axis=1))
         try:

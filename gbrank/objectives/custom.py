@@ -73,13 +73,13 @@ def _as_kernel(function: Any) -> Callable[..., Any]:
             curvature[:] = own_curvature
         return float(loss)
 
-    # What is of gbrank's modules is stored on disk, by module and line: one for all functions.
+    # Under gbrank's own module it would be stored on disk, one entry for all users' functions.
     kernel.__module__ = function.__module__
     return kernel
 
 
 class CompiledRunner(Runner):
-    """Runs a compiled function; looks again, in Python, at a query where it is at fault."""
+    """Runs a compiled function; runs a faulty query again in Python, for a precise error."""
 
     def __init__(
         self, program: Program, queries: Queries, n_jobs: int | None, python: "PythonRunner"
@@ -90,7 +90,7 @@ class CompiledRunner(Runner):
     def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
         """Return the error for a query whose results are not usable."""
         try:
-            self._python.one(query, scores, sigma)
+            self._python.run_query(query, scores, sigma)
         except (TypeError, ValueError, RuntimeError) as error:
             return error
         return super().fault(query, scores, sigma)
@@ -102,7 +102,7 @@ class PythonRunner(Runner):
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, shape (n_queries,)."""
         queries = range(self.queries.n_queries)
-        return np.array([self.one(query, scores, sigma)[1] for query in queries])
+        return np.array([self.run_query(query, scores, sigma)[1] for query in queries])
 
     def gradients(
         self, scores: Vector, sigma: float, round: int, weights: Vector
@@ -110,13 +110,13 @@ class PythonRunner(Runner):
         """Return gradient and curvature of each document, times its weight, in input order."""
         gradient, curvature = np.empty((2, self.queries.n_documents))
         for query in range(self.queries.n_queries):
-            rows, _, g, h = self.one(query, scores, sigma)
+            rows, _, g, h = self.run_query(query, scores, sigma)
             scale = weights[rows] if weights.size else 1.0
             gradient[rows] = g * scale
             curvature[rows] = np.maximum(h * scale, SMALLEST_CURVATURE)
         return gradient, curvature
 
-    def one(
+    def run_query(
         self, query: int, scores: Vector, sigma: float
     ) -> tuple[Positions, float, Vector, Vector]:
         """Return the rows of a query, best first, its loss, gradient and curvature."""

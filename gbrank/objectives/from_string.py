@@ -17,10 +17,10 @@ from gbrank.objectives.mixture import Mixture
 from gbrank.objectives.objective import Facts, Objective
 from gbrank.objectives.objective_registry import OBJECTIVES, list_objectives, register_objective
 
-# Why: docs/defaults.md. A test holds the docstring, the README and the pages to it.
+# Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
 DEFAULT_OBJECTIVE = "noisy:ndcg"
 
-# Names of kinds of objectives, and those of other libraries: what is meant by them here.
+# Names of kinds of objectives, and names in other libraries, with what they are called here.
 FAMILIAR = {
     "pairwise": "'ranknet'",
     "listwise": "'listnet'",
@@ -59,7 +59,7 @@ def custom_objective(
     Returns
     -------
     CustomObjective
-        Usable wherever a built-in objective is: queries, threads, weights and sigma are seen to.
+        Usable wherever a built-in objective is; queries, threads, weights and sigma are handled.
 
     Raises
     ------
@@ -138,20 +138,20 @@ def _from_text(text: str) -> Objective:
         text = known[text].name
     match = GRAMMAR.fullmatch(text)
     name = match["name"] if match else text
-    found = known.get(name)
-    if match is None or found is None:
+    entry = known.get(name)
+    if match is None or entry is None:
         names = [*(item.usage for item in list_objectives()), *by_alias(OBJECTIVES)]
         asked = text.lower()
         meant = FAMILIAR.get(asked, f"'lambda:{asked}'" if is_measure(asked) else None)
         raise unknown_name("objective", name, names, meant)
     options = parse_options(match["options"] or "", text)
     if match["inner"] is not None:
-        if not found.declared.takes_measure:
+        if not entry.declared.takes_measure:
             raise ValueError(f"objective {name!r} takes no measure, got {text!r}.")
         options["measure"] = get_measure(match["inner"])
-    accepted = [item.name for item in fields(found)]
+    accepted = [item.name for item in fields(entry)]
     for option in options:
         if option not in accepted:
             raise ValueError(f"objective {text!r} takes {accepted}, got {option!r}.")
-    made = replace(found, **options) if isinstance(found, CustomObjective) else found(**options)
+    made = replace(entry, **options) if isinstance(entry, CustomObjective) else entry(**options)
     return cast(Objective, made)

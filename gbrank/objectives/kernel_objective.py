@@ -27,7 +27,7 @@ class KernelObjective(Summand):
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
     ) -> Any:
-        """Return what runs the kernel."""
+        """Return the runner of the kernel."""
         return Runner(self.program(labels, queries), queries, n_jobs)
 
 
@@ -35,8 +35,8 @@ class KernelObjective(Summand):
 class MeasureObjective(KernelObjective):
     """Base class of relaxations: objectives of a measure.
 
-    A subclass names what it `needs` a measure to declare, such as "swaps", or says itself which
-    ones it `takes`; and in words what it asks of them, `wanted`: "measure must {wanted}, got ...".
+    A subclass sets `needs`, what a measure must declare, such as "swaps", or overrides `takes`; and
+    `wanted`, which completes the error "measure must {wanted}, got ...".
 
     Parameters
     ----------

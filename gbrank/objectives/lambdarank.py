@@ -1,6 +1,6 @@
 """LambdaRank: RankNet's pairs weighted by what swapping them would change, for any measure.
 
-The change is that at the scores, or the mean over noisy rankings.
+The change is that in the ranking by scores (LambdaRank), or the mean over noisy rankings.
 """
 
 from dataclasses import dataclass, replace
@@ -127,9 +127,9 @@ class NoisyLambdaRank(MeasureObjective):
     every pair y_i > y_j, with p = 1/(1 + exp((s_i − s_j)/σ)) at the scores without noise: gradient
     ∓E|ΔM| p/σ and curvature E|ΔM| p (1 − p)/σ², E the mean over these rankings.
 
-    The noise depends on (seed, round, query) and on the rank of the document before it is added;
-    the numbers that a document draws for the rankings of a round are evenly apart, modulo 1,
-    before they are made Gumbel. Documents of equal score and label share a mean derivative.
+    The noise depends on (seed, round, query) and on the rank of the document without noise. A
+    document's draws in a round are stratified: Gumbel noise from uniform numbers that are evenly
+    spaced modulo 1. Documents of equal score and label get the mean of their derivatives.
 
     Parameters
     ----------

@@ -126,10 +126,10 @@ class ListMLE(KernelObjective):
     """ListMLE: Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over documents above the lowest label.
 
     It is −log of the Plackett-Luce probability that documents are drawn in the order of their
-    labels. Where labels are equal, the order inside the grade plays no part: every document of
-    it is drawn from all that are not better (Breslow's treatment of ties). The lowest grade, of
-    which every order is as good, takes no part as drawn. The curvature is the Hessian's diagonal,
-    but at least |gradient|/σ.
+    labels. Each of the documents of equal label is drawn from all that are not better, so that the
+    order among them plays no part (Breslow's treatment of ties). Documents of the lowest label are
+    only drawn from: their order does not matter. The curvature is the Hessian's diagonal, but at
+    least |gradient|/σ.
 
     References
     ----------

@@ -14,15 +14,15 @@ from gbrank.parallel.collective import all_any
 from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Curve, Sigma, as_schedule, constant, unit_of, weight_at
 
-# Of an objective whose curvature has all but underflowed.
+# Bounds the factor on an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
 
 
 class Summand(Objective):
-    """An objective that a plus mixes with others."""
+    """Base class of objectives that `+` mixes with others."""
 
     def __add__(self, other: Objective) -> "Mixture":
-        """Return the mixture of both, each term with the weight that it has, 1 by itself."""
+        """Return the mixture of both; terms keep their weights, a single objective has weight 1."""
         objectives, weights = zip(*_terms(self), *_terms(other), strict=True)
         return Mixture(objectives, weights)
 
@@ -31,12 +31,12 @@ class Summand(Objective):
 class Mixture(Summand):
     """A weighted mean of objectives, each divided by its mean curvature in every round.
 
-    Gradient and curvature are Σ_k w_k (g_k, h_k)/mean h_k / Σ_k w_k, so that a weight says how much
-    an objective has to say, whatever its scale; means are weighted as documents are. The string
+    Gradient and curvature are Σ_k w_k (g_k, h_k)/mean h_k / Σ_k w_k, so that a weight is the share
+    of an objective, whatever its scale; means are weighted as documents are. The string
     "0.7*lambda:ndcg+0.3*ranknet" makes one, and "lambda:ndcg+ranknet" one of equal weights, as
     ``first + second`` does. A weight may be a schedule: "linear(1,0)*listnet+linear(0,1)*ranknet"
-    goes from one objective in the first round to the other in the last. An objective of weight 0
-    in a round is not computed then, and one without a curvature, all pairs in order, has no say.
+    goes from one objective in the first round to the other in the last. In a round, an objective of
+    weight 0 is not computed, and one without curvature, as all pairs are in order, is left out.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Mixture(Summand):
 
     @property
     def facts(self) -> Facts:
-        """What holds of the mixture because it holds of its objectives."""
+        """The facts of the mixture, which follow from those of its objectives."""
         parts = [objective.facts for objective in self.objectives]
         scheduled = any(map(callable, self.weights or ()))
         units = [part.sigma_unit for part in parts if part.sigma_unit != "none"]
@@ -113,7 +113,7 @@ class Mixture(Summand):
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
     ) -> Evaluator:
-        """Return what runs all objectives."""
+        """Return a runner of all objectives."""
         weights = [as_schedule(weight) for weight in self.weights or ()]
         for round in range(rounds or 1):
             _shares(weights, round, rounds)
@@ -129,7 +129,7 @@ def _terms(objective: Objective) -> list[tuple[Objective, Sigma]]:
 
 
 def _checked(weight: Sigma) -> float | Curve:
-    """Return a weight as a number or something to call with each round."""
+    """Return a weight as a number, or as a schedule."""
     schedule = as_schedule(weight, "weight")
     if unit_of(schedule) != "absolute":
         raise ValueError(f"weight must have the unit 'absolute', got {schedule!r}.")

@@ -22,7 +22,7 @@ from gbrank.data.rows import document_weights
 from gbrank.kernels.compiled import Vector
 from gbrank.schedules import check_sigma
 
-# In spreads of the start's scores: wider ones undo what it has learned.
+# In spreads of the scores: a wider start would undo what RankNet has learned.
 ANNEALED = "geometric(0.3, 0.1, unit='spread')"
 
 
@@ -41,11 +41,11 @@ class Facts:
     shift_invariant : bool
         Whether a constant on all scores of a query changes nothing, so that gradients sum to zero.
     stochastic, annealed : bool
-        Whether the gradient is drawn at random; by a schedule of its own, besides that of sigma.
+        Whether the gradient is random; whether it follows a schedule of its own, besides sigma's.
     labels, cost : str
         Which labels it takes; operations for a query of m documents.
     fast : str
-        Operations where long lists are summed in another way, from which length on, or "none".
+        Operations for long lists and from which length, if they are summed another way; or "none".
     sigma_unit, sigma : str
         What sigma is measured in: "score", "squared score", or "none" if it plays no part; the
         schedule where none is given.
@@ -75,7 +75,7 @@ class Facts:
 
 
 class Evaluator(Protocol):
-    """What computes an objective for given labels: a `Runner`, or what combines several."""
+    """What computes an objective for given labels: a `Runner`, or a combination of several."""
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, shape (n_queries,)."""
@@ -101,7 +101,7 @@ class Objective(ABC):
 
     @property
     def facts(self) -> Facts:
-        """What holds of the objective with its parameters."""
+        """The facts of the objective with its parameters."""
         return self.declared
 
     def __str__(self) -> str:
@@ -122,7 +122,7 @@ class Objective(ABC):
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
     ) -> Evaluator:
-        """Return what computes values and gradients for these labels.
+        """Return the evaluator of values and gradients for these labels.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Objective(ABC):
         n_jobs : int, optional
             Number of threads; all by default. It does not change the result.
         rounds : int, optional
-            How many boosting rounds there will be, for a mixture whose share is a schedule.
+            How many boosting rounds there will be, for a mixture whose weights are schedules.
 
         Returns
         -------

@@ -12,7 +12,7 @@ OBJECTIVES: dict[str, Any] = {}
 
 @dataclass(frozen=True)
 class ObjectiveFacts:
-    """What is known of a registered objective; `summary` begins its documentation."""
+    """What is known of a registered objective; `summary` is the first line of its docstring."""
 
     name: str
     aliases: tuple[str, ...]

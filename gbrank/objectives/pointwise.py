@@ -60,7 +60,7 @@ class Pointwise(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic regression with an intercept."""
         targets = labels / (all_max(float(labels.max())) or 1.0)
-        # No target at all, or nothing but the largest, is taken for half a document less.
+        # A mean of 0 or 1 is moved by half a document, so that its logit is finite.
         half = 0.5 / all_sum(len(labels))
         mean = float(np.clip(order_free_mean(targets, len(targets)), half, 1 - half))
         return Program(

@@ -25,8 +25,8 @@ class SLAM(MeasureObjective):
     """SLAM: Σ_i v_i max(0, max_{y_j < y_i} (margin + s_j − s_i)), at least 1 − measure.
 
     For NDCG, v_i is G(y_i) D(i)/Z in the ideal order, averaged over documents of equal gain; for
-    AP, 1/R for each of the R relevant documents, whatever its k, or less if `tight`. Both maxima,
-    smoothed, are v_i σ log(1 + Σ_{y_j < y_i} exp((margin + s_j − s_i)/σ)): larger and also convex.
+    AP, 1/R for each of the R relevant documents, whatever its k, or less if `tight`. With smoothed
+    maxima, terms are v_i σ log(1 + Σ_{y_j < y_i} exp((margin + s_j − s_i)/σ)): larger, convex too.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class SLAM(MeasureObjective):
     smooth : bool
         Whether to smooth with width σ, in score units; if not, σ plays no part in the subgradient.
     tight : bool
-        Whether AP has the smallest equal weights with which its bound holds, Σ_i v_i/R of the
-        paper's v_i = (m − R)/(R (m − R + i)), i = 1, ..., R. These have no slack where t relevant
-        documents, the last ones, stand below all others, for any t, but they differ between
-        documents alike. Their mean has none for t = R. By default v is 1/R, which is nearly as
-        small where few documents are relevant, and known for AP at k too.
+        Whether AP has the smallest equal weights for which its bound holds: the mean of the paper's
+        v_i = (m − R)/(R (m − R + i)), i = 1, ..., R. With these v_i the bound is exact where the
+        last t relevant documents are below all others, for any t, but like documents have unlike
+        weights; with their mean it is exact for t = R. By default v is 1/R, which is nearly as
+        small where few documents are relevant, and valid for AP at k too.
 
     References
     ----------
@@ -89,7 +89,7 @@ class SLAM(MeasureObjective):
         """Return hinges, or their smooth form, weighted by v."""
         terms = self.terms(labels, queries)
         if self._measure.bounded_by == "shares":
-            # At whatever rank, a relevant document has the same share.
+            # All relevant documents have the same share, at whatever rank.
             terms = replace(terms, table=(terms.table > 0).astype(np.float64))
         weights = _hinge_weights(terms, queries)
         if self.tight:

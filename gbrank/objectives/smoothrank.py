@@ -26,8 +26,8 @@ class SmoothRank(MeasureObjective):
     smooth AP, of soft ranks, is `SmoothAP`.)
 
     Where all scores of a query are equal the gradient is zero: training needs initial scores. A
-    query whose documents are all worth the same has loss 0. The curvature is |gradient| and its
-    mean over the query, over the longest step: √σ, or less where that is beyond the scores' spread.
+    query whose documents are all worth the same has loss 0. The curvature is |gradient| plus its
+    mean over the query, divided by the longest step: √σ, or less if the scores' spread is smaller.
 
     Parameters
     ----------

@@ -23,11 +23,11 @@ class TieRank(MeasureObjective):
 
     With x = s/σ + ½, a document is rounded down to ⌊x⌋ with probability φ(x − ⌊x⌋), up to ⌊x⌋ + 1
     otherwise, and documents on the same integer are tied: they share the mean of their discounts.
-    The half makes 0, where scores start, the middle between two integers; on an integer the slope
-    is zero. The expectation over all roundings is exact, and so is its gradient. A score's distance
+    The half puts 0, where scores start, midway between two integers; on an integer the slope is
+    zero. The expectation over all roundings is exact, and so is its gradient. A score's distance
     from the integers matters: only multiples of σ can be added to all scores with no change.
 
-    The curvature is |gradient| and its mean over the query, over σ: Newton steps are below σ.
+    The curvature is |gradient| plus its mean over the query, divided by σ: steps are below σ.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class TieRank(MeasureObjective):
         φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps at integers x (it is that to the right).
     sample : int, optional
         Draw up to so many documents of each label anew in every round, and rank only these; the
-        paper draws 6, the default is all. But for RR and ERR the measure is scaled so that the best
-        order is worth the same as without drawing: NDCG and AP are those of the drawn documents.
+        paper draws 6, the default is all. Except for RR and ERR, the measure is scaled so that the
+        best order keeps its value: NDCG and AP are those of the drawn documents.
 
     References
     ----------

@@ -1,1 +1,1 @@
-"""What the papers prove of their objectives, as functions: bounds, and a condition."""
+"""Results that papers prove about their objectives, as functions: bounds, and a condition."""

@@ -15,7 +15,7 @@ def rank_error_bound(scores: ArrayLike, sigma: float) -> Vector:
     """Return by how much ApproxRank's soft rank of each document of a query may miss its rank.
 
     |r̂_i − r_i| ≤ (m − 1)/(1 + exp(δ_i/σ)), where δ_i is the distance of score i to the nearest
-    other one. Of documents of equal score the bound holds in any order.
+    other one. For documents of equal score it holds in any order.
 
     An argument that is not usable is a ValueError or a TypeError that names it.
 

@@ -56,8 +56,8 @@ def generalization_bound(
 def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents: int) -> float:
     """Return a Lipschitz constant of SmoothRank's NDCG: 8 B R m^1.5/σ.
 
-    It is by scores of at most B R, in the Euclidean norm. The paper's conclusion is its 1/σ: the
-    narrower the smoothing, the larger the danger of overfitting.
+    It is with respect to scores of at most B R, in the Euclidean norm. The paper concludes from its
+    1/σ: the narrower the smoothing, the larger the danger of overfitting.
 
     An argument that is not usable is a ValueError or a TypeError that names it.
 
@@ -181,6 +181,6 @@ def perceptron_loss_bound(
 
 
 def _check_sizes(**sizes: float) -> None:
-    """Refuse what is negative."""
+    """Refuse negative sizes."""
     for name, value in sizes.items():
         check_number(value, name, 0)
