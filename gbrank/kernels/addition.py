@@ -1,4 +1,4 @@
-"""Sums inside of loops. NumPy's own would be a copy in each loop, each with an order of its own."""
+"""Sums inside loops. Each loop would compile NumPy's anew, with its own order of terms."""
 
 from gbrank.kernels.compiled import Vector, inline
 

@@ -33,7 +33,7 @@ def cascade_by_rank(
             if x[b] > 0 and b != a:
                 passed *= 1 - x[b] * logistic(gap)
         if passed < NEGLIGIBLE * largest:
-            break  # who stands further down is reached even less often
+            break  # documents further down are reached even less often
         reached = passed * x[a] / rank
         largest = max(largest, reached * kept)
         for b in range(m):

@@ -1,4 +1,4 @@
-"""How gbrank compiles: kernels, the functions by which measures take part, readers of files."""
+"""How gbrank compiles kernels, the functions of measures, and readers of files."""
 
 import logging
 import threading
@@ -17,7 +17,7 @@ Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 Positions: TypeAlias = NDArray[np.int64]
 
-# Sums may be in any order, so that loops use vectors. NaN and infinity keep their meaning: the
+# Sums may be reordered, so that loops are vectorised. NaN and infinity keep their meaning: the
 # driver's checks rely on it.
 FAST_MATH = {"nsz", "reassoc"}
 
@@ -28,7 +28,7 @@ def _compile(
     njit: Any = partial(
         numba.njit, *signature, nogil=True, error_model="numpy", fastmath=fastmath, **options
     )
-    # What is stored on disk imports its module when it is loaded: a plugin's may have another name.
+    # Code loaded from disk imports its module by name, and a plugin's may have another one then.
     if function.__module__.startswith("gbrank."):
         try:
             return cast(Function, njit(cache=True)(function))
@@ -55,18 +55,18 @@ def inline(function: Function) -> Function:
 
 
 def plain(function: Function) -> Function:
-    """Compile a function by itself, with sums in the order in which they are written.
+    """Compile a function on its own, with sums in the order in which they are written.
 
-    Everything that loops call and do not inline must be compiled so. Each loop brings a copy of it,
-    and which of the copies a process calls depends on what it compiled or loaded first: with sums
-    in any order, copies would differ in their last bits.
+    Everything that loops call without inlining must be compiled like this. Each loop comes with a
+    copy of it, and which copy a process calls depends on what it compiled or loaded first: with
+    reordered sums, copies would differ in their last bits.
     """
     return _compile(function, fastmath=False)
 
 
 @cache
 def _tell_what_takes_long() -> None:
-    """Say once in a process, by the logger "gbrank"."""
+    """Say so once in a process, by the logger "gbrank"."""
     logging.getLogger("gbrank").warning(
         "gbrank compiles for this machine: some seconds, once for each objective and measure"
     )

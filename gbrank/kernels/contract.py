@@ -14,14 +14,14 @@ swaps            a `Swaps`: by how much the measure changes when two documents s
 by_rank          ``by_rank(ranking, ranks, beta, direct, slopes) -> float``: the measure of real
                  ranks, its derivatives by them written to `slopes`; β is the steepness, per rank,
                  of what is logistic in ranks; `direct` is a factor on the sizes up to which pairs
-                 are summed one by one (1; 0 or infinity to have it one way)
+                 are summed one by one (1; 0 for never, infinity for always)
 by_position      ``by_position(ranking, means, slopes) -> float``: the measure of the mean x at each
                  position, its derivatives by these means written to `slopes`
 ================ ==================================================================================
 
-Scratch is uninitialised, and as long as the longest list and one entry more. A kernel has the rows
-that its `Program` declares, a measure those that its class declares (`Measure.scratch`); neither
-sees the other's.
+Rows of scratch are uninitialised, and one entry longer than the longest list. A kernel has as many
+as its `Program` declares, a measure as many as its class declares (`Measure.scratch`); neither sees
+the other's.
 """
 
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ class Ranking(NamedTuple):
     Parameters
     ----------
     x : ndarray, shape (m,)
-        What each document is worth to the measure; tied documents stand by falling x.
+        What each document is worth to the measure; tied documents are in order of falling x.
     first, last : ndarray of int, shape (m,)
         Position of the first document of the same score, and that after the last one.
     table : ndarray, shape (m,)
@@ -68,15 +68,15 @@ class Query(NamedTuple):
     Parameters
     ----------
     scores, labels : ndarray, shape (m,)
-        Where scores are equal, documents stand by falling label; all else that is known of a
-        document is a function of its label.
+        Documents of equal score are in order of falling label; all else that is known of a document
+        is a function of its label.
     ranking : Ranking
     sigma : float
         Width of the smoothing, in score units.
     number : int
         Which query it is, from 0.
     noise : int
-        What random numbers are drawn from: it depends on (seed, round, query id) only.
+        The seed of the query's random numbers: a hash of (seed, round, query id).
     scratch : ndarray, shape (rows, longest list + 1)
         The kernel's own.
     """
@@ -114,10 +114,10 @@ def delta_in(scratch: Matrix) -> SeparableDelta:
 class Swaps(NamedTuple):
     """Expected changes of a measure when two documents swap ranks, over all orders of ties.
 
-    `top` limits pairs to those of which one document is among the first `top` positions. A measure
-    gives `separable` for all pairs; or `separable` for pairs of different scores and `row` for any;
-    or `row` and, if its x are 0, 1, ... without gaps and the delta of documents of any two of these
-    is separable, `grades`.
+    `top` limits pairs to those with a document among the first `top` positions. A measure gives one
+    of: `separable` for all pairs; `separable` for pairs of different scores, and `row` for any; or
+    `row`, and `grades` if its x are 0, 1, ... without gaps and the delta between any two of these
+    x is separable.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Swaps(NamedTuple):
     prepare : function, optional
         ``prepare(ranking, top)`` is called once before `row`.
     grades : function, optional
-        ``grades(ranking, low, high, delta)`` fills the parts of documents of these two x.
+        ``grades(ranking, low, high, delta)`` fills the delta of documents of these two x.
     """
 
     separable: Function | None = None
@@ -198,6 +198,6 @@ _NO_SWAPS = Swaps(_no_separable, _no_row, _no_preparation, _no_grades)
 
 
 def functions_of(swaps: Swaps | None) -> MeasureFunctions:
-    """Return the functions of swaps, others in place of what a measure does not give."""
+    """Return the functions of swaps, with ones that do nothing for those that are missing."""
     given = {name: own for name, own in (swaps or Swaps())._asdict().items() if own}
     return MeasureFunctions(**(_NO_SWAPS._asdict() | given))

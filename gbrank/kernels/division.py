@@ -1,9 +1,9 @@
-"""Lists divided at values of x, until all x of a part are equal.
+"""Recursive division of a list by x, until all x of a part are equal.
 
-A pair of different x is in different halves of just one part. What sums such pairs visits the
-parts, sums the pairs of one document from either half, and divides: at most log2(m) levels, fewer
-if x takes few values, of m documents each. `members` holds the positions of a part's documents,
-best score first, and `ordered` the x of all documents, ascending, so that parts are ranges of both.
+The documents of a pair of different x are in different halves of exactly one part. A sum over such
+pairs goes through the parts, adds the pairs between the halves of each, and divides it: at most
+log2(m) levels of m documents each, fewer if x takes few values. `members` holds the positions of a
+part's documents, best score first, and `ordered` all x, ascending; parts are ranges of both.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def order_by(
 
 @inline
 def partition(members: Positions, x: Vector, cut: float, spare: Positions) -> int:
-    """Move documents of x ≥ cut behind the others, else keeping the order; return where to."""
+    """Move documents of x ≥ cut behind the others, in stable order; return where they begin."""
     kept = 0
     moved = 0
     for t in range(members.size):
@@ -46,7 +46,7 @@ def partition(members: Positions, x: Vector, cut: float, spare: Positions) -> in
 def parts_of(ordered: Vector, small: int) -> list[tuple[int, int, int]]:
     """Return begin, middle and end of all parts, in an order in which they can be divided.
 
-    Those of up to `small` documents are not divided again.
+    Parts of up to `small` documents are not divided again.
     """
     parts = []
     waiting = [(0, ordered.size)]
@@ -57,7 +57,7 @@ def parts_of(ordered: Vector, small: int) -> list[tuple[int, int, int]]:
         middle = begin + middle_split(ordered[begin:end])
         parts.append((begin, middle, end))
         if end - begin > small:
-            smaller_first = middle - begin < end - middle  # so that few wait
+            smaller_first = middle - begin < end - middle  # popped first, so that few wait
             waiting.append((middle, end) if smaller_first else (begin, middle))
             waiting.append((begin, middle) if smaller_first else (middle, end))
     return parts

@@ -68,7 +68,7 @@ class Runner:
         self.program = replace(
             program, labels=np.empty(0), x=None, scale=None, constants=None, table=np.empty(0)
         )
-        # New memory costs long lists more than what is done with it.
+        # To allocate memory costs long lists more than to compute in it.
         rows = (OWN_REALS, program.scratch, program.measure_scratch)
         self._work = Pool(partial(_work_arrays, rows, 1 + int(queries.sizes.max())))
         self._rankings = Pool(partial(np.full, queries.n_documents, -1, np.int16))
@@ -140,7 +140,7 @@ class Runner:
             raise self.fault(min(fault for fault in faults if fault >= 0), scores, sigma)
 
     def documents_of(self, query: int) -> tuple[NDArray[np.signedinteger], Vector]:
-        """Return the rows of a query and their labels, as equal scores are to stand."""
+        """Return the rows of a query and their labels, in the order for equal scores."""
         span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
         (labels,) = (kept[0, span] for kept in self._documents if kept.size)
         return self._order[span], labels.astype(np.float64)
@@ -153,7 +153,7 @@ class Runner:
         )
 
     def place(self, query: int, sigma: float) -> str:
-        """Return what messages call a query."""
+        """Return how messages describe a query."""
         (name,) = self.queries.ids[query : query + 1].tolist()
         return f"query {name!r} ({self.queries.sizes[query]} documents), sigma={sigma!r}"
 
@@ -164,7 +164,7 @@ def _work_arrays(rows: tuple[int, ...], width: int) -> tuple[Any, ...]:
 
 
 def _in_least_memory(values: Matrix) -> tuple[NDArray[np.float32], Matrix]:
-    """Return values in single precision, if it holds them exactly, or in double; and no others."""
+    """Return values in single precision if it holds them exactly, else in double; one is empty."""
     with np.errstate(over="ignore"):
         singles = np.ascontiguousarray(values, dtype=np.float32)
     if np.array_equal(singles, values):
@@ -184,7 +184,7 @@ def _of_longest(table: Vector, queries: Queries) -> Vector:
 
 
 def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.signedinteger]:
-    """Return the rows, query by query, in the order in which equal scores are to stand."""
+    """Return the rows, query by query, in the order for equal scores."""
     if program.order == "input":
         return queries.order
     key = program.labels if program.order == "ascending" else -program.labels
@@ -201,7 +201,7 @@ def usable_threads(n_jobs: int | None) -> int:
     return n_jobs
 
 
-kernel: Any = None  # each kernel's copy of the loop has its own
+kernel: Any = None  # a placeholder: each copy of the loop has its own
 
 
 def _loop(
@@ -226,7 +226,7 @@ def _loop(
         h = h_buffer[: m if with_gradient else 0]
         g[:] = 0.0
         h[:] = 0.0
-        place = start if table.size == order.size else 0  # a shared table is that of the longest
+        place = start if table.size == order.size else 0  # 0 if all queries share the longest's
         query = Query(
             s[:m],
             labels[:m],
@@ -257,7 +257,7 @@ def _take(
     start: int, m: int, order: Any, scores: Any, singles: Any, doubles: Any, ranked: Any,
     tied: bool, reals: Any, integers: Any,
 ) -> None:  # fmt: skip
-    """Write a query's scores, columns, rows and ties, best first."""
+    """Write a query's scores, labels, x, rows and ties to the work arrays, best score first."""
     s, spare = reals[0], reals[1]
     ranking, rows = integers[0], integers[1]
     before = ranked[start : start + m]
@@ -288,7 +288,7 @@ def _take(
 
 @plain
 def _give(rows: Any, g: Any, h: Any, weights: Any, gradient: Any, curvature: Any) -> bool:
-    """Write a query's derivatives to its rows, or say that they are not usable."""
+    """Write a query's derivatives, weighted, to its rows; return False if they are not usable."""
     for i in range(rows.size):
         if not (np.isfinite(g[i]) and np.isfinite(h[i]) and h[i] >= 0):
             return False
@@ -301,7 +301,7 @@ def _give(rows: Any, g: Any, h: Any, weights: Any, gradient: Any, curvature: Any
 
 @plain
 def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector) -> None:
-    """Give documents of equal score and label their mean, whichever row each of them is."""
+    """Give documents of equal score and label the mean of their derivatives."""
     start = 0
     while start < s.size:
         end = start + 1
@@ -315,7 +315,7 @@ def share_among_equals(s: Vector, x: Vector, gradient: Vector, curvature: Vector
 
 @plain
 def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
-    """Write where the block of documents of equal score begins and ends."""
+    """Write where each document's block of equal scores begins and ends."""
     m = s.size
     for i in range(m):
         first[i] = first[i - 1] if tied and i > 0 and s[i] == s[i - 1] else i
@@ -324,11 +324,11 @@ def _find_ties(s: Any, first: Any, last: Any, tied: bool) -> None:
 
 
 def _compiled_loop(program: Program, order: NDArray[Any]) -> Function:
-    """Return the loop with this kernel in it, which is faster than to call it by a pointer."""
+    """Return the compiled loop with this kernel inlined: faster than a call by pointer."""
     vector, matrix, positions = types.float64[::1], types.float64[:, ::1], types.int64[::1]
-    with warnings.catch_warnings():  # a tuple of functions is what works, and is tested
+    with warnings.catch_warnings():  # functions as arguments are experimental, but tested
         warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
-        # What is not given has no type of a function: to pass one costs as much as a short list.
+        # A missing function is None, not a dummy: to pass a function costs as much as a short list.
         functions = (
             types.none if own is None else types.FunctionType(signature)
             for signature, own in zip(SIGNATURES, program.measure, strict=True)

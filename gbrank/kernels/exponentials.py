@@ -30,7 +30,7 @@ def exponentials(s: Vector, sigma: float, up: Vector, down: Vector) -> None:
 def row_exponentials(
     i: int, wide: bool, s: Vector, sigma: float, up: Vector, down: Vector
 ) -> float:
-    """Return what times up[j] is exp((s_j − s_i)/σ) for every j below i; fill `up` if wide."""
+    """Return the c with c up[j] = exp((s_j − s_i)/σ) for every j below i; fill `up` if wide."""
     if wide:
         for j in range(i + 1, s.size):
             up[j] = np.exp((s[j] - s[i]) / sigma)

@@ -1,9 +1,9 @@
-"""Sums over a list of functions of the distance of two places, in linear time.
+"""Sums over a list of a function of the distance between two places, in linear time.
 
 Places on a line are sorted into boxes of length 1. Seen from a box k boxes away, a smooth function
 of the distance d = k + (b − a)/2, with a and b in [−1, 1], is a polynomial Σ T_k[q, n] b^q a^n,
-for exp(−d²) to 1e-11 of its largest value. So a box enters by its moments Σ w b^q, and a target
-reads off a polynomial of its own place a. This is a fast Gauss transform (Greengard & Strain 1991).
+for exp(−d²) to 1e-11 of its largest value. So a box contributes by its moments Σ w b^q, and a
+target evaluates a polynomial at its place a: a fast Gauss transform (Greengard & Strain 1991).
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from gbrank.kernels.compiled import Matrix, Vector, inline, plain
 from gbrank.kernels.sweeps import TERMS, fill_powers
 
-# Boxes farther apart do not meet: exp(−7²) is lost in rounding where there is a 1.
+# Boxes farther apart are ignored: exp(−7²) is lost in rounding beside a 1.
 REACH = 7
 BOXES = 2 * REACH + 1
-# Two boxes of up to so many pairs are summed faster pair by pair: measured.
+# Two boxes of up to this many pairs are summed faster pair by pair: measured.
 FEW = 32
 
 
@@ -46,9 +46,9 @@ GAUSSIAN_SLOPE = _times_distance(GAUSSIAN)
 
 @inline
 def lay_out(s: Vector, width: float, places: Vector) -> None:
-    """Write places of scores, best first: rising, in units of `width`, without wide gaps.
+    """Write places of scores, best first: rising, in units of `width`, with wide gaps shortened.
 
-    What follows a wide gap is in the middle of a box, where tied documents cancel exactly.
+    A document after a wide gap is in the middle of a box, where tied documents cancel exactly.
     """
     anchor = s[0]
     base = 0.5
@@ -64,7 +64,7 @@ def lay_out(s: Vector, width: float, places: Vector) -> None:
 def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> None:
     """Add to out[c, i], for all i, Σ_j w[c, j] f(d), d = place j − place i; places rise.
 
-    f(d) is exp(−d²), if `slope` times d. Two boxes of few pairs are summed pair by pair.
+    f(d) is exp(−d²), or d exp(−d²) if `slope`. Two boxes of few pairs are summed pair by pair.
     """
     table = GAUSSIAN_SLOPE if slope else GAUSSIAN
     streams = weights.shape[0]

@@ -2,8 +2,8 @@
 
 A document's label is its grade here: how many distinct smaller labels the query has. For each
 grade, `softmax_up_to` finds the largest score among the documents of at most that grade, and the
-sum of exponentials relative to it; no sum can overflow, and none is zero. `spread` then takes
-what is due to "the documents up to grade g, by softmax" to all of them at once.
+sum of exponentials relative to it; no sum can overflow, and none is zero. `spread` then divides
+what is due to all documents up to a grade among them, by their softmax.
 """
 
 from typing import NamedTuple

@@ -11,8 +11,8 @@ from gbrank.kernels.newton_steps import to_score_units
 
 SCRATCH = 4
 
-# Up to so many documents, pairs are summed one by one: where the times meet, as measured, between
-# 250 (five grades) and 1,300 (a continuous label).
+# Up to this many documents, pairs are summed one by one. Measured break-even points are 250 (five
+# grades) to 1,300 (a continuous label).
 LONGEST_DIRECT = 400
 # A gap in units of σ beyond which it only matters that nothing overflows.
 WIDEST = 1e100
@@ -111,13 +111,13 @@ def _sweep(
     better: bool, members: Positions, s: Vector, sigma: float, x: Vector, cut: float,
     squared: bool, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
-    """Add to the better half, best first, its pairs with the worse; or to that, worst first.
+    """Add to the better half, best first, its pairs with the worse; or to the worse, worst first.
 
-    What the pairs of a document lack in margin only grows from one document to the next, so that
-    sums of it cancel nothing.
+    The margin that the pairs of a document lack only grows from one document to the next, so that
+    no digits cancel in its sums.
     """
     size = members.size
-    count = 0.0  # active pairs of the document at hand
+    count = 0.0  # active pairs of the current document
     lack = 0.0  # and the sum of max(0, 1 − (s_i − s_j)/σ) over them
     squares = 0.0  # half the sum of its square
     kinks = 0.0

@@ -1,6 +1,6 @@
-"""What SoftRank's documents are to a point x of integration that has them in reach.
+"""SoftRank's documents as seen from a point of integration x: above it, below it, or in reach.
 
-A document whose score is far above or below x is there with certainty; those between are the
+A document whose score is far above or below x stays there with certainty; the others are the
 window of x. All lengths are in units of σ.
 """
 
@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
 
-# Φ is a Taylor polynomial around the nearest of places 1/PLACES apart: to 1e-11, as its slope φ.
+# Φ is a Taylor polynomial around the nearest of places 1/PLACES apart; Φ and φ are exact to 1e-11.
 PLACES, FARTHEST, TERMS = 16, 9, 7
 
 
@@ -58,7 +58,7 @@ def densest(start: int, end: int, reach: float, depth: Vector) -> int:
 
 @inline
 def gain_levels(start: int, end: int, gains: Vector, level: Positions) -> int:
-    """Write how many smaller gains there are for each document, and return how many gains."""
+    """Write how many distinct smaller gains each document has; return how many gains there are."""
     by_gain = start + np.argsort(gains[start:end])
     level[by_gain[0]] = 0
     for n in range(1, end - start):

@@ -37,8 +37,8 @@ def logistic_with_intercept(
 ) -> float:
     """Return min over b of Σ_i CE(p_i, t_i) + λ/2 (b − b₀ + mean s/σ)², p_i = σ(s_i/σ + b).
 
-    Labels are the targets t. The gradient is p − t at the best b,
-    less its mean, to which the mean of the scores in the penalty amounts.
+    Labels are the targets t. The gradient is p − t at the best b, less its mean, which is the part
+    due to the mean score in the penalty.
     """
     s, targets, sigma = query.scores, query.labels, query.sigma
     m = s.size
@@ -58,7 +58,7 @@ def logistic_with_intercept(
         loss += max(x, 0.0) + np.log1p(np.exp(-abs(x))) - targets[i] * x
         excess += (logistic(x) - targets[i]) / m
     if m == 1:
-        return min(loss, 1e300)  # the intercept says all that there is to say
+        return min(loss, 1e300)  # the intercept alone explains a single document
     for i in range(gradient.size):
         p = logistic(z[i] + b)
         gradient[i] = p - targets[i] - excess
@@ -70,7 +70,7 @@ def logistic_with_intercept(
 
 @inline
 def fit_intercept(z: Vector, targets: Vector, strength: float, centre: float) -> float:
-    """Return the b that minimises Σ CE + λ/2 (b − centre)²: a root, bracketed."""
+    """Return the b that minimises Σ CE + λ/2 (b − centre)², by Newton's method in a bracket."""
     low = centre - z.size / strength  # the slope of Σ CE is at most m
     high = centre + z.size / strength
     b = centre

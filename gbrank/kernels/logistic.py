@@ -23,7 +23,7 @@ def logistic(z: float) -> float:
 
 @inline
 def logistic_slope(z: float) -> tuple[float, float]:
-    """Return 1 / (1 + exp(−z)) and its derivative, which keeps its digits where that is near 1."""
+    """Return 1 / (1 + exp(−z)) and its derivative, precise even where the former is near 1."""
     u = np.exp(-abs(z))
     p = 1 / (1 + u)
     return p if z >= 0 else u * p, u * p * p

@@ -26,9 +26,9 @@ from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_unit
 from gbrank.kernels.program import Program
 from gbrank.kernels.sweeps import PAIR_FORCES, PAIR_LOSSES, SWEEP_SCRATCH, PairWeights, sweep_pairs
 
-# Up to so many documents, pairs are summed one by one. The times meet, as measured with five
-# grades, between 500 (AP) and 1,150 (RankNet). Lists are divided by label, more often the more
-# labels there are: with a continuous one the times meet at 1,700.
+# Up to this many documents, pairs are summed one by one. Measured break-even points with five
+# grades are 500 (AP) to 1,150 (RankNet). Sweeps divide lists by label, more often the more labels
+# there are: with a continuous label, break-even is at 1,700.
 LONGEST_DIRECT, LONGEST_DIVIDED = 750, 1700
 FEW_LABELS = 32
 LONGEST = (
@@ -36,8 +36,8 @@ LONGEST = (
     "distinct labels)"
 )
 
-# Deltas that are separable for any two grades are swept for up to so many of them; they cost more
-# one by one: the times meet at 130 documents.
+# Deltas that are separable between any two grades are swept if there are up to FEW_GRADES; one by
+# one they cost more than other deltas: break-even is at 130 documents.
 FEW_GRADES = 8
 LONGEST_BY_GRADES = 130
 
@@ -89,17 +89,17 @@ def with_pairs(
 ) -> Program:
     """Return a program with the kernel of weighted logistic pairs, and its parameters.
 
-    `program` holds the labels, of which the larger one of a pair is the better, and the measure's
-    constants; without `swaps` all pairs weigh 1.
+    `program` holds the labels, the larger of which is the better in a pair, and the measure's
+    constants; without `swaps` all pairs have weight 1.
     """
     reach = np.inf if top is None else float(top)
     x = program.labels if program.x is None else program.x
     by_label = np.argsort(program.labels)
     steps, rises = np.diff(x[by_label]), np.diff(program.labels[by_label]) > 0
     n_labels = 1 + np.count_nonzero(rises)
-    alike = np.array_equal(steps > 0, rises)  # x says which of two labels is larger
+    alike = np.array_equal(steps > 0, rises)  # x orders documents as labels do
     weights, longest = Weights.UNIT, LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
-    # A gain may fall: of two documents, that of larger label has the smaller x then.
+    # A gain may fall: then a document of larger label has the smaller x.
     sweepable = not built_in and 2 * reach > longest and not (steps < 0).any()
     if swaps is not None:
         weights = Weights.SEPARABLE if swaps.row is None else Weights.ROW
@@ -108,7 +108,7 @@ def with_pairs(
             weights, sweepable, longest = Weights.GRADES, True, LONGEST_BY_GRADES
     return replace(
         program,
-        # Sweeps take four fifths of the time to compile: without long lists nothing waits for them.
+        # Sweeps are four fifths of the time to compile: they are left out if no list is long.
         kernel=swept_pairs if sweepable and sizes.max() > longest else direct_pairs,
         labels=x if alike else program.labels,
         x=None if alike else x,
@@ -229,7 +229,7 @@ def _sweep_list(
     by_row = parameters.weights == Weights.ROW
     if not unit:
         measure.separable(query.ranking, top, delta)
-        # Where swaps change nothing, down the list, both parts are then zero, not just their sum.
+        # Down the list, where swaps change nothing, both terms are then zero, not only their sum.
         tail = delta.lower[m - 1]
         for p in range(m):
             delta.upper[p] += delta.share[p] * tail

@@ -4,7 +4,7 @@ from gbrank.kernels.compiled import Vector, inline
 
 SMALLEST, LARGEST = 1e-300, 1e300
 
-# Of pairwise logistic losses, in units of σ: far beyond what training meets.
+# The longest Newton step of logistic losses, in units of σ: far beyond what training meets.
 LONGEST_STEP = 1e3
 
 
@@ -21,9 +21,9 @@ def bound_steps(longest: float, gradient: Vector, curvature: Vector) -> None:
 
 @inline
 def size_as_curvature(gradient: Vector, curvature: Vector) -> None:
-    """Write |gradient|, with which no step is above 1, and its mean to every document.
+    """Write curvatures |gradient| plus its mean, with which no step is longer than 1.
 
-    It is for losses that bend either way.
+    This is for losses that are not convex.
     """
     mean = 0.0
     for i in range(gradient.size):
@@ -34,16 +34,16 @@ def size_as_curvature(gradient: Vector, curvature: Vector) -> None:
 
 @inline
 def to_score_units(sigma: float, gradient: Vector, curvature: Vector) -> None:
-    """Divide the gradient by σ and the curvature by σ², in place, short of overflow."""
+    """Divide the gradient by σ and the curvature by σ², in place, clipped against overflow."""
     slope = 1.0 / sigma
     multiply(slope, slope * slope, gradient, curvature)
 
 
 @inline
 def multiply(on_gradient: float, on_curvature: float, gradient: Vector, curvature: Vector) -> None:
-    """Multiply gradient and curvature by their factors, in place, short of overflow.
+    """Multiply gradient and curvature by their factors, in place, clipped against overflow.
 
-    Where one gradient would overflow all become smaller, so that they still sum to zero.
+    If one gradient would overflow, the factor is smaller for all: they still sum to zero.
     """
     longest = 1.0
     for i in range(gradient.size):

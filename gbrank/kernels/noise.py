@@ -20,12 +20,12 @@ def uniform(noise: int, i: int) -> float:
 
 @inline
 def stratum(draw: int, draws: int) -> np.uint64:
-    """Return by how much one of `draws` numbers is shifted, for `stratified`."""
+    """Return the shift, for `stratified`, of one of `draws` strata."""
     return np.uint64(draw) * (np.uint64(0xFFFFFFFFFFFFFFFF) // np.uint64(draws))
 
 
 @inline
 def stratified(noise: int, i: int, shift: np.uint64) -> float:
-    """Return a number for i, uniform in ]0, 1[; those of all strata are evenly apart, modulo 1."""
+    """Return the i-th uniform number in ]0, 1[, shifted: all strata are evenly apart, modulo 1."""
     bits = split_mix(noise, i) + shift
     return (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52

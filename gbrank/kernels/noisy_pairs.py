@@ -12,8 +12,8 @@ from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_unit
 from gbrank.kernels.noise import stratified, stratum
 from gbrank.kernels.sorting import LONG, rank, rank_by_counting
 
-NOISY_SCRATCH = 20  # and a row for each draw, and one more
-# Documents of a long list are gone through in blocks that stay in the processor's cache.
+NOISY_SCRATCH = 20  # rows, besides one for each draw and one more
+# Long lists are processed in blocks that stay in the processor's cache.
 BLOCK = 1024
 
 
@@ -62,7 +62,7 @@ def noisy_pairs(
 def _over_ranks(
     query: Query, measure: MeasureFunctions, draws: int, gradient: Vector, curvature: Vector
 ) -> float:
-    """Go through the pairs once, each weighed by its mean over the draws."""
+    """Go through the pairs once, each weighted by its mean delta over the draws."""
     s, x, scratch = query.scores, query.ranking.x, query.scratch
     m = s.size
     delta = delta_in(scratch)
@@ -88,7 +88,7 @@ def _over_ranks(
             for j in range(np.uintp(0), np.uintp(m)):
                 before += 1 if keys[j] > keys[i] else 0
             worth[i] = delta.upper[before] / draws
-    scratch[NOISY_SCRATCH + draws, :m] = 0.0  # what an odd draw is paired with
+    scratch[NOISY_SCRATCH + draws, :m] = 0.0  # the partner of the last draw, if draws are odd
     loss = 0.0
     for i in range(m - 1):
         for draw in range(0, draws, 2):  # two at a time, which costs little more than one

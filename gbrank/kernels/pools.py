@@ -1,4 +1,4 @@
-"""What is kept from call to call and lent to one borrower at a time."""
+"""Work arrays that are kept from call to call, each lent to one borrower at a time."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -9,14 +9,14 @@ T = TypeVar("T")
 
 
 class Pool(Generic[T]):
-    """As many things of a kind as were ever in use at once, for any number of threads.
+    """A thread-safe pool of as many items as were ever in use at once.
 
-    A copy or a pickle starts without any.
+    A copy or a pickle starts empty.
 
     Parameters
     ----------
     make : callable
-        Makes one.
+        Makes an item.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -24,12 +24,12 @@ class Pool(Generic[T]):
         self._free: deque[T] = deque()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep how to make them."""
+        """Pickle how to make items, but no item."""
         return Pool, (self._make,)
 
     @contextmanager
     def borrow(self) -> Iterator[T]:
-        """Lend one, in the state in which it was given back."""
+        """Lend an item, in the state in which it was given back."""
         try:
             lent = self._free.pop()
         except IndexError:

@@ -19,8 +19,8 @@ class Program:
         Python function of the kernel's signature (see `gbrank.kernels.contract`), compiled when
         first run.
     labels : ndarray, shape (n_documents,)
-        By which documents of equal score are sorted, in input order; all else that is known of a
-        document must be a function of it.
+        The label of each document, in input order. Documents of equal score are sorted by it, and
+        all else that is known of a document must be a function of it.
     x : ndarray, shape (n_documents,), optional
         What each document is worth, in input order; its label by default.
     scale : ndarray, shape (n_queries,), optional
@@ -34,7 +34,7 @@ class Program:
     parameters : named tuple
         The kernel's own parameters: numbers, or arrays that all queries share.
     measure : MeasureFunctions
-        What the kernel calls of a measure.
+        The functions of a measure that the kernel calls.
     scratch, measure_scratch : int
         How many rows of scratch the kernel needs, and the measure.
     tied : bool
@@ -62,7 +62,7 @@ class Program:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        # Compiled code takes an int for a float as another type.
+        # For compiled code, an int in place of a float is another type.
         hints = get_type_hints(type(self.parameters))
         values = {
             name: hints[name](value) if hints.get(name) in (float, int, bool) else value

@@ -9,8 +9,8 @@ document i's noisy score at x, N_−i the number of others above x, and N_−ik 
 
 (the second by parts). The integrals are sums over equally spaced x that all documents share. Their
 integrands are products of m functions of bandwidth 1/σ, so that steps of σ/√m leave an error of
-rounding size. Where the discount is cut at a rank, only those x count that few documents are above,
-and few of the functions are far from one: the steps need not shrink with the list. At each x one
+rounding size. Where the discount is cut at a rank, only those x count with few documents above, and
+few of the functions are far from one: the steps need not shrink with the list. At each x one
 recursion over the documents gives the sums over i for every number of documents above, and division
 by the generating function q_k + p_k z takes document k out.
 Discounts that are sums of exponentials are left to `gbrank.kernels.rank_exponentials`.
@@ -28,7 +28,7 @@ from gbrank.kernels.integration_points import add_curvature, chance_above, dense
 from gbrank.kernels.newton_steps import bound_steps, multiply
 from gbrank.kernels.rank_exponentials import sum_exponentials
 
-# All documents count for the step where at most this times the mean number above matters.
+# Steps shrink with the number of documents up to this times `most_above`, not further.
 SELDOM = 4
 
 # The rows of scratch. Those after GAIN hold one entry per number of documents above x, from the
@@ -43,11 +43,11 @@ class Accuracy(NamedTuple):
     Parameters
     ----------
     reach : float
-        Documents whose score is farther from x are certainly above or below it.
+        Documents whose score is farther than this from x are certainly above or below it.
     step : float
-        Distance of the x, times √(n + 1), n documents in a cluster.
+        Distance between points x, times √(n + 1), n documents in a cluster.
     smooth_step : float
-        Where discounts are sums of exponentials, times log(n + 4), n documents in reach of an x.
+        The same for sums of exponentials, times log(n + 4), n documents in reach of an x.
     tail : float
         Numbers of documents above x less probable than exp(−tail) are left out.
     """
@@ -59,7 +59,7 @@ class Accuracy(NamedTuple):
 
 
 def accuracy_of(tolerance: float) -> Accuracy:
-    """Return what leaves errors below `tolerance`, relative to the largest value: measured."""
+    """Return an accuracy with errors below `tolerance`, relative to the largest value: measured."""
     digits = -np.log(tolerance)
     return Accuracy(
         reach=-float(ndtri(tolerance / 1000)),
@@ -171,7 +171,7 @@ def integrate(
         for j in range(np.uintp(low), np.uintp(high)):
             above[j], density[j] = chance_above(x - depth[j])
         if low + sum_of(above[low:high]) > deepest:
-            break  # all that follow are above as well, and no rank so far down counts
+            break  # later x have more documents above, and no rank so far down counts
         bottom, top = count_above(low, high, accuracy.tail, work)
         total = 0.0
         for r in range(bottom, top + 1):
@@ -194,7 +194,7 @@ def most_above(support: int, tail: float) -> float:
 
 @inline
 def tail_width(variance: float, tail: float) -> float:
-    """Return by how much a number misses its mean with probability exp(−tail) (Bernstein)."""
+    """Return a deviation from the mean of probability exp(−tail) at most (Bernstein)."""
     return tail / 3 + np.sqrt(tail * tail / 9 + 2 * tail * variance)
 
 

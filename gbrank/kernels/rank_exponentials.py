@@ -21,11 +21,11 @@ from gbrank.kernels.integration_points import add_curvature, chance_above
 
 # The largest rate −log z; the smallest is SLOWEST/m.
 FASTEST, SLOWEST = 8.0, 1.0
-# Where fewer than so many rates do not meet the tolerance, ranks are counted.
+# Fewer rates than this must meet the tolerance, or else `rank_distributions` counts ranks.
 MOST_RATES = 32
-# Below this tolerance ranks are counted.
+# For a tolerance below this, ranks are counted.
 FINEST = 1e-7
-# Shorter lists are counted as fast: measured.
+# For shorter lists, to count ranks is as fast: measured.
 SHORTEST = 8
 # Where T is below exp(−FADED) it is left out.
 FADED = 40.0
@@ -56,7 +56,7 @@ def fit_discounts(table: Vector, queries: Queries, tolerance: float) -> tuple[Ve
     count = len(rates)
     for query in np.argsort(-sizes, kind="stable"):
         discounts = table[starts[query] :][: sizes[query]]
-        # The last may be 0 without a cut: a linear one is.
+        # The last discount may be 0 without a cut, as a linear one is.
         if len(discounts) < SHORTEST or discounts[-2] == 0:
             continue
         key = discounts.tobytes()
@@ -158,6 +158,6 @@ def sum_exponentials(
         if wanted and high > low + 1:
             for k in range(np.uintp(low), np.uintp(high)):
                 gradient[k] -= slope[k]
-            if node % 2 == 0:  # what is only ever a step's size needs half of the points
+            if node % 2 == 0:  # curvature only sets the size of steps: half the points do
                 add_curvature(low, high, 2 * dropped, level, sums, density, gains, curvature)
     return value

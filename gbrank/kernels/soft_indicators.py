@@ -2,7 +2,7 @@
 
 Documents stand in rank order, so that position j is centred on the score of document j. Weights
 exp(−(s_i − s_j)²/σ) that would round to nothing are left out: sums run over the neighbours only.
-Where these are few they are summed one by one, else by boxes (`gbrank.kernels.gauss_transform`).
+Few neighbours are summed one by one, many by boxes (`gbrank.kernels.gauss_transform`).
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from gbrank.kernels.gauss_transform import add_by_boxes, lay_out
 from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import multiply, size_as_curvature
 
-# Up to so many neighbours below a document, on average, are summed one by one: measured.
+# Up to this many neighbours below a document, on average, are summed one by one: measured.
 MOST_NEIGHBOURS = 125
 SCRATCH = 4 + 8
 NEGLIGIBLE = 60.0  # exp(−60) is far below the precision of a sum that holds a 1
@@ -124,7 +124,7 @@ def add_neighbours(
 def average_in_boxes(
     x: Vector, places: Vector, scratch: Matrix, total: Vector, means: Vector
 ) -> None:
-    """Do as `average`."""
+    """Do as `average`, by boxes."""
     m = x.size
     weights, sums = scratch[0:2], scratch[2:4]
     weights[0, :m] = 1.0
@@ -140,7 +140,7 @@ def average_in_boxes(
 def add_in_boxes(
     x: Vector, means: Vector, slopes: Vector, places: Vector, scratch: Matrix, gradient: Vector
 ) -> None:  # fmt: skip
-    """Do as `add_neighbours`."""
+    """Do as `add_neighbours`, by boxes."""
     m = x.size
     weights, sums = scratch[0:4], scratch[4:8]
     weights[0, :m] = 1.0
@@ -158,9 +158,9 @@ def add_in_boxes(
 
 @inline
 def longest_step(s: Vector, width: float) -> float:
-    """Return about the width w, but w/(1 + w²/v) for scores of variance v.
+    """Return w/(1 + w²/v) for width w and scores of variance v: about w, unless w² is above v.
 
-    A width far beyond the scores says little about their order.
+    A width far beyond the scores' spread says little about their order.
     """
     mean = 0.0
     for score in s:

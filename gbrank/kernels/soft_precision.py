@@ -19,7 +19,7 @@ from gbrank.kernels.sweeps import (
     sweep_pairs,
 )
 
-# Up to so many documents, all pairs are summed one by one: where the times meet, as measured.
+# Up to this many documents, all pairs are summed one by one: the measured break-even point.
 LONGEST_DIRECT = 1000
 SCRATCH = 4 + SWEEP_SCRATCH + 5 + 4  # of pairs, of sweeps, of their documents, of a delta
 
@@ -30,7 +30,7 @@ class SmoothAPParameters(NamedTuple):
     Parameters
     ----------
     own : float
-        How far a document is above itself.
+        How much a document counts as above itself, in its rank among relevant ones.
     longest : float
         Up to how many documents pairs are summed one by one.
     """
@@ -60,7 +60,7 @@ def smooth_average_precision(
     up, down, ranks, precisions = scratch[0], scratch[1], scratch[2], scratch[3]
     swept = m > parameters.longest
     ranks[:m] = 1.0
-    precisions[:m] = parameters.own  # the ranks among relevant documents, first
+    precisions[:m] = parameters.own  # at first, the ranks among relevant documents
     if swept:
         up[:m] = 1.0
         for own in range(2):
@@ -137,8 +137,8 @@ def _sweep(
 ) -> None:  # fmt: skip
     """Do as `_add_forces`, by sweeps.
 
-    A relevant and an irrelevant document weigh a P, of the relevant one; then, among relevant
-    documents alone, two of them weigh the difference of their a (1 − P).
+    A pair of a relevant and an irrelevant document has weight a P, of the former; then, among
+    relevant documents alone, a pair has the difference of their a (1 − P) as weight.
     """
     rest = scratch[SWEEP_SCRATCH:]
     scores, values, heads = rest[0], rest[1], rest[2].view(np.int64)

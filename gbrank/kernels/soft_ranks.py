@@ -1,6 +1,6 @@
 """Soft ranks, and measures of them: pair by pair in short lists, by sweeps in longer ones.
 
-Those by other sigmoids than the logistic function are summed pair by pair in lists of any length.
+With other sigmoids than the logistic function, they are summed pair by pair at any length.
 """
 
 from math import erfc
@@ -22,8 +22,8 @@ from gbrank.kernels.sweeps import (
     sweep_pairs,
 )
 
-# Up to so many documents, pairs are summed one by one: where the times meet, as measured, between
-# 1,500 (five grades) and 2,400 (a continuous label).
+# Up to this many documents, pairs are summed one by one. Measured break-even points are 1,500 (five
+# grades) to 2,400 (a continuous label).
 LONGEST_DIRECT = 1600
 SCRATCH = 2 + SWEEP_SCRATCH
 # Factors on z with which each sigmoid has the logistic function's slope at 0, 1/4.

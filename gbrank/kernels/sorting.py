@@ -4,9 +4,9 @@ import numpy as np
 
 from gbrank.kernels.compiled import Positions, Vector, inline, plain
 
-# From so many documents on, sorting by digits is faster than by comparison: measured.
+# From this many documents on, a radix sort is faster than one by comparison: measured.
 LONG = 300
-# How many moves by insertion, for each document, cost what sorting anew does.
+# How many moves by insertion, per document, cost as much as sorting anew.
 MOVES = 6
 DIGITS, BITS = 6, 11
 SIGN = np.uint64(1 << 63)
@@ -14,7 +14,7 @@ SIGN = np.uint64(1 << 63)
 
 @plain
 def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions) -> None:
-    """Sort scores, best first, in place, and write where each of them was to `ranking`."""
+    """Sort scores in place, best first, and write to `ranking` where each of them was."""
     if s.size < LONG:
         for i in range(s.size):
             spare[i] = -s[i]
@@ -34,8 +34,8 @@ def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions)
 def rank_again(s: Vector, ranking: Positions) -> bool:
     """Sort scores by insertion, best first, in place, as `rank` does.
 
-    They come in the order of an earlier ranking, which stands in `ranking`: from one round of
-    boosting to the next, a short list changes little. Return whether few moves were enough.
+    They come in the order of an earlier ranking, which is in `ranking`: from one round of boosting
+    to the next, a short list changes little. Return False if it took too many moves.
     """
     left = MOVES * s.size
     for i in range(1, s.size):
@@ -56,9 +56,9 @@ def rank_again(s: Vector, ranking: Positions) -> bool:
 
 @inline
 def rank_by_counting(s: Vector, ranking: Positions) -> None:
-    """Write where the scores of each rank, best first, are; for short lists, in any order.
+    """Write the place of the score of each rank, best first; for short lists in any order.
 
-    Each document's rank is the number of scores before it. Compared as vectors, they cost less than
+    A document's rank is the number of scores before it. To compare them as vectors costs less than
     to sort, up to `LONG` of them.
     """
     for i in range(s.size):
@@ -78,7 +78,7 @@ def _to_keys(bits: Vector) -> None:
     for i in range(bits.size):
         if bits[i] == SIGN:  # −0 is 0
             bits[i] = np.uint64(0)
-        # The exponent of positive floats grows with them, that of negative ones falls.
+        # As integers, the bits of positive floats rise with the float, those of negative ones fall.
         if bits[i] < SIGN:
             bits[i] = ~bits[i] ^ SIGN
 
@@ -95,7 +95,7 @@ def _from_keys(bits: Vector) -> None:
 def _sort_by_digits(
     keys: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions
 ) -> None:
-    """Sort integers by one digit after another, the last one first."""
+    """Sort integers by radix sort: one digit after another, the least significant first."""
     mask = np.uint64((1 << BITS) - 1)
     starts = np.zeros((DIGITS, 1 << BITS), np.int64)
     for i in range(keys.size):
@@ -114,6 +114,6 @@ def _sort_by_digits(
             starts[d, digit] += 1
             spare[place] = keys[i]
             spare_ranking[place] = ranking[i]
-        # An even number of digits: what was sorted ends where it began.
+        # The number of digits is even, so that the sorted keys end in the array they came in.
         keys, spare = spare, keys
         ranking, spare_ranking = spare_ranking, ranking

@@ -23,7 +23,7 @@ from gbrank.kernels.division import order_by, partition, parts_of
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 
 TERMS = 16
-# In units of σ: from an anchor to the documents that it serves, so that no power grows large.
+# The largest distance from an anchor to its documents, in σ, so that no power grows large.
 FARTHEST = 1.0
 # Parts of a list with fewer documents are summed pair by pair.
 SMALL = 256
@@ -42,8 +42,8 @@ def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
     return np.concatenate([np.zeros(zeros), fit.convert().coef])
 
 
-# Functions of u, p = 1/(1 + u): coefficients of powers, exact at u = 0 and to rounding at u = 1;
-# and after these, of 1, 1 − p, p (1 − p), p (1 − p)² and −log p themselves.
+# Functions of u, with p = 1/(1 + u): first the coefficients of powers of u, exact at u = 0 and to
+# rounding at u = 1; then those of 1, 1 − p, p (1 − p), p (1 − p)² and −log p themselves.
 _ONE, _WRONG, _SLOPE, _STEEP, _LOSS = np.hstack(
     [
         [
@@ -73,7 +73,7 @@ RANK_FORCES = np.stack([_SLOPE, _SLOPE, _SLOPE - _STEEP, _STEEP])
 def add_sums(
     s: Vector, sigma: float, first: Positions, weights: Vector, terms: Matrix, out: Vector
 ) -> None:
-    """Add to out[i], for all i, Σ_{j ≠ i} w_j f(u), f by ``terms[0]`` if j is below, else [1].
+    """Add Σ_{j ≠ i} w_j f(u) to each out[i]; f is ``terms[0]`` for j below i, else ``terms[1]``.
 
     Tied documents of equal weight get the same bits.
     """
@@ -131,7 +131,7 @@ def sweep_pairs(
 
     A pair pushes its document of larger x up (its gradient down), and the other one down. Force
     and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in the right order
-    (0 and 2) and in the wrong order (1 and 3). There must be `SWEEP_SCRATCH` rows.
+    (0 and 2) and in the wrong order (1 and 3). `scratch` needs `SWEEP_SCRATCH` rows.
 
     Where there is no gradient, return the sum of the forces, plus the weighted gaps of pairs in
     wrong order.
@@ -242,7 +242,7 @@ def _sum_small(
 
 @inline
 def _at(terms: Matrix, row: int, u: float) -> float:
-    """Return what a row of `terms` says of u, without its multiple of −log p."""
+    """Evaluate a row of `terms` at u, without its multiple of −log p."""
     p = 1.0 / (1.0 + u)
     wrong = u * p
     slope = wrong * p
@@ -256,11 +256,11 @@ def _sweep(
     centre: float, weights: PairWeights, delta: SeparableDelta, terms: Matrix, anchors: Vector,
     factors: Vector, gradient: Vector, curvature: Vector,
 ) -> float:  # fmt: skip
-    """Add what documents get from those above (or below) them that are in the other half.
+    """Add to each document its pairs with those above (or below) it that are in the other half.
 
-    With d = |x − centre| a weight |x_i − x_j| is d_i + d_j, so `sums` has, for either half, a row
-    for the documents' own factors and a row for these times d; `separable` ones have two factors.
-    Pairs of one tied block are summed in the sweep from below.
+    With d = |x − centre| a weight |x_i − x_j| is d_i + d_j, so `sums` has for each half a row for
+    the factors of documents and a row for factors times d; if `separable`, two of both, as
+    documents have two factors. Pairs in a tied block are summed in the sweep from below.
     """
     unit, separable = weights
     size = members.size

@@ -9,7 +9,7 @@ probability a_j = P(j above v) + τ P(j on v), so that the value is
 
 For n documents that may be on v the integrand is a polynomial of degree n − 1 in τ: Gauss–Legendre
 quadrature with n/2 nodes is exact; as it varies on a scale of 1/√n, 4 √n + 8 nodes are as good to
-rounding. Products without one document, which derivatives need, are had by dividing it out.
+rounding. Products without one document, which derivatives need, are found by dividing it out.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ TINY = 1e-300
 # of Σ_i x_i P(i on v) Π.
 DISCOUNTS, PRODUCT, STOPPED = range(7, 10)
 CASCADE_SCRATCH = 2 * 10
-# From one number of nodes to the next: few rules serve lists of all lengths.
+# The ratio of successive numbers of nodes, so that few rules serve lists of all lengths.
 GROWTH = 1.15
 
 
@@ -88,7 +88,7 @@ def tied_cascade(
     gradient: Vector,
     curvature: Vector,
 ) -> float:
-    """Write the derivatives of minus the expected tied measure, and return it.
+    """Return minus the expected tied measure, and write its derivatives.
 
     `table` holds the discounts.
     """

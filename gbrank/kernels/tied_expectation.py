@@ -6,9 +6,9 @@ NDCG and its like; 1, with g the relevance and D(r) = 1/r, for average precision
 A document whose score lies between the integers v and v + 1 belongs to segment v; independently
 of the others it rounds down to v or up to v + 1. Those that round up stand above those that round
 down, so one random *boundary* per segment, its first position plus the number of its documents
-that round up, splits it. Two boundaries in succession enclose a tied block: what the upper segment
-rounds down and, if it is the next integer below, the lower one rounds up. (Where integers between
-two segments are skipped, an empty segment, with a certain boundary, stands between them.)
+that round up, splits it. Two successive boundaries enclose a tied block: the documents of the upper
+segment that round down and those of the lower one that round up. (Where integers between two
+segments are skipped, an empty segment, with a certain boundary, is put between them.)
 
 Boundaries are independent and Poisson-binomial. With P(t) the probability of boundary t,
 W(t) = E[gain that rounds up; t], G the segment's gain, and A(a, b) the mean discount of positions
@@ -20,7 +20,7 @@ At c = 1 products of two gains come in, and with them Q(t) = E[Σ g_i g_j over p
 round up; t] and B(a, b), the mean of D(r) over pairs of positions of a block, r the lower one.
 
 The derivative by a document's probability q of rounding up needs P, W and Q without the document,
-which are had by dividing the polynomial p + q z out of theirs, from the end where that is stable.
+which are found by dividing the polynomial p + q z out of theirs, from the end that is stable.
 """
 
 from typing import NamedTuple
@@ -71,7 +71,7 @@ def tied_expectation(
     gradient: Vector,
     curvature: Vector,
 ) -> float:
-    """Write the derivatives of minus the expected tied measure, and return it.
+    """Return minus the expected tied measure, and write its derivatives.
 
     x is the gain, `table` holds the discounts.
     """
@@ -179,7 +179,7 @@ def best_value(gains: Vector, paired: bool, sums: Matrix) -> float:
 
 @inline
 def round_score(x: float, i: int, linear: bool, rows: Matrix) -> None:
-    """Write which integer x + 1/2 is rounded down to, the probability of up, and its slope."""
+    """Write to which integer x + 1/2 rounds down, the probability of up, and its slope."""
     level = np.floor(x)
     t = 0.5 + (x - level) if np.isfinite(x) else 0.5
     if t >= 1.0:
@@ -213,7 +213,7 @@ def write_derivatives(
     n: int, scale: float, sigma: float, rows: Matrix,
     gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
-    """Turn the derivatives in TOTAL into those by scores, negated, if gains differ at all."""
+    """Write derivatives by scores, negated, from those in TOTAL; none if all gains are equal."""
     teaches = False
     mean = 0.0
     for i in range(n):
@@ -262,7 +262,7 @@ def count_up(
             high -= 1
         while chance[low] < NEGLIGIBLE:
             low += 1
-    # One more at either end: what a document without a choice would do.
+    # One more at either end, which a document that rounds with certainty would reach.
     if low > begin:
         low -= 1
         clear(low, boundary)
