@@ -96,7 +96,7 @@ class GBRanker(BaseRanker):
         What is measured on validation data; the first decides early stopping and is `score`. A
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
     early_stopping_rounds : int, optional
-        Stop after so many rounds without a better first metric on the first validation set.
+        Stop after this many rounds without a better first metric on the first validation set.
         Where the objective begins with RankNet, this first ends RankNet; the objective itself
         then trains for as many rounds as RankNet did, or until it stops early in turn.
     validation_fraction : float in ]0, 1[, optional

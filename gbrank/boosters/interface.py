@@ -96,7 +96,7 @@ class Trainer(Steps, Protocol):
         """How many rounds have been trained."""
 
     def state(self) -> State:
-        """Return what a trainer of the same rows needs to go on from here, to the bit."""
+        """Return what a trainer of the same rows needs to resume from here, bit for bit."""
 
     def finish(self, rounds: int) -> Model:
         """Return the model of the first rounds."""

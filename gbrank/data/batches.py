@@ -125,7 +125,7 @@ class FeatureBatches:
 
 
 def mapped(X: FeatureBatches, function: Callable[[Any], Any]) -> FeatureBatches:
-    """Return batches to each of which a function is applied that keeps the shape."""
+    """Return batches with a function applied to each, which must keep its shape."""
 
     def read() -> Iterator[Any]:
         for start, batch in X._numbered():

@@ -150,7 +150,7 @@ class SparkGBRanker(
         return self
 
     def write(self) -> Any:
-        """Return what writes the parameters to a folder, a `pyspark.ml.util.MLWriter`."""
+        """Return a `pyspark.ml.util.MLWriter` of the parameters."""
         for param, value in self.extractParamMap().items():
             try:
                 json.dumps(value)
@@ -219,12 +219,12 @@ class SparkGBRankerModel(
         return dataset.withColumn(self.getPredictionCol(), score(self._features(dataset)))
 
     def write(self) -> util.MLWriter:
-        """Return what writes the model to a folder."""
+        """Return a writer of the model to a folder."""
         return _ModelWriter(self)
 
     @classmethod
     def read(cls) -> util.MLReader["SparkGBRankerModel"]:
-        """Return what reads a model from a folder."""
+        """Return a reader of a model from a folder."""
         return _ModelReader()
 
 

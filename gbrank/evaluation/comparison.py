@@ -23,7 +23,7 @@ class Comparison:
     Parameters
     ----------
     outcomes : sequence of Outcome
-        What came out of each fit.
+        The outcome of each fit.
     measures, baseline
         The names of the measures, and of the ranker that the others are compared with.
 

@@ -51,7 +51,7 @@ def ranker_from_name(
     colsample : float in ]0, 1]
         Share of the features that each tree (in CatBoost: each split) is grown on.
     early_stopping_rounds : int
-        Stop after so many rounds without a better value.
+        Stop after this many rounds without a better value.
 
     Returns
     -------

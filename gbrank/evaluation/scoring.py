@@ -35,7 +35,7 @@ class Scorer:
         return self.measure(y, estimator.predict(X), qid=qid, **weights, X=X)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return what the scorer requests of metadata routing: queries and weights."""
+        """Return the metadata that the scorer requests: queries and weights."""
         request = MetadataRequest(owner=self)
         for name in ("qid", "sample_weight", "query_weight"):
             request.score.add_request(param=name, alias=True)

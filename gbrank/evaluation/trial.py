@@ -44,7 +44,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came out of a trial."""
+    """The results of a trial."""
 
     trial: Trial
     valid: Scores

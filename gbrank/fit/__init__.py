@@ -1,1 +1,1 @@
-"""What fits a ranker: the plan, the loop, the start, checkpoints, storage, calibration."""
+"""Fitting a ranker: the plan, the loop, the start, checkpoints, storage, calibration."""

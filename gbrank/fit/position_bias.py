@@ -1,7 +1,6 @@
 """Position bias: what the position at which a document was shown adds to its score.
 
-Scores and biases explain the clicks together, so that scores need not explain what is due to the
-position.
+Scores and biases explain clicks together, so that scores need not explain effects of position.
 """
 
 import numpy as np

@@ -42,7 +42,7 @@ class PretrainedRanker(BaseRanker):
         return model.predict_native(_readable(X))
 
     def _to_saved(self) -> Saved:
-        """Return what is written to a folder."""
+        """Return what `save` writes."""
         booster = describe_booster(*_recognised(self.booster))
         description = {
             "estimator": type(self).__name__,
@@ -54,7 +54,7 @@ class PretrainedRanker(BaseRanker):
 
     @classmethod
     def _from_saved(cls, saved: Saved) -> "PretrainedRanker":
-        """Return the ranker that a folder holds."""
+        """Return the ranker that `_to_saved` described."""
         return cls(saved.model().native, **saved.description["params"])
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -7,7 +7,7 @@ from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import Ranking
 from gbrank.kernels.logistic import logistic, truncation
 
-# Where exp(−FAR) and a share of NEGLIGIBLE are lost in rounding.
+# exp(−FAR), and a share of NEGLIGIBLE, are lost in rounding.
 FAR, NEGLIGIBLE = 40.0, 1e-22
 
 

@@ -64,7 +64,7 @@ class Runner:
         nothing = np.empty((queries.n_queries, 0))
         constants = nothing if program.constants is None else program.constants
         self._constants = np.ascontiguousarray(constants, dtype=np.float64)
-        # What was in input order is not needed again.
+        # Arrays in input order are not needed again.
         self.program = replace(
             program, labels=np.empty(0), x=None, scale=None, constants=None, table=np.empty(0)
         )

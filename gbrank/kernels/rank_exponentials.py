@@ -27,7 +27,7 @@ MOST_RATES = 32
 FINEST = 1e-7
 # For shorter lists, to count ranks is as fast: measured.
 SHORTEST = 8
-# Where T is below exp(−FADED) it is left out.
+# T is left out where it is below exp(−FADED).
 FADED = 40.0
 
 

@@ -300,7 +300,7 @@ def tie(
     by_pairs = lower[BY_PAIRS]
     value = 0.0
     for a in range(low, high + 1):
-        # Of the upper segment: what falls, and what all gain of the block is multiplied by.
+        # Of the upper segment: the gain that falls, and the factors on the sums of P(b) and W(b).
         here = upper[CHANCE, a]
         fallen = total * here - upper[RISEN, a]
         factor = fallen

@@ -42,7 +42,7 @@ class LinearModel(BaseRanker):
         return scores
 
     def _to_saved(self) -> Saved:
-        """Return what is written to a folder."""
+        """Return what `save` writes."""
         description = {
             "estimator": type(self).__name__,
             "params": as_json(self.get_params(deep=False)),

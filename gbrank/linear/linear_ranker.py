@@ -45,11 +45,10 @@ STEPS = {"cg": 13, "sgd": 200}
 class LinearRanker(LinearModel):
     """Linear ranker: the score of a document is w·x, its features times weights.
 
-    With ``solver="cg"`` it is SmoothRank's learner. It starts at a regression on the gains, and
-    minimises the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma after
-    another, each time from the last minimum; w0 is that regression too, unless `center` says
-    otherwise. With ``solver="sgd"`` it is ApproxRank's: a step goes through all queries, shuffled,
-    with a gradient step for each.
+    With ``solver="cg"`` it is SmoothRank's learner: from a regression on the gains, it minimises
+    the mean loss over queries plus λ ‖w − w0‖² by conjugate gradient, at one sigma after another,
+    each time from the last minimum; w0 is that regression too, unless `center` says otherwise. With
+    ``solver="sgd"`` it is ApproxRank's: a step is a pass over the shuffled queries, one by one.
 
     Features should be of similar scale; there is no intercept, which no ranking depends on.
 
@@ -90,7 +89,7 @@ class LinearRanker(LinearModel):
         What is measured after each step, on training and validation data; the first decides
         early stopping and is `score`.
     early_stopping_rounds : int, optional
-        Stop after so many steps without a better first metric on the first validation set, and
+        Stop after this many steps without a better first metric on the first validation set, and
         keep the best weights. By default all steps are taken; then "cg" keeps the last weights,
         and "sgd" the best on validation data, if there is any, as in the papers.
     random_state : int, RandomState or None

@@ -127,7 +127,7 @@ def custom_measure(
         Registers the measure, so that strings and the command line know it; without it, the
         function's own name stands in results.
     columns : sequence of str or int, optional
-        Columns of X that the function is given besides, such as a price: by name in data frames,
+        Columns of X that the function is given too, such as a price: by name in data frames,
         by position in arrays. Documents of equal score and label come by rising columns. Where
         there is no X, as in `lightgbm_feval`, that is an error.
 

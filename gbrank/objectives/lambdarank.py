@@ -34,7 +34,7 @@ class LambdaRank(MeasureObjective):
     measure : Measure or str
         Any measure with a swap delta. Its own `ties` and `no_relevant` play no part.
     truncation : int, optional
-        Only pairs of which one document is among the first `truncation` ranks take part; all by
+        Only pairs with a document among the first `truncation` ranks take part; all by
         default. It is separate from the measure's k.
     normalize : {None, "lightgbm", "xgboost"}
         ``"lightgbm"`` and ``"xgboost"`` do what these libraries' built-in objectives do: divide
@@ -138,7 +138,7 @@ class NoisyLambdaRank(MeasureObjective):
     draws : int
         Number of noisy rankings in each round.
     truncation : int, optional
-        Only pairs of which one document is among the first `truncation` of a noisy ranking take
+        Only pairs with a document among the first `truncation` of a noisy ranking take
         part; None for all pairs, whose number grows with the square of a list's length.
     seed : int
         What the noise depends on, besides round and query.

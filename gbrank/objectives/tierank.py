@@ -37,7 +37,7 @@ class TieRank(MeasureObjective):
     phi : {"spline", "linear"}
         φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps at integers x (it is that to the right).
     sample : int, optional
-        Draw up to so many documents of each label anew in every round, and rank only these; the
+        Draw up to this many documents of each label anew in every round, and rank only these; the
         paper draws 6, the default is all. Except for RR and ERR, the measure is scaled so that the
         best order keeps its value: NDCG and AP are those of the drawn documents.
 
@@ -78,7 +78,7 @@ class TieRank(MeasureObjective):
 
     @property
     def facts(self) -> Facts:
-        """What holds of the objective: it is stochastic if documents are drawn."""
+        """The facts of the objective, which is stochastic if documents are drawn."""
         return replace(self.declared, stochastic=self.sample is not None)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
