@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters.interface import Matrix
 from gbrank.boosters.stages import Progress
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
@@ -29,7 +29,6 @@ from gbrank.fit.plan import plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import START_NAMES
 from gbrank.fit.storage import Saved, describe_booster
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE

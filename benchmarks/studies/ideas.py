@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.studies.study import study
 from benchmarks.studies.wrapped import Wrapped, Wrapper
 from gbrank import custom_objective, get_objective, ranker_from_name
-from gbrank.kernels.compiled import Vector
+from gbrank.common.arrays import Vector
 from gbrank.kernels.driver import Runner
 
 TEXT = """\

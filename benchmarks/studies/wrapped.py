@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gbrank import Objective, Queries
-from gbrank.kernels.compiled import Vector
+from gbrank.common.arrays import Vector
 from gbrank.kernels.driver import Runner
 from gbrank.objectives.objective import Facts
 

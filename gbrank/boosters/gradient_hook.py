@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.boosters.stages import Progress, stages_of
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measure

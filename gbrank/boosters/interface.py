@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.boosters.tree import Tree
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import unknown_name
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
-from gbrank.kernels.compiled import Vector
 
-Matrix = NDArray[np.float64]
 Single = NDArray[np.float32]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
 State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in training

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Vector = NDArray[np.float64]
+from gbrank.common.arrays import Vector
 
 LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
 MOST_LISTED = 50  # names that an error message lists

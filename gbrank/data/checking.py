@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_finite,
     check_labels,
@@ -22,7 +23,6 @@ from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema
 
-Vector: TypeAlias = NDArray[np.float64]
 LARGEST_SCORE = 1e30  # finite in single precision, and so are sums
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 

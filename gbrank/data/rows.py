@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
-
-Vector = NDArray[np.float64]
 
 
 def document_weights(

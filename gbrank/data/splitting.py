@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit, train_test_split
 from sklearn.utils import _safe_indexing, indexable
 
+from gbrank.common.arrays import Positions
 from gbrank.common.checks import queries_needed
 from gbrank.data.queries import Queries
-
-Index = NDArray[np.int64]
 
 
 def query_train_test_split(
@@ -87,7 +86,7 @@ class _ByQuery:
 
     def split(
         self, X: Any, y: Any = None, qid: ArrayLike | None = None, *, groups: Any = None
-    ) -> Iterator[tuple[Index, Index]]:
+    ) -> Iterator[tuple[Positions, Positions]]:
         """Yield the rows to train on and those to test on, each in the order that they had.
 
         Parameters

@@ -1,13 +1,11 @@
 """The spread of scores within queries: the unit of relative schedules and their Newton steps."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.parallel.collective import all_max, all_sum
 from gbrank.parallel.sums import order_free_mean
-
-Vector = NDArray[np.float64]
 
 # Sigmas above one spread multiply the spread in every round: single precision must hold it.
 WIDEST_SPREAD = 1e9

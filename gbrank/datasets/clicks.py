@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_finite,
     check_generator,
@@ -15,7 +16,6 @@ from gbrank.common.checks import (
     check_vector,
 )
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.measures.gains import gain_values
 
 

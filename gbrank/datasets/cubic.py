@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
-from gbrank.kernels.compiled import Matrix, Vector, plain
+from gbrank.kernels.compiled import plain
 
 _BLOCK = 256  # documents that are evaluated together
 

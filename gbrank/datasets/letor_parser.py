@@ -5,7 +5,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.kernels.compiled import Matrix, Vector, plain
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.kernels.compiled import plain
 
 Places: TypeAlias = NDArray[np.int64]
 Text: TypeAlias = NDArray[np.uint8]

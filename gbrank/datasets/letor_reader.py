@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, quoted
 from gbrank.data.schema import Features
 from gbrank.datasets.letor_parser import (
@@ -25,7 +26,6 @@ from gbrank.datasets.letor_parser import (
     token_end,
 )
 from gbrank.datasets.text_files import StrPath, read_bytes
-from gbrank.kernels.compiled import Vector
 
 Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 

@@ -13,11 +13,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
 from gbrank.data.queries import Queries
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
 from gbrank.datasets.text_files import StrPath, check_names, read_bytes, write_lines
-from gbrank.kernels.compiled import Vector
 
 Judged: TypeAlias = tuple[Vector, list[str], list[str]]
 

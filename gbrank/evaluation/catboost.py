@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters.interface import Steps, Vector
+from gbrank.boosters.interface import Steps
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_jobs
 from gbrank.common.extras import needed
 from gbrank.data.checking import check_rows, check_valid

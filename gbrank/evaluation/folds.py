@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
+from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_labels, check_number
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
-
-Index = NDArray[np.int64]
 
 
 class Fold(NamedTuple):
     """The row numbers of one fold; a query is in one of the three only."""
 
-    train: Index
-    valid: Index
-    test: Index
+    train: Positions
+    valid: Positions
+    test: Positions
 
 
 class Documents(NamedTuple):
@@ -124,7 +123,7 @@ class Dataset:
         train, valid, test = map(self._documents, self.splits[number - 1])
         return train, valid, test
 
-    def _documents(self, rows: Index) -> Documents:
+    def _documents(self, rows: Positions) -> Documents:
         qid = self.queries.ids[self.queries.index[rows]]
         return Documents(_safe_indexing(self.X, rows), self.labels[rows], qid)
 
@@ -207,7 +206,7 @@ def split_folds(qid: ArrayLike, n_folds: int = 5, *, random_state: int = 0) -> l
     return rotate(part[queries.index])
 
 
-def rotate(part: Index) -> list[Fold]:
+def rotate(part: Positions) -> list[Fold]:
     """Make as many folds as there are parts, as LETOR does, from the part of each row, from 0."""
     n = int(part.max()) + 1
     shifted = [(part - fold) % n for fold in range(n)]

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from gbrank.common.arrays import Positions
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_letor
 from gbrank.datasets.stacking import stack_files
 from gbrank.datasets.text_files import StrPath
-from gbrank.evaluation.folds import Dataset, Fold, Index, rotate
+from gbrank.evaluation.folds import Dataset, Fold, rotate
 
 PARTS = {"train": "train", "valid": "vali(d|dation)?", "test": "test"}
 
@@ -91,9 +92,9 @@ def _read_fold_folders(folders: list[Path]) -> tuple[Any, Any, Any, list[Fold]]:
     # The first fold holds all documents, and so the last feature; the reader refuses a later one.
     width = max(read_letor(file)[0].shape[1] for file in files[: len(PARTS)])
     parts: list[tuple[Any, Any, Any]] = []  # X, y and qid of each query
-    rows_of_query: dict[tuple[str, bytes], Index] = {}  # its row numbers in the joined data
+    rows_of_query: dict[tuple[str, bytes], Positions] = {}  # its row numbers in the joined data
     count = 0
-    rows_of_file: list[Index] = []  # likewise, of each file
+    rows_of_file: list[Positions] = []  # likewise, of each file
     for file in files:
         X, y, qid = read_letor(file, n_features=width)
         queries = Queries.from_qid(qid)

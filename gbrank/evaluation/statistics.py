@@ -7,11 +7,9 @@ that of the data sets' means: each data set has the same weight, however many qu
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from gbrank.common.arrays import Matrix, Vector
 
 RESAMPLES = 9999
 CELLS = 2**22  # how many numbers in memory, for resamples that are computed together

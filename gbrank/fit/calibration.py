@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
-from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import all_max, all_sum
 
 PRECISE = 1e-8  # largest derivative of the mean cross entropy at what counts as its minimum

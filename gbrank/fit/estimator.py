@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
@@ -20,7 +21,6 @@ from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loading import load_as
 from gbrank.fit.storage import Saved, write_saved
-from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, Steps
+from gbrank.common.arrays import Vector
 from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.callbacks import Callback, Round, call_all
-from gbrank.kernels.compiled import Vector
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 

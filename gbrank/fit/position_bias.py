@@ -7,7 +7,7 @@ import numpy as np
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import Derivatives, State, numbers_of, reading_state
-from gbrank.kernels.compiled import Vector
+from gbrank.common.arrays import Vector
 from gbrank.parallel.sums import order_free_sums
 
 PRIOR = 20.0  # strength of the prior of no bias at each position, in average documents

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model, recognise
+from gbrank.common.arrays import Vector
 from gbrank.data.schema import Schema
 from gbrank.fit.estimator import BaseRanker, as_json
 from gbrank.fit.loading import loadable
 from gbrank.fit.storage import Saved, describe_booster
-from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure_registry import Metric
 
 NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # packages whose tables both boosters read

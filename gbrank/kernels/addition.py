@@ -1,6 +1,7 @@
 """Sums inside loops. Each loop would compile NumPy's anew, with its own order of terms."""
 
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.common.arrays import Vector
+from gbrank.kernels.compiled import inline
 
 
 @inline

@@ -3,7 +3,7 @@
 x is the probability of stopping at a document: 1 or 0 for RR, graded for ERR.
 """
 
-from gbrank.kernels.compiled import Vector
+from gbrank.common.arrays import Vector
 from gbrank.kernels.contract import Ranking
 from gbrank.kernels.logistic import logistic, truncation
 

@@ -9,13 +9,8 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias, cast
 
 import numba
-import numpy as np
-from numpy.typing import NDArray
 
 Function: TypeAlias = Callable[..., Any]
-Vector: TypeAlias = NDArray[np.float64]
-Matrix: TypeAlias = NDArray[np.float64]
-Positions: TypeAlias = NDArray[np.int64]
 
 # Sums may be reordered, so that loops are vectorised. NaN and infinity keep their meaning: the
 # driver's checks rely on it.

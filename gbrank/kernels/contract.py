@@ -28,7 +28,8 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from gbrank.kernels.compiled import Function, Matrix, Positions, Vector, inline
+from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.kernels.compiled import Function, inline
 
 
 class Ranking(NamedTuple):

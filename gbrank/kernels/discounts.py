@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.common.arrays import Vector
+from gbrank.kernels.compiled import inline
 
 UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC, LINEAR = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 

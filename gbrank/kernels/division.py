@@ -8,7 +8,8 @@ part's documents, best score first, and `ordered` all x, ascending; parts are ra
 
 import numpy as np
 
-from gbrank.kernels.compiled import Positions, Vector, inline
+from gbrank.common.arrays import Positions, Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.sorting import rank
 
 

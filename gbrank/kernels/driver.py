@@ -20,10 +20,11 @@ from numba import types
 from numba.core.errors import NumbaExperimentalFeatureWarning
 from numpy.typing import NDArray
 
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.kernels.compiled import Function, Matrix, Vector, compile_for, inline, plain
+from gbrank.kernels.compiled import Function, compile_for, inline, plain
 from gbrank.kernels.contract import SIGNATURES, MeasureFunctions, Query, Ranking
 from gbrank.kernels.pools import Pool
 from gbrank.kernels.program import Program

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.common.arrays import Vector
+from gbrank.kernels.compiled import inline
 
 # exp(±700) is finite, so scores within 1400 σ of each other share one exponential per document.
 WIDEST = 1400.0

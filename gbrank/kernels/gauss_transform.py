@@ -9,7 +9,8 @@ target evaluates a polynomial at its place a: a fast Gauss transform (Greengard 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.kernels.compiled import Matrix, Vector, inline, plain
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.kernels.compiled import inline, plain
 from gbrank.kernels.sweeps import TERMS, fill_powers
 
 # Boxes farther apart are ignored: exp(−7²) is lost in rounding beside a 1.

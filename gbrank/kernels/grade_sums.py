@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.common.arrays import Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 from gbrank.kernels.newton_steps import bound_steps, to_score_units
 

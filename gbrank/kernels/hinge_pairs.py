@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.division import order_by, partition, parts_of
 from gbrank.kernels.newton_steps import to_score_units

@@ -9,7 +9,8 @@ from numpy.polynomial.hermite_e import hermeval
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.kernels.compiled import inline
 
 # Φ is a Taylor polynomial around the nearest of places 1/PLACES apart; Φ and φ are exact to 1e-11.
 PLACES, FARTHEST, TERMS = 16, 9, 7

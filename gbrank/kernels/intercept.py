@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.common.arrays import Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.logistic import logistic
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.common.arrays import Vector
+from gbrank.kernels.compiled import inline
 
 
 @inline

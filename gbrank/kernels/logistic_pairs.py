@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Positions, Vector, inline
+from gbrank.common.arrays import Positions, Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import (
     MeasureFunctions,
     Query,

@@ -1,6 +1,6 @@
 """The kernel of an exact measure: its value."""
 
-from gbrank.kernels.compiled import Vector
+from gbrank.common.arrays import Vector
 from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 
 

@@ -1,6 +1,7 @@
 """From derivatives by s/σ to derivatives by the score s."""
 
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.common.arrays import Vector
+from gbrank.kernels.compiled import inline
 
 SMALLEST, LARGEST = 1e-300, 1e300
 

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.common.arrays import Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query, Ranking, delta_in
 from gbrank.kernels.exponentials import exponentials, is_wide
 from gbrank.kernels.logistic_pairs import add_row

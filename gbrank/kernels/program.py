@@ -5,7 +5,8 @@ from typing import Any, Literal, get_type_hints
 
 import numpy as np
 
-from gbrank.kernels.compiled import Function, Matrix, Vector
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.kernels.compiled import Function
 from gbrank.kernels.contract import MeasureFunctions, NoParameters
 
 

@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.kernels.addition import sum_of
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.integration_points import add_curvature, chance_above, densest, gain_levels
 from gbrank.kernels.newton_steps import bound_steps, multiply

@@ -14,9 +14,10 @@ each document is in reach of a few dozen points.
 
 import numpy as np
 
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.kernels.addition import sum_of
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.integration_points import add_curvature, chance_above
 
 # The largest rate −log z; the smallest is SLOWEST/m.

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Vector, inline
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.exponentials import fast_exp
 from gbrank.kernels.gauss_transform import add_by_boxes, lay_out

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Vector, inline
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query, delta_in
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
 from gbrank.kernels.logistic import all_alike

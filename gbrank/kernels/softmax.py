@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Vector
+from gbrank.common.arrays import Vector
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.newton_steps import bound_steps, to_score_units
 from gbrank.kernels.noise import uniform

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gbrank.kernels.compiled import Positions, Vector, inline, plain
+from gbrank.common.arrays import Positions, Vector
+from gbrank.kernels.compiled import inline, plain
 
 # From this many documents on, a radix sort is faster than one by comparison: measured.
 LONG = 300

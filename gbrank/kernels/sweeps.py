@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.kernels.addition import sum_of
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline, plain
+from gbrank.kernels.compiled import inline, plain
 from gbrank.kernels.contract import SeparableDelta
 from gbrank.kernels.division import order_by, partition, parts_of
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials

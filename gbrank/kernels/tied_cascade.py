@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Positions, Vector, inline
+from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.tied_expectation import (
     GAIN,

@@ -27,7 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.kernels.compiled import Matrix, Vector, inline
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.newton_steps import multiply
 from gbrank.kernels.noise import uniform

@@ -7,11 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from gbrank.common.arrays import Vector
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.estimator import BaseRanker, as_json
 from gbrank.fit.storage import Saved
-from gbrank.kernels.compiled import Vector
 
 T = TypeVar("T", bound="LinearModel")
 

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
 from gbrank.common.warnings import warn_user
 from gbrank.data.checking import each_query
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.data.spread import unit_width
-from gbrank.kernels.compiled import Vector
 from gbrank.measures.measure import query_weights
 from gbrank.objectives.objective import Objective
 from gbrank.schedules import Curve, sigma_at, unit_of

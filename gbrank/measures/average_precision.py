@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.logistic import logistic_slope, truncation
 from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums

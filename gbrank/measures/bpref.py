@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.measure import RelevanceMeasure, Terms, total_in
 from gbrank.measures.measure_registry import register_measure

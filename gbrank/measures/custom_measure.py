@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_choice
 from gbrank.data.batches import column_places, feature_columns
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.kernels.compiled import Matrix, Positions, Vector
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.program import Program
 from gbrank.measures.measure import TIE_ORDERS, Measure, Terms

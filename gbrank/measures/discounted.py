@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.discounts import discount_at
 from gbrank.kernels.logistic import truncation

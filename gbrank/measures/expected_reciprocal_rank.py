@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.measure import Measure, Terms, total_in, truncated_terms
 from gbrank.measures.measure_registry import register_measure

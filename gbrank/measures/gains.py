@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_number, unknown_name
 from gbrank.kernels import discounts as kinds
-from gbrank.kernels.compiled import Matrix, Vector
 
 Sizes = NDArray[np.int64]
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]

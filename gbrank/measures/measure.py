@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import (
     check_choice,
     check_finite,
@@ -20,7 +21,7 @@ from gbrank.common.checks import (
 )
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Function, Matrix, Vector, inline
+from gbrank.kernels.compiled import Function, inline
 from gbrank.kernels.contract import MeasureFunctions, Swaps
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.measure_value import measure_value

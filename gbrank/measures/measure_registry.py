@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import refuse_taken, unknown_name
 from gbrank.common.grammar import parse_options
-from gbrank.kernels.compiled import Vector
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps, delta_in
 from gbrank.kernels.logistic import logistic_slope
 from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, PairWeights, sweep_pairs

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 
 
 def reduced(function: np.ufunc, values: Vector, queries: Queries) -> Vector:

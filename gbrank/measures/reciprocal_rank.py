@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
-from gbrank.kernels.compiled import Vector, inline
+from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.measures.measure import RelevanceMeasure, Terms, total_in, truncated_terms
 from gbrank.measures.measure_registry import register_measure

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import MeasureFunctions
 from gbrank.kernels.program import Program
 from gbrank.kernels.soft_ranks import (

@@ -9,8 +9,8 @@ from typing import Any
 import numba
 import numpy as np
 
+from gbrank.common.arrays import Positions, Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Positions, Vector
 from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 from gbrank.kernels.driver import SMALLEST_CURVATURE, Runner, share_among_equals
 from gbrank.kernels.program import Program

@@ -4,8 +4,8 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.program import Program
 from gbrank.measures.discounted import NDCG

@@ -8,9 +8,9 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import functions_of
 from gbrank.kernels.logistic_pairs import FEW_GRADES, LONGEST, direct_pairs, with_pairs
 from gbrank.kernels.noisy_pairs import NOISY_SCRATCH, NoisyParameters, noisy_pairs

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels import grade_sums, softmax
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.program import Program
 from gbrank.measures.gains import Gain, check_gain, gain_values
 from gbrank.measures.per_query import grades, labels_differ, reduced

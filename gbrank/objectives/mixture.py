@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import SMALLEST_CURVATURE
 from gbrank.objectives.objective import Evaluator, Facts, Objective
 from gbrank.parallel.collective import all_any

@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_finite,
     check_labels,
@@ -19,7 +20,6 @@ from gbrank.common.checks import (
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
 from gbrank.data.rows import document_weights
-from gbrank.kernels.compiled import Vector
 from gbrank.schedules import check_sigma
 
 # In spreads of the scores: a wider start would undo what RankNet has learned.

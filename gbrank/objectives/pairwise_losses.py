@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.hinge_pairs import LONGEST_DIRECT, SCRATCH, HingeParameters, hinge_pairs
 from gbrank.kernels.logistic_pairs import LONGEST, direct_pairs, with_pairs
 from gbrank.kernels.program import Program

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
 from gbrank.kernels.intercept import InterceptParameters, logistic_with_intercept
 from gbrank.kernels.program import Program

@@ -6,9 +6,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.grade_sums import SCRATCH, SLAMParameters, slam_hinges, slam_smooth
 from gbrank.kernels.program import Program
 from gbrank.measures.average_precision import AP

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.kernels import soft_indicators, soft_precision
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.contract import MeasureFunctions
 from gbrank.kernels.program import Program
 from gbrank.measures.average_precision import AP

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.program import Program
 from gbrank.kernels.rank_distributions import SCRATCH, SoftRankParameters, accuracy_of, soft_rank
 from gbrank.kernels.rank_exponentials import fit_discounts

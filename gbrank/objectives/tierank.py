@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.program import Program
 from gbrank.kernels.tied_cascade import CASCADE_SCRATCH, cascade_parameters, tied_cascade
 from gbrank.kernels.tied_expectation import SCRATCH, TieParameters, tied_expectation

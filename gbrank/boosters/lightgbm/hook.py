@@ -9,7 +9,7 @@ import lightgbm as lgb
 import numpy as np
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
-from gbrank.kernels.compiled import Vector
+from gbrank.common.arrays import Vector
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective

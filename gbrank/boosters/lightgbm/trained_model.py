@@ -8,13 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from lightgbm.basic import LightGBMError
 
-from gbrank.boosters.interface import Matrix
 from gbrank.boosters.lightgbm.errors import check_threads, translated
 from gbrank.boosters.lightgbm.text_checks import check_text, split_model
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 
 

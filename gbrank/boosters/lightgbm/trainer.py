@@ -30,13 +30,13 @@ from gbrank.boosters.lightgbm.parameters import (
 )
 from gbrank.boosters.lightgbm.text_checks import split_model
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.batches import FeatureBatches, block_rows, blocks
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_noise
 from gbrank.data.schema import Features, Schema
-from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_gather, n_workers
 
 REFUSED = "LightGBM refuses the parameters or data"

@@ -9,13 +9,13 @@ import scipy.sparse as sp
 import xgboost as xgb
 
 from gbrank.boosters.bins import bin_sample
-from gbrank.boosters.interface import Matrix, TreeSettings, safe_names
+from gbrank.boosters.interface import TreeSettings, safe_names
 from gbrank.boosters.xgboost.errors import check_threads, translated
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupt_waits
 from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
-from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError
 
 # The coarsest rounding of initial scores, in units of their standard deviation.

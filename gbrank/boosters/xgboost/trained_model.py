@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
-from gbrank.boosters.interface import Matrix
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.boosters.xgboost.json_checks import check_json
 from gbrank.boosters.xgboost.matrices import as_matrix
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.schema import Features, Schema
-from gbrank.kernels.compiled import Vector
 from gbrank.kernels.driver import usable_threads
 
 

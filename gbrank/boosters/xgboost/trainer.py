@@ -23,12 +23,12 @@ from gbrank.boosters.interface import (
 from gbrank.boosters.xgboost.errors import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
+from gbrank.common.arrays import Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.kernels.compiled import Vector
 from gbrank.parallel.collective import BoosterError, all_max
 
 REFUSED = "XGBoost refuses the parameters or data"

@@ -7,8 +7,8 @@ from math import exp, log
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_number, check_vector
-from gbrank.kernels.compiled import Vector
 
 
 def rank_error_bound(scores: ArrayLike, sigma: float) -> Vector:

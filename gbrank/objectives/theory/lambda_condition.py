@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_number, check_vector
-from gbrank.kernels.compiled import Vector
 
 
 class LambdaCondition(NamedTuple):
