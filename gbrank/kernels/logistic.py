@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
 from gbrank.kernels.compiled import inline
-
-
-@inline
-def all_alike(x: Vector) -> bool:
-    """Say whether all documents are worth the same, so that there is nothing to rank."""
-    for p in range(1, x.size):
-        if x[p] != x[0]:
-            return False
-    return True
 
 
 @inline

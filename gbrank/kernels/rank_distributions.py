@@ -22,12 +22,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.integration_points import add_curvature, chance_above, densest, gain_levels
 from gbrank.kernels.newton_steps import bound_steps, multiply
 from gbrank.kernels.rank_exponentials import sum_exponentials
+from gbrank.kernels.reductions import sum_of
 
 # Steps shrink with the number of documents up to this times `most_above`, not further.
 SELDOM = 4

@@ -16,9 +16,9 @@ import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import inline
 from gbrank.kernels.integration_points import add_curvature, chance_above
+from gbrank.kernels.reductions import sum_of
 
 # The largest rate −log z; the smallest is SLOWEST/m.
 FASTEST, SLOWEST = 8.0, 1.0

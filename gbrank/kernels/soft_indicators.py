@@ -14,13 +14,13 @@ from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
 from gbrank.kernels.exponentials import fast_exp
 from gbrank.kernels.gauss_transform import add_by_boxes, lay_out
-from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import multiply, size_as_curvature
+from gbrank.kernels.reductions import all_alike
 
 # Up to this many neighbours below a document, on average, are summed one by one: measured.
 MOST_NEIGHBOURS = 125
 SCRATCH = 4 + 8
-NEGLIGIBLE = 60.0  # exp(−60) is far below the precision of a sum that holds a 1
+NEGLIGIBLE_EXPONENT = 60.0  # exp(−60) is far below the precision of a sum that holds a 1
 
 
 class SmoothParameters(NamedTuple):
@@ -187,6 +187,6 @@ def count_neighbours(s: Vector, width: float) -> int:
 def neighbours_end(i: int, stop: int, s: Vector, width: float) -> int:
     """Return the first document from max(i + 1, stop) on that is no neighbour of document i."""
     stop = max(i + 1, stop)
-    while stop < s.size and ((s[i] - s[stop]) / width) ** 2 < NEGLIGIBLE:
+    while stop < s.size and ((s[i] - s[stop]) / width) ** 2 < NEGLIGIBLE_EXPONENT:
         stop += 1
     return stop

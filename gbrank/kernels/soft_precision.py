@@ -8,8 +8,8 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query, delta_in
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
-from gbrank.kernels.logistic import all_alike
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.kernels.reductions import all_alike
 from gbrank.kernels.soft_ranks import pair_force
 from gbrank.kernels.sweeps import (
     LOGISTIC,

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.kernels.addition import sum_of
 from gbrank.kernels.compiled import inline, plain
 from gbrank.kernels.contract import SeparableDelta
 from gbrank.kernels.division import order_by, partition, parts_of
 from gbrank.kernels.exponentials import exponentials, is_wide, row_exponentials
+from gbrank.kernels.reductions import sum_of
 
 TERMS = 16
 # The largest distance from an anchor to its documents, in σ, so that no power grows large.

@@ -118,7 +118,7 @@ def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
 
 def _tightening(relevant: NDArray[np.bool_], queries: Queries) -> Vector:
     """Return 1/R Σ_{i ≤ R} (m − R)/(m − R + i) of each query: the largest 1 − AP."""
-    m = np.diff(queries.offsets)
+    m = queries.sizes
     n_relevant = np.bincount(queries.index[relevant], minlength=queries.n_queries)
     harmonic = np.cumsum(1 / np.maximum(np.arange(m.max() + 1), 1)) - 1
     others = m - n_relevant

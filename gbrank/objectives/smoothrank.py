@@ -60,7 +60,7 @@ class SmoothRank(MeasureObjective):
         needs_start=True,
         takes_measure=True,
         cost="O(m n) for n neighbours within 8√σ of a document",
-        fast="O(m log m) where n is above 250",
+        fast=f"O(m log m) where n is above {2 * soft_indicators.MOST_NEIGHBOURS}",
     )
 
     def program(self, labels: Vector, queries: Queries) -> Program:

@@ -94,7 +94,7 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
     """
     blocks, baseline = comparison.blocks(part), comparison.baseline
     names = [row.ranker for row in blocks[0]]
-    margin = 0.5 + 0.075 * max(map(len, names))
+    margin = 0.5 + LETTER * max(map(len, names))
     figure, panels = _grid(blocks, (3.2, 0.6 + 0.32 * len(names)), (margin, 1.0), sharey=True)
     for axes, rows in zip(panels, blocks, strict=True):
         _panel(axes, rows, baseline)
