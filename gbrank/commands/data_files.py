@@ -34,7 +34,7 @@ class Labelled(NamedTuple):
     kept: NDArray[np.bool_]
 
 
-class Documents(NamedTuple):
+class Unlabelled(NamedTuple):
     """Documents to score, their queries if there are any, and what else is known of them."""
 
     X: Any
@@ -109,7 +109,7 @@ def read_labelled(
 
 def read_documents(
     arguments: argparse.Namespace, paths: Sequence[str], schema: Schema
-) -> Iterator[Documents]:
+) -> Iterator[Unlabelled]:
     """Yield the documents in all files, with a schema's features; those of a folder in batches."""
     if _are_tables(arguments, paths, schema):
         features, name = schema.names or [], arguments.qid or "qid"
@@ -122,13 +122,13 @@ def read_documents(
             _refuse_lacking(paths[0], table.column_names, schema)
             others = {item: table[item] for item in table.column_names if item not in features}
             qid = nw.from_native(table)[name].to_numpy() if name in table.column_names else None
-            yield Documents(table.drop(list(others)), qid, others, ())
+            yield Unlabelled(table.drop(list(others)), qid, others, ())
         return
     width, sparse = schema.n_features, arguments.sparse
     X, _, qid, comments = stack_files(
         paths, [read_letor(path, sparse=sparse, n_features=width, comments=True) for path in paths]
     )
-    yield Documents(X, qid, {"qid": qid}, comments)
+    yield Unlabelled(X, qid, {"qid": qid}, comments)
 
 
 def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.commands.data_files import SCORE, Documents, add_files, read_documents
+from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_documents
 from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _scored_tables(
-    arguments: argparse.Namespace, batches: Iterable[Documents], predict: Predict
+    arguments: argparse.Namespace, batches: Iterable[Unlabelled], predict: Predict
 ) -> Iterator[dict[str, Any]]:
     for batch in batches:
         if SCORE in batch.others:
@@ -98,7 +98,7 @@ def _scored_tables(
 
 
 def _run_lines(
-    arguments: argparse.Namespace, batches: Iterable[Documents], predict: Predict
+    arguments: argparse.Namespace, batches: Iterable[Unlabelled], predict: Predict
 ) -> Iterator[str]:
     file, docid, column = arguments.files[0], arguments.docid, arguments.qid or "qid"
     scores, qids = [], []

@@ -13,11 +13,8 @@ from pyspark import BarrierTaskContext, cloudpickle
 from pyspark.sql import DataFrame
 
 from gbrank.boosters.xgboost.rabit import MeetingPoint
-from gbrank.distributed.parts import take_part, true_cause
+from gbrank.distributed.parts import GRACE_SECONDS, take_part, true_cause
 from gbrank.parallel.collective import BoosterError
-
-# How long other tasks may take to end once a task's booster has failed: XGBoost ends them itself.
-GRACE_SECONDS = 10
 
 
 def n_slots(dataset: DataFrame) -> int:

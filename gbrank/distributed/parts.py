@@ -20,6 +20,9 @@ from gbrank.objectives.from_string import get_objective
 from gbrank.parallel.collective import BoosterError, WorkersLostError
 from gbrank.ranker import GBRanker
 
+# How long workers get to end by themselves once one of them is lost or its booster has failed.
+GRACE_SECONDS = 10
+
 
 @dataclass(frozen=True, eq=False)
 class Part:

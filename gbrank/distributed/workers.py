@@ -10,11 +10,9 @@ from urllib.parse import urlparse
 import numpy as np
 
 from gbrank.boosters.xgboost.rabit import MeetingPoint
-from gbrank.distributed.parts import take_part, true_cause
+from gbrank.distributed.parts import GRACE_SECONDS, take_part, true_cause
 
 POLL_SECONDS = 1
-# How long workers get to end by themselves once one of them is lost or its booster has failed.
-GRACE_SECONDS = 10
 
 
 def run_on_workers(
