@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,7 @@ from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, tidy
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE, LETTER = 0.17, 0.075  # height and width in inches
+ACROSS = 3  # more data sets go on below
 
 
 def comparison(
@@ -174,14 +176,18 @@ def _grid(
     """Return a figure, and the axes of each block: measures down, data sets across, in inches."""
     measures = list(dict.fromkeys(rows[0].measure for rows in blocks))
     datasets = list(dict.fromkeys(rows[0].data for rows in blocks))
-    size = (margin[0] + panel[0] * len(datasets), margin[1] + panel[1] * len(measures))
+    across, down = min(len(datasets), ACROSS), math.ceil(len(datasets) / ACROSS)
+    size = (margin[0] + panel[0] * across, margin[1] + panel[1] * down * len(measures))
     figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(len(measures), len(datasets), sharey=sharey, squeeze=False)
-    for axes, data in zip(grid[0], datasets, strict=True):
-        axes.set_title(data)
-    return figure, [
-        grid[measures.index(rows[0].measure), datasets.index(rows[0].data)] for rows in blocks
-    ]
+    grid = figure.subplots(down * len(measures), across, sharey=sharey, squeeze=False)
+    panels = []
+    for rows in blocks:
+        row, column = divmod(datasets.index(rows[0].data), ACROSS)
+        panels.append(grid[measures.index(rows[0].measure) * down + row, column])
+        panels[-1].set_title(rows[0].data)
+    for axes in set(grid.flat).difference(panels):
+        axes.remove()
+    return figure, panels
 
 
 def _panel(axes: Axes, rows: Sequence[Row], baseline: str) -> None:

@@ -283,6 +283,25 @@ def test_quality_by_seconds(compared: Comparison) -> None:
             assert name.get_color() == mark.get_color()
 
 
+def test_many_data_sets_go_on_below() -> None:
+    """Of four data sets, the fourth of each measure is below its first; no panel is empty."""
+    keys = [(data, measure) for data in "abcd" for measure in "mn"]
+    blocks = [
+        [SimpleNamespace(ranker="r", mean=0.5, cpu_seconds=1.0, measure=measure, data=data)]
+        for data, measure in keys
+    ]
+    figure = plots.quality_by_seconds(SimpleNamespace(blocks=lambda part: blocks))
+    figure.draw_without_rendering()
+    found = {(axes.get_title(), axes.get_ylabel()[0]): axes.get_position() for axes in figure.axes}
+    assert found.keys() == set(keys)
+    for measure in "mn":
+        first, third, fourth = (found[data, measure] for data in "acd")
+        assert first.y0 == pytest.approx(third.y0)
+        assert fourth.x0 == pytest.approx(first.x0)
+        assert fourth.y1 < first.y0
+    assert found["a", "n"].y1 < found["d", "m"].y0
+
+
 def test_names_of_many_rankers_do_not_overlap() -> None:
     """Thirty of nearly the same quality: all names can be read, the better the higher."""
     means = [*np.random.default_rng(0).uniform(0.75, 0.76, 30).tolist(), 0.5]
