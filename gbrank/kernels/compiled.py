@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias, cast
 
 import numba
+from numba.extending import intrinsic
 
 Function: TypeAlias = Callable[..., Any]
 
@@ -57,6 +58,21 @@ def plain(function: Function) -> Function:
     reordered sums, copies would differ in their last bits.
     """
     return _compile(function, fastmath=False)
+
+
+@cast(Any, intrinsic)
+def borrowed(typing: Any, array: Any) -> Any:
+    """Return an array that the caller keeps alive: no reference to it, or to a part, is counted.
+
+    Counting them takes a third of a gradient's time in lists of 15 documents.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        copy = context.make_helper(builder, array, arguments[0])
+        copy.meminfo, copy.parent = copy.meminfo.type(None), copy.parent.type(None)
+        return copy._getvalue()
+
+    return array(array), generate
 
 
 @cache

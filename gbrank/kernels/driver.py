@@ -24,7 +24,7 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
-from gbrank.kernels.compiled import Function, compile_for, inline, plain
+from gbrank.kernels.compiled import Function, borrowed, compile_for, inline, plain
 from gbrank.kernels.contract import SIGNATURES, MeasureFunctions, Query, Ranking
 from gbrank.kernels.pools import Pool
 from gbrank.kernels.program import Program
@@ -214,6 +214,12 @@ def _loop(
 ) -> int:  # fmt: skip
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
     measure = MeasureFunctions(value, by_rank, by_position, separable, row, prepare, grades)
+    offsets, order, scores = borrowed(offsets), borrowed(order), borrowed(scores)
+    singles, doubles, scale = borrowed(singles), borrowed(doubles), borrowed(scale)
+    constants, table, noise = borrowed(constants), borrowed(table), borrowed(noise)
+    reals, scratch, measure_scratch = borrowed(reals), borrowed(scratch), borrowed(measure_scratch)
+    integers, ranked, weights = borrowed(integers), borrowed(ranked), borrowed(weights)
+    values, gradient, curvature = borrowed(values), borrowed(gradient), borrowed(curvature)
     s, g_buffer, h_buffer = reals[0], reals[2], reals[3]
     labels, x = reals[4], reals[4 + singles.shape[0] - 1]
     first, last = integers[2], integers[3]
