@@ -165,7 +165,7 @@ def direct_pairs(
         if gradient.size > 0:
             total += add_row(i, i + 1, m, labels, weights, up, scale, gradient, curvature)
             continue
-        loss = add_row_loss(loss, i, i + 1, m, s, labels, weights, up, scale, sigma)
+        loss += row_loss(i, i + 1, m, s, labels, weights, up, scale, sigma)
     if gradient.size > 0:
         if built_in:
             curvature *= parameters.boost
@@ -318,17 +318,18 @@ def add_row(
 
 
 @inline
-def add_row_loss(
-    loss: float, i: int, begin: int, end: int, s: Vector, labels: Vector, weights: Vector,
-    up: Vector, scale: float, sigma: float,
+def row_loss(
+    i: int, begin: int, end: int, s: Vector, labels: Vector, weights: Vector, up: Vector,
+    scale: float, sigma: float,
 ) -> float:  # fmt: skip
-    """Return `loss` plus that of the pairs of document i with begin, ..., end − 1."""
+    """Return the loss of the pairs of document i with begin, ..., end − 1."""
+    total = 0.0
     for j in range(begin, end):
         if labels[i] != labels[j]:
-            loss += weights[j] * np.log1p(up[j] * scale)
+            total += weights[j] * np.log1p(up[j] * scale)
         if labels[i] < labels[j]:
-            loss += weights[j] * ((s[i] - s[j]) / sigma)
-    return loss
+            total += weights[j] * ((s[i] - s[j]) / sigma)
+    return total
 
 
 @inline

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query, Ranking, delta_in
 from gbrank.kernels.exponentials import exponentials, is_wide
-from gbrank.kernels.logistic_pairs import add_row
+from gbrank.kernels.logistic_pairs import add_row, row_loss
 from gbrank.kernels.newton_steps import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.kernels.noise import stratified, stratum
 from gbrank.kernels.sorting import LONG, rank, rank_by_counting
@@ -68,16 +68,7 @@ def _over_ranks(
     m = s.size
     delta = delta_in(scratch)
     weights, up, down, keys = scratch[4], scratch[5], scratch[6], scratch[7]
-    first = scratch[8].view(np.int64)[:m]
-    last = scratch[9].view(np.int64)[:m]
-    for i in range(m):
-        first[i] = i
-        last[i] = i + 1
-    ranking = Ranking(
-        x, first, last, query.ranking.table, query.ranking.scale, query.ranking.cut,
-        query.ranking.constants, query.ranking.scratch,
-    )  # fmt: skip
-    measure.separable(ranking, m, delta)
+    measure.separable(_untied(query.ranking, x, scratch[8:]), m, delta)
     exponentials(s, query.sigma, up, down)
     for draw in range(draws):
         shift = stratum(draw, draws)
@@ -101,8 +92,22 @@ def _over_ranks(
         if gradient.size > 0:
             add_row(i, i + 1, m, query.labels, weights, up, down[i], gradient, curvature)
         else:
-            loss += _row_loss(i, i + 1, m, s, query.labels, weights, up, down[i], query.sigma)
+            loss += row_loss(i, i + 1, m, s, query.labels, weights, up, down[i], query.sigma)
     return loss
+
+
+@inline
+def _untied(ranking: Ranking, x: Vector, scratch: Matrix) -> Ranking:
+    """Return a ranking of documents worth x, none of them tied; use two rows of scratch."""
+    first = scratch[0].view(np.int64)[: x.size]
+    last = scratch[1].view(np.int64)[: x.size]
+    for i in range(x.size):
+        first[i] = i
+        last[i] = i + 1
+    return Ranking(
+        x, first, last, ranking.table, ranking.scale, ranking.cut, ranking.constants,
+        ranking.scratch,
+    )  # fmt: skip
 
 
 @inline
@@ -119,25 +124,17 @@ def _over_rankings(
     top = int(min(parameters.top, float(m)))
     block = m if parameters.by_row else BLOCK
     delta = delta_in(scratch)
-    weights = scratch[4]
-    up, down = scratch[5], scratch[6]  # in the order of the noisy ranking, as all that follow
-    scores = scratch[7]
-    labels = scratch[8, :m]
-    x = scratch[9, :m]
-    forces = scratch[10, : gradient.size]
-    curvatures = scratch[11, : gradient.size]
+    # In the order of the noisy ranking:
+    weights, up, down, scores = scratch[4], scratch[5], scratch[6], scratch[7]
+    labels, x = scratch[8, :m], scratch[9, :m]
+    forces, curvatures = scratch[10, : gradient.size], scratch[11, : gradient.size]
     places = scratch[12].view(np.int64)
-    first = scratch[13].view(np.int64)[:m]
-    last = scratch[14].view(np.int64)[:m]
+    ranking = _untied(query.ranking, x, scratch[13:])
     all_up, all_down, keys = scratch[15], scratch[16], scratch[17]
     wide = is_wide(s, query.sigma)
     all_up[:m] = 1.0
     all_down[:m] = 1.0
-    if not wide:
-        exponentials(s, query.sigma, all_up, all_down)
-    for i in range(m):
-        first[i] = i
-        last[i] = i + 1
+    exponentials(s, query.sigma, all_up, all_down)
     loss = 0.0
     for draw in range(draws):
         shift = stratum(draw, draws)
@@ -158,10 +155,6 @@ def _over_rankings(
             x[i] = query.ranking.x[place]
             up[i] = all_up[place]
             down[i] = all_down[place]
-        ranking = Ranking(
-            x, first, last, query.ranking.table, query.ranking.scale, query.ranking.cut,
-            query.ranking.constants, query.ranking.scratch,
-        )  # fmt: skip
         if parameters.by_row:
             measure.prepare(ranking, top)
         else:
@@ -184,25 +177,10 @@ def _over_rankings(
                 if gradient.size > 0:
                     add_row(i, begin, end, labels, weights, up, down[i], forces, curvatures)
                 else:
-                    loss += _row_loss(
+                    loss += row_loss(
                         i, begin, end, scores, labels, weights, up, down[i], query.sigma
                     )
         for i in range(gradient.size):
             gradient[places[i]] += forces[i] / draws
             curvature[places[i]] += curvatures[i] / draws
     return loss / draws
-
-
-@inline
-def _row_loss(
-    i: int, begin: int, end: int, scores: Vector, labels: Vector, weights: Vector, up: Vector,
-    scale: float, sigma: float,
-) -> float:  # fmt: skip
-    """Return the loss of the pairs of document i with begin, ..., end − 1."""
-    total = 0.0
-    for j in range(begin, end):
-        if labels[i] != labels[j]:
-            total += weights[j] * np.log1p(up[j] * scale)
-        if labels[i] < labels[j]:
-            total += weights[j] * ((scores[i] - scores[j]) / sigma)
-    return total
