@@ -421,15 +421,14 @@ def test_approx_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_letor
 def test_approx_ap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Section 6.5: judged by NDCG of the whole list, comparable with ApproxNDCG."""
-    for name, value in {"AP_ALPHAS": (50.0,), "BETAS": (10.0,), "NDCG_ALPHAS": (200.0,)}.items():
+    # Of the paper's α, the one whose optimum depends least on the width of a processor's vectors.
+    for name, value in {"AP_ALPHAS": (100.0,), "BETAS": (10.0,), "NDCG_ALPHAS": (200.0,)}.items():
         monkeypatch.setattr(approxrank, name, value)
     first, _, *differences = approxrank.section_6_5(letor(tmp_path))
     assert first.ours == pytest.approx(0.6693, abs=FAR)
-    # Which optimum is found depends on the processor, which sums vectors of another width: it moves
-    # single differences by up to 0.03.
-    found = np.array(reached(differences))
-    assert abs(found.mean()) < 0.02
-    assert np.abs(found).max() < 0.03
+    assert max(abs(row.ours or 0) for row in differences) < 0.02
+    # Ten intervals of 95%, whose ends depend on the processor: one may leave out 0 by chance.
+    assert sum(not (row.ci_low or 0) <= 0 <= (row.ci_high or 0) for row in differences) <= 1
 
 
 @pytest.mark.letor
