@@ -48,7 +48,7 @@ def noisy_pairs(
 ) -> float:
     """Sum the logistic loss at the scores, or its derivatives; its weights are means over draws."""
     s, m = query.scores, query.scores.size
-    short = m <= parameters.top and m < LONG
+    short = m <= parameters.top and m <= BLOCK
     if parameters.by_rank and short and not is_wide(s, query.sigma):
         loss = _over_ranks(query, measure, parameters.draws, gradient, curvature)
     else:

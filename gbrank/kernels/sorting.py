@@ -5,30 +5,30 @@ import numpy as np
 from gbrank.common.arrays import Positions, Vector
 from gbrank.kernels.compiled import inline, plain
 
-# From this many documents on, a radix sort is faster than one by comparison: measured.
-LONG = 300
+# From this many documents on, a radix sort is faster than to count what is before: measured.
+LONG = 120
 # How many moves by insertion, per document, cost as much as sorting anew.
 MOVES = 6
-DIGITS, BITS = 6, 11
+DIGITS, BITS = 8, 8
 SIGN = np.uint64(1 << 63)
 
 
 @plain
 def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions) -> None:
-    """Sort scores in place, best first, and write to `ranking` where each of them was."""
-    if s.size < LONG:
-        for i in range(s.size):
-            spare[i] = -s[i]
-        ranking[:] = np.argsort(spare, kind="mergesort")
-        for i in range(s.size):
-            s[i] = -spare[ranking[i]]
-        return
+    """Sort scores in place, best first, and write to `ranking` where each of them was.
+
+    The leading digits order nearly all documents, and insertion the others; if it takes too many
+    moves, all digits do.
+    """
     for i in range(s.size):
         ranking[i] = i
-    keys = s.view(np.uint64)
-    _to_keys(keys)
-    _sort_by_digits(keys, ranking, spare.view(np.uint64), spare_ranking)
-    _from_keys(keys)
+    # In any order, a document moves past a quarter of the others.
+    if s.size < 4 * MOVES and rank_again(s, ranking):
+        return
+    _sort_by_digits(s, ranking, spare, spare_ranking, DIGITS // 2)
+    if not rank_again(s, ranking):
+        _sort_by_digits(s, ranking, spare, spare_ranking, 0)
+        _sort_by_digits(s, ranking, spare, spare_ranking, DIGITS // 2)
 
 
 @plain
@@ -94,27 +94,30 @@ def _from_keys(bits: Vector) -> None:
 
 @inline
 def _sort_by_digits(
-    keys: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions
+    s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions, first: int
 ) -> None:
-    """Sort integers by radix sort: one digit after another, the least significant first."""
+    """Sort scores by half of their digits, from `first` on, the least significant first."""
+    keys, spare_keys = s.view(np.uint64), spare.view(np.uint64)
+    _to_keys(keys)
     mask = np.uint64((1 << BITS) - 1)
-    starts = np.zeros((DIGITS, 1 << BITS), np.int64)
+    starts = np.zeros((DIGITS // 2, 1 << BITS), np.int64)
     for i in range(keys.size):
-        for d in range(DIGITS):
-            starts[d, np.int64((keys[i] >> np.uint64(BITS * d)) & mask)] += 1
-    for d in range(DIGITS):
+        for d in range(DIGITS // 2):
+            starts[d, np.int64((keys[i] >> np.uint64(BITS * (first + d))) & mask)] += 1
+    for d in range(DIGITS // 2):
         total = 0
         for b in range(starts.shape[1]):
             count = starts[d, b]
             starts[d, b] = total
             total += count
-    for d in range(DIGITS):
+    for d in range(DIGITS // 2):
         for i in range(keys.size):
-            digit = np.int64((keys[i] >> np.uint64(BITS * d)) & mask)
+            digit = np.int64((keys[i] >> np.uint64(BITS * (first + d))) & mask)
             place = starts[d, digit]
             starts[d, digit] += 1
-            spare[place] = keys[i]
+            spare_keys[place] = keys[i]
             spare_ranking[place] = ranking[i]
-        # The number of digits is even, so that the sorted keys end in the array they came in.
-        keys, spare = spare, keys
+        # Half of the digits is an even number: the sorted keys end in the array they came in.
+        keys, spare_keys = spare_keys, keys
         ranking, spare_ranking = spare_ranking, ranking
+    _from_keys(s.view(np.uint64))

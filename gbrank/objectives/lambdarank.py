@@ -171,7 +171,7 @@ class NoisyLambdaRank(MeasureObjective):
     )
 
     draws: int = 2
-    truncation: int | None = 256
+    truncation: int | None = 128
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -28,7 +28,7 @@ def counted(s, ranking):  # type: ignore[no-untyped-def]
     rank_by_counting(s, ranking)
 
 
-@pytest.mark.parametrize("m", [1, 2, 50, LONG - 1, LONG, 3 * LONG])
+@pytest.mark.parametrize("m", [1, 2, 4 * MOVES - 1, 50, LONG - 1, LONG, 3 * LONG])
 @given(st.integers(0, 99), st.sampled_from(["scattered", "tied", "edges", "near", "equal"]))
 @settings(max_examples=15, deadline=None)
 def test_rank(m: int, seed: int, kind: str) -> None:
