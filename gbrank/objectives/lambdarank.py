@@ -6,14 +6,12 @@ The change is that in the ranking by scores (LambdaRank), or the mean over noisy
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-import numpy as np
-
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.kernels.contract import functions_of
 from gbrank.kernels.logistic_pairs import FEW_GRADES, LONGEST, direct_pairs, with_pairs
-from gbrank.kernels.noisy_pairs import NOISY_SCRATCH, NoisyParameters, noisy_pairs
+from gbrank.kernels.noisy_pairs import NOISY_SCRATCH, TOP, WHOLE, NoisyParameters, noisy_pairs
 from gbrank.kernels.program import Program
 from gbrank.objectives.kernel_objective import MeasureObjective
 from gbrank.objectives.objective import Facts
@@ -138,8 +136,8 @@ class NoisyLambdaRank(MeasureObjective):
     draws : int
         Number of noisy rankings in each round.
     truncation : int, optional
-        Only pairs with a document among the first `truncation` of a noisy ranking take
-        part; None for all pairs, whose number grows with the square of a list's length.
+        Only pairs with a document among the first `truncation` of a noisy ranking take part;
+        by default 256 in lists of more than 700 documents, and all pairs in the others.
     seed : int
         What the noise depends on, besides round and query.
 
@@ -167,11 +165,11 @@ class NoisyLambdaRank(MeasureObjective):
         differentiable=False,
         stochastic=True,
         takes_measure=True,
-        cost="O(m (log m + truncation)) for each draw, O(m²) without a truncation",
+        cost="O(m (log m + truncation)) for each draw",
     )
 
     draws: int = 2
-    truncation: int | None = 128
+    truncation: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -190,7 +188,8 @@ class NoisyLambdaRank(MeasureObjective):
             labels=labels,
             parameters=NoisyParameters(
                 self.draws,
-                self.truncation or np.inf,
+                self.truncation or TOP,
+                0 if self.truncation else WHOLE,
                 by_row=swaps.separable is None,
                 by_rank=swaps.separable is not None and self._measure.form == "discounted",
             ),
