@@ -137,7 +137,7 @@ class NoisyLambdaRank(MeasureObjective):
         Number of noisy rankings in each round.
     truncation : int, optional
         Only pairs with a document among the first `truncation` of a noisy ranking take part;
-        by default 256 in lists of more than 700 documents, and all pairs in the others.
+        by default 192 in lists of more than 700 documents, and all pairs in the others.
     seed : int
         What the noise depends on, besides round and query.
 

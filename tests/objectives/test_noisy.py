@@ -159,7 +159,7 @@ def test_long_lists(measure: Any, sigma: float) -> None:
 
 
 def test_all_pairs_of_lists_that_are_not_long() -> None:
-    """By default; in longer ones those with one of the first 256 documents."""
+    """By default; in longer ones those with one of the first `TOP` documents."""
     rng = np.random.default_rng(0)
     for size, truncation in ((WHOLE, WHOLE), (WHOLE + 1, TOP)):
         labels, s = rng.integers(0, 3, size).astype(float), rng.normal(size=size)
