@@ -14,7 +14,8 @@ from gbrank.kernels.noise import stratified, stratum
 from gbrank.kernels.sorting import LONG, rank, rank_by_counting
 
 NOISY_SCRATCH = 20  # rows, besides one for each draw and one more
-# So that lists of 100,000 documents take at most twice the time per document of lists of 300.
+# By default, lists of more than `WHOLE` documents take pairs of the first `TOP`, others all pairs:
+# so lists of 100,000 documents take at most twice the time per document of lists of 300.
 WHOLE, TOP = 700, 192
 # Long lists are processed in blocks that stay in the processor's cache.
 BLOCK = 1024
