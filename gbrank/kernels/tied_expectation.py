@@ -30,8 +30,9 @@ import numpy as np
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import MeasureFunctions, Query
-from gbrank.kernels.newton_steps import multiply
+from gbrank.kernels.newton_steps import multiply, size_as_curvature
 from gbrank.kernels.noise import uniform
+from gbrank.kernels.reductions import all_alike
 
 # Boundaries less likely than this (some 9 standard deviations off) are left out.
 NEGLIGIBLE = 1e-20
@@ -215,18 +216,15 @@ def write_derivatives(
     gradient: Vector, curvature: Vector,
 ) -> None:  # fmt: skip
     """Write derivatives by scores, negated, from those in TOTAL; none if all gains are equal."""
-    teaches = False
-    mean = 0.0
-    for i in range(n):
-        teaches |= rows[GAIN, i] != rows[GAIN, 0]
-        rows[TOTAL, i] *= rows[SLOPE, i]
-        mean += abs(rows[TOTAL, i]) / n
-    if not teaches:
+    if all_alike(rows[GAIN, :n]):
         return
+    for i in range(n):
+        rows[TOTAL, i] *= rows[SLOPE, i]
+    size_as_curvature(rows[TOTAL, :n], rows[REST, :n])
     for i in range(n):  # documents that are not drawn have no curvature either
         place = np.int64(rows[PLACE, i])
         gradient[place] = -rows[TOTAL, i]
-        curvature[place] = abs(rows[TOTAL, i]) + mean
+        curvature[place] = rows[REST, i]
     multiply(scale / sigma, scale / sigma / sigma, gradient, curvature)
 
 

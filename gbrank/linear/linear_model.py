@@ -11,6 +11,7 @@ from gbrank.common.arrays import Vector
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.estimator import BaseRanker, as_json
+from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.storage import Saved
 
 T = TypeVar("T", bound="LinearModel")
@@ -60,6 +61,8 @@ class LinearModel(BaseRanker):
             value = saved.description["fitted"][name]
             if isinstance(value, list):
                 value = np.array(value, dtype=np.float64)
+            elif isinstance(value, dict):
+                value = EvalsResult(value)
             setattr(ranker, name, value)
         if ranker.coef_.shape != (ranker._schema.n_features,):
             raise ValueError(f"coef_ has shape {ranker.coef_.shape}")

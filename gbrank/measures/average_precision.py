@@ -8,8 +8,9 @@ from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
 from gbrank.kernels.logistic import logistic_slope, truncation
+from gbrank.kernels.reductions import sum_of
 from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
-from gbrank.measures.measure import RelevanceMeasure, Terms, total_in, truncated_terms
+from gbrank.measures.measure import RelevanceMeasure, Terms, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduced
 
@@ -31,7 +32,7 @@ def ap_value(ranking: Ranking) -> float:
     while start < x.size:
         end = last[start]
         n = end - start
-        relevant = total_in(start, end, x)
+        relevant = sum_of(x[start:end])
         others = (relevant - 1) / (n - 1) if n > 1 else 0.0
         for p in range(start, end):
             total += relevant / n * table[p] * (above + 1 + (p - start) * others)
@@ -58,7 +59,7 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         n = end - start
         reach = min(end, max(top, start))
         share = (reach - start) / n
-        relevant = total_in(start, end, x)
+        relevant = sum_of(x[start:end])
         own = 0.0
         for p in range(start, end):
             own += relevant / n * table[p]

@@ -8,7 +8,8 @@ from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.measure import RelevanceMeasure, Terms, total_in
+from gbrank.kernels.reductions import sum_of
+from gbrank.measures.measure import RelevanceMeasure, Terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduced
 
@@ -57,7 +58,7 @@ def bpref_value(ranking: Ranking) -> float:
     start = 0
     while start < x.size:
         end = last[start]
-        relevant = total_in(start, end, x)
+        relevant = sum_of(x[start:end])
         irrelevant = end - start - int(relevant)
         if relevant > 0:
             total += relevant * (ranking.constants[SMALLER] - mean_capped(above, irrelevant, cap))
@@ -81,7 +82,7 @@ def bpref_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     start = 0
     while start < x.size:
         end = last[start]
-        relevant = total_in(start, end, x)
+        relevant = sum_of(x[start:end])
         irrelevant = end - start - int(relevant)
         share = 1.0 if start < top else 0.0
         alone, after, _ = slot_sums(above, irrelevant, cap)

@@ -10,7 +10,8 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
 from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.measure import Measure, Terms, total_in, truncated_terms
+from gbrank.kernels.reductions import sum_of
+from gbrank.measures.measure import Measure, Terms, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
 UPPER, SHARE, LOWER, BEFORE, INSIDE, MEANS = range(6)  # rows of scratch
@@ -75,7 +76,7 @@ def err_value(ranking: Ranking) -> float:
     start = 0
     while start < min(m, cut):
         end = last[start]
-        stops = total_in(start, end, x)
+        stops = sum_of(x[start:end])
         depth = depth_of(start, end, stops, cut)
         survival_means(start, end, -1, -1, depth, x, means)
         for p in range(start, depth):
@@ -104,7 +105,7 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         n = end - start
         reach = min(end, max(top, start)) - start
         block = 0.0
-        stops = total_in(start, end, x)
+        stops = sum_of(x[start:end])
         depth = depth_of(start, end, stops, cut)
         if start < depth:
             survival_means(start, end, -1, -1, depth, x, means)
@@ -146,7 +147,7 @@ def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     n = end - start
     reach = min(end, max(top, start)) - start
     new = n > 1 and (i == start or x[i] != x[i - 1])  # equal x stand side by side
-    stops = total_in(start, end if new else start, x)
+    stops = sum_of(x[start : end if new else start])
     depth = depth_of(start, end, stops, cut)
     inside = 0.0
     for j in range(i + 1, end):

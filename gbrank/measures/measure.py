@@ -21,7 +21,7 @@ from gbrank.common.checks import (
 )
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Function, inline
+from gbrank.kernels.compiled import Function
 from gbrank.kernels.contract import MeasureFunctions, Swaps
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.measure_value import measure_value
@@ -392,12 +392,3 @@ def truncated_terms(
         defined = reduced(np.add, x, queries) > 0
     table = discount_values(discount, queries.sizes, k)
     return Terms(x, defined, scale=scale, cut=np.inf if k is None else k, table=table)
-
-
-@inline
-def total_in(start: int, end: int, x: Vector) -> float:
-    """Return Σ x over the positions start, ..., end − 1; of 0s and 1s, how many are relevant."""
-    total = 0.0
-    for p in range(start, end):
-        total += x[p]
-    return total

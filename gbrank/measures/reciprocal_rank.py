@@ -7,7 +7,8 @@ from gbrank.data.queries import Queries
 from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
 from gbrank.kernels.compiled import inline
 from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.measures.measure import RelevanceMeasure, Terms, total_in, truncated_terms
+from gbrank.kernels.reductions import sum_of
+from gbrank.measures.measure import RelevanceMeasure, Terms, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 
 
@@ -43,7 +44,7 @@ def rr_value(ranking: Ranking) -> float:
     start = 0
     while start < x.size:
         end = last[start]
-        relevant = total_in(start, end, x)
+        relevant = sum_of(x[start:end])
         if relevant > 0:
             return first_two(start, end, relevant, end, table)[0]
         start = end
@@ -64,7 +65,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     delta.lower[:m] = 0.0
     delta.inside[:m] = 0.0
     start = 0
-    while start < m and total_in(start, last[start], x) == 0:
+    while start < m and sum_of(x[start : last[start]]) == 0:
         end = last[start]
         n = end - start
         reach = min(end, max(top, start))
@@ -79,7 +80,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         return
     end = last[start]
     reach = min(end, max(top, start))
-    relevant = total_in(start, end, x)
+    relevant = sum_of(x[start:end])
     value = first_two(start, end, relevant, end, table)[0]
     lone, second = first_two(start, end, relevant, reach, table)
     joined, joined_second = first_two(start, end, relevant + 1, reach, table)
@@ -100,7 +101,7 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     start = end
     while start < m:
         end = last[start]
-        relevant = total_in(start, end, x)
+        relevant = sum_of(x[start:end])
         landing = fallback if found else first_two(start, end, relevant + 1, end, table)[0]
         for p in range(start, end):
             delta.lower[p] = -value if x[p] > 0 else -landing

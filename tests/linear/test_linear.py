@@ -529,6 +529,7 @@ def test_the_same_ranker(tmp_path: Path) -> None:
         assert_array_equal(loaded.predict(frame), ranker.predict(frame))
         assert_array_equal(loaded.sigmas_, ranker.sigmas_)
         assert loaded.evals_result_ == ranker.evals_result_
+        assert loaded.evals_result_.to_markdown() == ranker.evals_result_.to_markdown()
         assert loaded.score(frame, Y, QID) == ranker.score(frame, Y, QID)
         assert loaded.feature_names_in_.tolist() == list("abcde")
         assert_array_equal(loaded.fit(frame, Y, qid=QID).coef_, ranker.coef_)
