@@ -5,9 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from gbrank.commands.catalogue import measures_page, objectives_page
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
@@ -17,7 +15,7 @@ USAGE = "gbrank list [objectives | measures] [options]"
 DETAILS = "Prints every registered objective and measure, one a line; with -v, what is known of it."
 EXAMPLES = """\
   gbrank list
-  gbrank list objectives --markdown > docs/objectives.md
+  gbrank list objectives --verbose
   gbrank list measures --plugin mine.py"""
 
 
@@ -26,7 +24,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "kind", nargs="?", choices=["objectives", "measures"], help="what to list (default: both)"
     )
-    add(parser, "--markdown", "print the catalogue: also parameters and formulas")
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="print formulas, sources and properties too"
     )
@@ -36,14 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print what is registered."""
     import_plugins(arguments.plugin)
-    objectives, measures = arguments.kind != "measures", arguments.kind != "objectives"
-    if arguments.markdown:
-        pages = [objectives_page] * objectives + [measures_page] * measures
-        print("\n".join(page() for page in pages), end="")
-        return
-    if objectives:
+    if arguments.kind != "measures":
         _print("objectives", list_objectives(), arguments.verbose)
-    if measures:
+    if arguments.kind != "objectives":
         _print("measures", list_measures(), arguments.verbose)
 
 

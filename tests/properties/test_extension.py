@@ -21,6 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gbrank
 import reference
+from catalogue import as_tex, measures_page, objectives_page
 from gbrank import (
     ApproxRank,
     GBRanker,
@@ -38,8 +39,6 @@ from gbrank import (
     xgboost_feval,
     xgboost_obj,
 )
-from gbrank.commands.catalogue import measures_page, objectives_page
-from gbrank.commands.mathematics import as_tex
 from gbrank.extend import Swaps
 from gbrank.measures.measure_registry import MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
@@ -349,8 +348,7 @@ import xgboost as xgb
 
 import gbrank
 from battery import FACTS, NAMES
-from gbrank.commands.catalogue import measures_page, objectives_page
-from gbrank.commands.mathematics import as_tex
+from catalogue import as_tex, measures_page, objectives_page
 from gbrank.commands.cli import main
 
 assert Path(gbrank.__file__).parent == Path("gbrank").resolve(), gbrank.__file__

@@ -1,19 +1,25 @@
-"""The catalogue: the declared facts of every registered objective and measure, as Markdown."""
+"""The catalogue: the declared facts of every registered objective and measure, as Markdown.
+
+    python tests/catalogue.py objectives > docs/objectives.md
+    python tests/catalogue.py measures > docs/measures.md
+
+write the pages; tests/commands/test_catalogue.py checks them.
+"""
 
 import inspect
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from typing import Any
 
 from gbrank.commands.docstrings import documented_parameters
-from gbrank.commands.mathematics import as_tex
 from gbrank.common.tabulate import markdown_table
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
-NOTE = "<!-- Written by `gbrank list {kind} --markdown`. Do not edit. -->"
+NOTE = "<!-- Written by `python tests/catalogue.py {kind}`. Do not edit. -->"
 OBJECTIVES_INTRODUCTION = """\
 An objective is a loss of each query's scores; training minimises it. Where a string says
 MEASURE, any of the measures that the entry names may stand, as in `lambda:ndcg@10`. Options stand
@@ -41,6 +47,34 @@ ANSWERS = {
     "shift_invariant": "A constant on all scores of a query changes nothing",
     "needs_start": "Needs initial scores, as its gradient is zero where all scores tie",
 }
+TEX_FUNCTIONS = {"exp", "log", "max", "min"}
+SYMBOLS = {
+    "σ": r"\sigma ",
+    "λ": r"\lambda ",
+    "γ": r"\gamma ",
+    "φ": r"\varphi ",
+    "Δ": r"\Delta ",
+    "Σ": r"\sum ",
+    "Π": r"\prod ",
+    "−": "-",
+    "≤": r"\leq ",
+    "≠": r"\neq ",
+    "∝": r"\propto ",
+    "⌊": r"\lfloor ",
+    "⌋": r"\rfloor ",
+    "½": r"\tfrac{1}{2}",
+    "²": "^2",
+    "⁻¹": "^{-1}",
+    "ḡ": r"\bar{g}",
+    "t̄": r"\bar{t}",
+    "r̂": r"\hat{r}",
+}
+_LONGEST_FIRST = sorted(SYMBOLS, key=len, reverse=True)
+_PARTS = re.compile(
+    r"_(?P<index>\w+)"
+    r"|(?P<words> ?[A-Za-z]{2,}(?:[ -][A-Za-z]{2,})* ?)"
+    rf"|(?P<symbol>{'|'.join(map(re.escape, _LONGEST_FIRST))})"
+)
 
 
 def objectives_page() -> str:
@@ -123,3 +157,27 @@ def _parameters(cls: type[Any]) -> Iterator[str]:
 
 def _codes(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
+
+
+def as_tex(formula: str) -> str:
+    """Return a formula as TeX; words of two letters or more are text."""
+    depth, tex = 0, ""
+    for part in re.split(r"(, |[()\[\]{}])", formula):
+        depth += (part in ("(", "[", "{")) - (part in (")", "]", "}"))
+        tex += r",\quad " if part == ", " and depth == 0 else _PARTS.sub(_translated, part)
+    return tex
+
+
+def _translated(found: re.Match[str]) -> str:
+    if found["index"]:
+        return f"_{{{found['index']}}}"
+    if found["symbol"]:
+        return SYMBOLS[found["symbol"]]
+    words = found["words"]
+    name = words.strip()
+    return f"\\{name} " if name in TEX_FUNCTIONS else rf"\text{{{words}}}"
+
+
+if __name__ == "__main__":
+    page = {"objectives": objectives_page, "measures": measures_page}[sys.argv[1]]
+    print(page(), end="")
