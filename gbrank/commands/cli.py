@@ -115,8 +115,8 @@ class _CommandParser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         command = importlib.import_module(f"gbrank.commands.{self.get_default('command')}")
-        self.usage, self.description = command.USAGE, command.DETAILS
-        self.epilog = f"examples:\n{command.EXAMPLES}"
+        text, _, examples = (command.__doc__ or "").partition("For example:\n\n")
+        self.usage, self.description, self.epilog = command.USAGE, text, f"examples:\n{examples}"
         command.add_options(self)
         flags = {item.dest: item.option_strings[0] for item in self._actions if item.option_strings}
         self.set_defaults(run=command.run, flags=flags)

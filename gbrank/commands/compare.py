@@ -1,4 +1,32 @@
-"""`gbrank compare`."""
+r"""Train every ranker on every fold of every data set, and compare them on the test queries.
+
+It prints means and differences from the baseline (the first ranker), with 95% bootstrap intervals
+over queries, the standard deviation over seeds, p-values of the paired randomisation test and t
+test, corrected by Holm, and the CPU seconds of a fit. Rankers train until validation queries show
+no gain by the first measure. Several data sets are also pooled, each with the same weight. ECE is
+the expected calibration error of the probabilities that a ranker's scores stand for, 0 being the
+best.
+
+A ranker is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or XGBoost's own
+("lightgbm:lambdarank", "lightgbm:lambdarank:lambdarank_truncation_level=10000", which takes all
+pairs, "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder holds S1.txt, S2.txt,
+..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's do; the queries of a
+single file are divided into five folds.
+
+With --results, the same command goes on where it was stopped. With several learning rates, each fit
+is done at each of them, and the one that is best on its validation queries counts, with its own
+seconds.
+
+For example:
+
+  gbrank compare --seeds 1 --n-estimators 100
+  gbrank compare --data mq2008 ohsumed --rankers lambda:ndcg lightgbm:lambdarank \
+      --measures ndcg@10 map --results results --json comparison.json --picture comparison.png
+  gbrank compare --data data.parquet --label grade --qid query --drop url
+  gbrank compare --learning-rate 0.03 0.06 0.12 --seconds-picture seconds.png
+  gbrank compare --rankers lambda:ndcg catboost:YetiRank catboost:StochasticRank:metric=NDCG
+  gbrank compare --rankers lambda:ndcg mine --plugin mine.py
+"""
 
 import argparse
 import inspect
@@ -28,30 +56,6 @@ from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.plots import comparison_grid, quality_by_seconds
 
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
-DETAILS = """\
-Trains every ranker on every fold of every data set from several seeds, and prints how good they
-are on the test queries, with the differences from the baseline (the first ranker) and whether they
-could be chance: 95% bootstrap intervals over queries, the standard deviation over seeds, and
-p-values of the paired randomisation test and t test, corrected by Holm, and the CPU seconds of a
-fit. Rankers train until validation queries show no gain. Several data sets are also
-pooled, each with the same weight. The first measure decides early stopping. ECE is the expected
-calibration error of the probabilities that a ranker's scores stand for, 0 being the best.
-
-A ranker is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or XGBoost's own
-("lightgbm:lambdarank", "lightgbm:lambdarank:lambdarank_truncation_level=10000", which takes all
-pairs, "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder holds S1.txt, S2.txt,
-..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's do; the queries of a
-single file are divided into five folds. With --results, the same command goes on where it was
-stopped. With several learning rates, each fit is done at each of
-them, and the one that is best on its validation queries counts, with its own seconds."""
-EXAMPLES = """\
-  gbrank compare --seeds 1 --n-estimators 100
-  gbrank compare --data mq2008 ohsumed --rankers lambda:ndcg lightgbm:lambdarank \\
-      --measures ndcg@10 map --results results --json comparison.json --picture comparison.png
-  gbrank compare --data data.parquet --label grade --qid query --drop url
-  gbrank compare --learning-rate 0.03 0.06 0.12 --seconds-picture seconds.png
-  gbrank compare --rankers lambda:ndcg catboost:YetiRank catboost:StochasticRank:metric=NDCG
-  gbrank compare --rankers lambda:ndcg mine --plugin mine.py"""
 
 RANKERS = (DEFAULT_OBJECTIVE, "lightgbm:lambdarank", "xgboost:rank:ndcg")
 MEASURES = ("ndcg@10",)

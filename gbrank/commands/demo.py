@@ -1,4 +1,13 @@
-"""`gbrank demo`."""
+"""Train three rankers on artificial data, print how good they are, and draw it against seconds.
+
+GBRanker, LGBMRanker and XGBRanker are trained as they come, without a parameter, and measured on
+other queries. The seconds are those of training. It takes about half a minute.
+
+For example:
+
+  gbrank demo
+  gbrank demo --queries 3000 --output larger.png
+"""
 
 import argparse
 import sys
@@ -17,13 +26,6 @@ from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank demo [options]"
-DETAILS = """\
-Trains GBRanker, LGBMRanker and XGBRanker as they come, without a parameter, on artificial data,
-prints how good they are on other queries, and draws that against the seconds of training. It takes
-about half a minute."""
-EXAMPLES = """\
-  gbrank demo
-  gbrank demo --queries 3000 --output larger.png"""
 
 METRIC = "ndcg@10"
 RELEVANT = 2  # labels are 0 to 4, and one document in six has 2 or more

@@ -1,4 +1,16 @@
-"""`gbrank evaluate`."""
+"""Print lines "MEASURE QID VALUE" as trec_eval does; the query "all" is the mean over queries.
+
+Queries without a relevant document have no value (nan) and are left out of the mean; a measure such
+as "ndcg@10(no_relevant=0)" counts them. With --run, FILE is a TREC qrels file.
+
+For example:
+
+  gbrank evaluate test.txt --model my-ranker
+  gbrank evaluate test.txt --scores scores.txt --metric ndcg@10 "p@5(threshold=2)" --per-query
+  gbrank evaluate test.txt --model my-ranker --json
+  gbrank evaluate test.parquet --label grade --qid query --model my-ranker
+  gbrank evaluate qrels.txt --run run.txt
+"""
 
 import argparse
 import warnings
@@ -15,16 +27,6 @@ from gbrank.fit.loading import load_ranker
 from gbrank.measures.measure_registry import get_measure
 
 USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
-DETAILS = """\
-Prints lines "MEASURE QID VALUE" as trec_eval does, where the query "all" is the mean over queries.
-Queries without a relevant document have no value (nan) and are left out of the mean; a measure such
-as "ndcg@10(no_relevant=0)" counts them. With --run, FILE is a TREC qrels file."""
-EXAMPLES = """\
-  gbrank evaluate test.txt --model my-ranker
-  gbrank evaluate test.txt --scores scores.txt --metric ndcg@10 "p@5(threshold=2)" --per-query
-  gbrank evaluate test.txt --model my-ranker --json
-  gbrank evaluate test.parquet --label grade --qid query --model my-ranker
-  gbrank evaluate qrels.txt --run run.txt"""
 
 DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")
 

@@ -1,4 +1,13 @@
-"""`gbrank export`."""
+"""Write the trees of a model to one file, from which others give the same scores.
+
+What the format cannot express is refused.
+
+For example:
+
+  gbrank export --model my-ranker --format elasticsearch --features names.txt --output model.json
+  gbrank export --model my-ranker --format solr --features names.txt --output my-ranker.json
+  gbrank export --model my-ranker --format onnx --output model.onnx
+"""
 
 import argparse
 from pathlib import Path
@@ -8,22 +17,13 @@ from gbrank.export import FORMATS, export_model
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank export --model FOLDER --format FORMAT --output PATH [options]"
-DETAILS = """\
-Writes the trees of a model to one file, from which others give the same scores. What the format
-cannot express is refused.
-
-formats:
-""" + "\n".join(f"  {name:<15} {format.summary}" for name, format in FORMATS.items())
-EXAMPLES = """\
-  gbrank export --model my-ranker --format elasticsearch --features names.txt --output model.json
-  gbrank export --model my-ranker --format solr --features names.txt --output my-ranker.json
-  gbrank export --model my-ranker --format onnx --output model.onnx"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank export`."""
     add(parser, "--model FOLDER", "folder of a model", required=True)
-    parser.add_argument("--format", required=True, choices=FORMATS, help="see above")
+    formats = "; ".join(f"{name}: {format.summary}" for name, format in FORMATS.items())
+    parser.add_argument("--format", required=True, choices=FORMATS, help=formats)
     add(parser, "--output PATH", "the file to write", required=True)
     text = (
         "what the engine calls the features: a name on each line, in the order of the columns "

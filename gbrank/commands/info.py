@@ -1,4 +1,14 @@
-"""`gbrank info`."""
+"""Print a model's booster, rounds, data, parameters, measures and features of largest gain.
+
+Measures are those on the validation data. Features are called by their column's name, or f0, f1,
+... in the order of the columns, as `gbrank export` calls them (f0 is what LETOR files write as 1:).
+
+For example:
+
+  gbrank info --model my-ranker
+  gbrank info --model my-ranker --json
+  gbrank info --model my-ranker --markdown > MODEL_CARD.md
+"""
 
 import argparse
 from collections.abc import Iterable
@@ -11,14 +21,6 @@ from gbrank.fit.storage import read_saved
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank info --model FOLDER [--json | --markdown]"
-DETAILS = """\
-Prints a model's booster, rounds, data, parameters, value on the validation data, and the features
-of largest gain. Features are called by their column's name, or f0, f1, ... in the order of the
-columns, as `gbrank export` calls them (f0 is what LETOR files write as 1:)."""
-EXAMPLES = """\
-  gbrank info --model my-ranker
-  gbrank info --model my-ranker --json
-  gbrank info --model my-ranker --markdown > MODEL_CARD.md"""
 
 LARGEST = 10
 

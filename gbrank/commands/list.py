@@ -1,4 +1,11 @@
-"""`gbrank list`."""
+"""Print every registered objective and measure, one a line; with -v, what is known of it.
+
+For example:
+
+  gbrank list
+  gbrank list objectives --verbose
+  gbrank list measures --plugin mine.py
+"""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -12,11 +19,6 @@ from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 Item: TypeAlias = ObjectiveFacts | MeasureFacts
 
 USAGE = "gbrank list [objectives | measures] [options]"
-DETAILS = "Prints every registered objective and measure, one a line; with -v, what is known of it."
-EXAMPLES = """\
-  gbrank list
-  gbrank list objectives --verbose
-  gbrank list measures --plugin mine.py"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

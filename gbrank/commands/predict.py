@@ -1,4 +1,26 @@
-"""`gbrank predict`."""
+"""Write one score a line, in the order of the documents; higher ranks earlier.
+
+Where --output ends in .parquet, .csv or .tsv, it becomes a table: the columns that are no features,
+such as queries and names of documents, with a column "score". A folder of Parquet files is scored
+batch by batch, in memory that does not grow with it.
+
+With --format trec, lines are "QID Q0 DOCUMENT RANK SCORE NAME" as trec_eval reads them: queries in
+the order in which they first appear, documents best first, equal scores in the order of the
+documents (trec_eval itself ranks by score, and then by document name). In LETOR files a document
+has the name that follows "docid =" in its comment, else the comment's first word; without one it is
+QID-POSITION.
+
+With --probability, the number is not the score but the label that it lets expect, as a share of the
+largest label.
+
+For example:
+
+  gbrank predict test.txt --model my-ranker --output scores.txt
+  gbrank predict test.parquet --model my-ranker --output scores.parquet
+  gbrank predict test.txt --model my-ranker --probability
+  gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
+  gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -
+"""
 
 import argparse
 import re
@@ -25,22 +47,6 @@ from gbrank.ranker import GBRanker
 Predict: TypeAlias = Callable[[Any], NDArray[np.float64]]
 
 USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
-DETAILS = """\
-Writes one score a line, in the order of the documents; higher ranks earlier. Where --output ends in
-.parquet, .csv or .tsv, it becomes a table: the columns that are no features, such as queries and
-names of documents, with a column "score". A folder of Parquet files is scored batch by batch, in
-memory that does not grow with it. With --format trec, lines "QID Q0 DOCUMENT RANK SCORE
-NAME" as trec_eval reads them: queries in the order in which they first appear, documents best
-first, equal scores in the order of the documents (trec_eval itself ranks by score, and then by
-document name). In LETOR files a document has the name that follows "docid =" in its comment, else
-the comment's first word; without one it is QID-POSITION. With --probability, the number is not the
-score but the label that it lets expect, as a share of the largest label."""
-EXAMPLES = """\
-  gbrank predict test.txt --model my-ranker --output scores.txt
-  gbrank predict test.parquet --model my-ranker --output scores.parquet
-  gbrank predict test.txt --model my-ranker --probability
-  gbrank predict test.txt --model my-ranker --format trec --run-name first > run.txt
-  gbrank predict test.txt --model my-ranker | gbrank evaluate test.txt --scores -"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,21 @@
-"""`gbrank train`."""
+r"""Train a ranker on the documents in the files and write it to a folder.
+
+Ctrl-C ends the training early; the model is saved all the same.
+
+For example:
+
+  gbrank train train.txt --model my-ranker
+  gbrank train train.txt --model my-ranker --valid valid.txt --early-stopping-rounds 50 \
+      --objective lambda:map --metric map ndcg@10
+  gbrank train train.parquet --label grade --qid query --drop url --model my-ranker
+  gbrank train folder-of-parquet-files --valid another-folder --model my-ranker
+  gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
+  gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
+  gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
+  gbrank train clicks.txt --model my-ranker --positions positions.txt
+  gbrank train train.txt --model my-ranker --checkpoint unfinished --checkpoint-rounds 20
+  gbrank train train.txt --model my-ranker --plugin mine.py --objective mine
+"""
 
 import argparse
 import inspect
@@ -23,21 +40,6 @@ from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
-DETAILS = """\
-Trains a ranker on the documents in the files and writes it to a folder. Ctrl-C ends the training
-early; the model is saved all the same."""
-EXAMPLES = """\
-  gbrank train train.txt --model my-ranker
-  gbrank train train.txt --model my-ranker --valid valid.txt --early-stopping-rounds 50 \\
-      --objective lambda:map --metric map ndcg@10
-  gbrank train train.parquet --label grade --qid query --drop url --model my-ranker
-  gbrank train folder-of-parquet-files --valid another-folder --model my-ranker
-  gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
-  gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
-  gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
-  gbrank train clicks.txt --model my-ranker --positions positions.txt
-  gbrank train train.txt --model my-ranker --checkpoint unfinished --checkpoint-rounds 20
-  gbrank train train.txt --model my-ranker --plugin mine.py --objective mine"""
 
 # The parameters of GBRanker become options, except `verbose`: that is --quiet.
 PARAMETERS = {
