@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.common.checks import check_number, unknown_name
+from gbrank.common.checks import check_number
 from gbrank.common.progress import Bar
 from gbrank.data.frames import as_frame
-from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix
+from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_places
 
 BLOCK = 2**23  # how many numbers a block has at most
 
@@ -187,25 +187,6 @@ def each_batch(function: Callable[[Features], NDArray[Any]], X: Features) -> NDA
     return function(X)
 
 
-def column_places(
-    wanted: Sequence[int | str], names: Sequence[str] | None, n_features: int
-) -> tuple[int, ...]:
-    """Return the positions of columns that are given by name or position."""
-    places = []
-    for item in wanted:
-        if isinstance(item, str):
-            if names is None:
-                raise ValueError(f"X must be a data frame for columns by name, such as {item!r}.")
-            if item not in names:
-                raise unknown_name("column", item, names)
-            places.append(names.index(item))
-        elif item < n_features:
-            places.append(int(item))
-        else:
-            raise ValueError(f"columns must hold positions below {n_features}, got {item!r}.")
-    return tuple(places)
-
-
 def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
     """Return columns of a table as numbers, shape (n_columns, n_documents)."""
     if isinstance(X, FeatureBatches):
@@ -213,9 +194,9 @@ def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
     frame = checked_frame(X)
     if frame is None:
         matrix = checked_matrix(X)
-        chosen = matrix[:, list(column_places(wanted, None, matrix.shape[1]))]
+        chosen = matrix[:, list(column_places(wanted, "columns", None, matrix.shape[1]))]
         return np.ascontiguousarray((chosen.toarray() if sp.issparse(chosen) else chosen).T, float)
-    places = column_places(wanted, list(map(str, frame.columns)), frame.shape[1])
+    places = column_places(wanted, "columns", list(map(str, frame.columns)), frame.shape[1])
     try:
         return np.array([frame[:, place].to_numpy() for place in places], dtype=np.float64)
     except (TypeError, ValueError):

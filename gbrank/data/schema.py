@@ -1,6 +1,6 @@
 """Feature matrices: what users pass as X becomes one numeric array, the same way every time."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_number, unknown_name
 from gbrank.data.frames import as_frame, is_numeric
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
@@ -39,7 +39,9 @@ class Schema:
         frame = checked_frame(X)
         names = None if frame is None else list(map(str, frame.columns))
         n_features = checked_matrix(X).shape[1] if names is None else len(names)
-        asked = {_position(item, n_features, names) for item in categorical_feature or ()}
+        asked = set(
+            column_places(categorical_feature or (), "categorical_feature", names, n_features)
+        )
         categories = {}
         for position, column in enumerate(frame.iter_columns() if frame is not None else ()):
             if is_numeric(column):
@@ -254,13 +256,24 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _position(item: int | str, n_features: int, names: list[str] | None) -> int:
-    if isinstance(item, str):
-        if names is None or item not in names:
-            raise ValueError(f"categorical_feature must name columns of X ({names}), got {item!r}.")
-        return names.index(item)
-    if isinstance(item, bool) or not 0 <= item < n_features:
-        raise ValueError(
-            f"categorical_feature must hold positions from 0 to {n_features - 1}, got {item!r}."
-        )
-    return int(item)
+def column_places(
+    wanted: Iterable[int | str], argument: str, names: Sequence[str] | None, n_features: int
+) -> tuple[int, ...]:
+    """Return the positions of the columns that an argument gives by name or position."""
+    places = []
+    for item in wanted:
+        if isinstance(item, str):
+            if names is None:
+                raise ValueError(
+                    f"X must be a data frame for {argument} by name, such as {item!r}."
+                )
+            if item not in names:
+                raise unknown_name(f"name in {argument}", item, names)
+            places.append(names.index(item))
+        elif isinstance(item, bool) or not 0 <= item < n_features:
+            raise ValueError(
+                f"{argument} must hold positions from 0 to {n_features - 1}, got {item!r}."
+            )
+        else:
+            places.append(int(item))
+    return tuple(places)

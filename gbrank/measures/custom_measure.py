@@ -8,9 +8,9 @@ import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_choice
-from gbrank.data.batches import column_places, feature_columns
+from gbrank.data.batches import feature_columns
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Schema
+from gbrank.data.schema import Schema, column_places
 from gbrank.kernels.driver import Runner
 from gbrank.kernels.program import Program
 from gbrank.measures.measure import TIE_ORDERS, Measure, Terms
@@ -80,7 +80,7 @@ class CustomMeasure(Measure):
 
     def placed(self, schema: Schema) -> "CustomMeasure":
         """Return the measure with its columns by position, for features without names."""
-        places = column_places(self.columns, schema.names, schema.n_features)
+        places = column_places(self.columns, "columns", schema.names, schema.n_features)
         if not set(places).isdisjoint(schema.categorical):
             raise ValueError(f"columns {list(self.columns)} of X must hold numbers.")
         return replace(self, columns=places)
