@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.boosters.stages import Progress, stages_of
+from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
@@ -160,21 +160,14 @@ class GradientHook:
         """
         index = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
         stage, objective = self.stages[index], self.stages[index].objective
-        sigma = stage.sigma(round or 0)
         if round is None and (
-            len(bound) > 1 or objective.facts.annealed or stage.sigma(1) != sigma
+            len(bound) > 1 or objective.facts.annealed or stage.sigma(1) != stage.sigma(0)
         ):
             raise ValueError(
                 "the round is not known, and sigma or the objective depends on it: the hook was "
                 "called from outside the booster's training. Use its method at_round."
             )
-        lengthening = 1.0
-        if unit_of(stage.schedule) == "spread":
-            queries, unit = bound[index].queries, objective.facts.sigma_unit
-            scores = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
-            if objective.facts.start != "none" and self.curvature == "own":
-                lengthening = step_factor(sigma, queries, unit)
-            sigma *= unit_width(scores, queries, unit)
+        sigma, lengthening = self._width(stage, bound[index].queries, scores, round or 0)
         if round is not None:
             self.sigmas[round] = sigma
 
@@ -216,6 +209,18 @@ class GradientHook:
                 f"splits, got {size:.3g}." + (wide if objective.facts.sigma_unit != "none" else "")
             )
         return gradient, curvature
+
+    def _width(
+        self, stage: Stage, queries: Queries, scores: Vector, round: int
+    ) -> tuple[float, float]:
+        """Return sigma in units of the score, and the factor on the length of steps."""
+        sigma, unit = stage.sigma(round), stage.objective.facts.sigma_unit
+        if unit_of(stage.schedule) != "spread":
+            return sigma, 1.0
+        scores = check_finite(check_vector(scores, "scores", queries.n_documents), "scores")
+        longer = stage.objective.facts.start != "none" and self.curvature == "own"
+        lengthening = step_factor(sigma, queries, unit) if longer else 1.0
+        return sigma * unit_width(scores, queries, unit), lengthening
 
 
 class MeasureHook:
