@@ -11,16 +11,13 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-NEW_FILE |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a temporary file, then rename it: readers never see half of a file."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    descriptor = os.open(temporary, NEW_FILE, 0o666)
+    file = open(temporary, "xb")  # noqa: SIM115 (another's file of this name is left alone)
     try:
-        with open(descriptor, "wb") as file:
+        with file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

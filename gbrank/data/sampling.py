@@ -38,8 +38,7 @@ def document_keys(queries: Queries) -> Keys:
     place = np.empty(queries.n_documents, dtype=np.uint64)
     first = np.repeat(queries.offsets[:-1], queries.sizes)
     place[queries.order] = np.arange(queries.n_documents) - first
-    keys: Keys = split_mix(query_keys(queries.ids)[queries.index], place)
-    return keys
+    return split_mix(query_keys(queries.ids)[queries.index], place)
 
 
 def row_keys(X: NDArray[Any]) -> Keys:
@@ -48,16 +47,14 @@ def row_keys(X: NDArray[Any]) -> Keys:
         numbers = X.astype(np.float32)
     numbers += 0.0  # −0 becomes 0
     columns = split_mix(np.arange(X.shape[1], dtype=np.uint64), 0)
-    keys: Keys = split_mix(split_mix(numbers.view(np.uint32) + columns, 0).sum(axis=1), 0)
-    return keys
+    return split_mix(split_mix(numbers.view(np.uint32) + columns, 0).sum(axis=1), 0)
 
 
 def query_noise(keys: Keys, seed: int | Sequence[int], round: int) -> Keys:
     """Return a hash of (seed, round, key) for each key; one seed, or one for each key."""
     seeds = [seed] if isinstance(seed, int | np.integer) else seed
     start = np.array([int(item) & (2**64 - 1) for item in seeds], dtype=np.uint64)
-    noise: Keys = split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
-    return noise
+    return split_mix(split_mix(split_mix(start, 0) + np.uint64(round), 0) + keys, 0)
 
 
 def sampled(keys: Keys, fraction: float, seed: int, round: int) -> NDArray[np.bool_]:

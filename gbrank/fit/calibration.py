@@ -33,8 +33,7 @@ class Calibration:
 
     def probabilities(self, scores: Vector) -> Vector:
         """Return the probability that each score stands for."""
-        p: Vector = expit(self.slope * scores + self.intercept)
-        return p
+        return expit(self.slope * scores + self.intercept)
 
     def targets(self, labels: Vector) -> Vector:
         """Return what the probabilities of documents with these labels estimate."""
@@ -87,5 +86,4 @@ def _minimum(z: Vector, t: Vector, w: Vector, start: Vector) -> Vector:
     found = minimize(
         loss, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": PRECISE}
     )
-    ab: Vector = found.x
-    return ab
+    return found.x

@@ -65,8 +65,7 @@ def load_as(cls: type[T], path: str | os.PathLike[str]) -> T:
             f"{Path(path) / DESCRIPTION} holds a {saved_class}: load it by {saved_class}.load, not "
             f"{cls.__name__}.load."
         )
-    ranker: T = _restored(cls, path, saved)
-    return ranker
+    return _restored(cls, path, saved)
 
 
 def restore_start(saved: Saved) -> Any:

@@ -37,10 +37,7 @@ class Saved(NamedTuple):
 
     def model(self) -> Model:
         """Return the booster."""
-        model: Model = MODELS[self.description["booster"]].load(
-            self.files[self.description["model_file"]]
-        )
-        return model
+        return MODELS[self.description["booster"]].load(self.files[self.description["model_file"]])
 
 
 def describe_booster(kind: str, model: Model) -> Saved:

@@ -39,8 +39,7 @@ class LinearModel(BaseRanker):
         ndarray, shape (n_documents,)
         """
         check_is_fitted(self)
-        scores: Vector = _complete(self._schema.transform(X), "") @ self.coef_
-        return scores
+        return _complete(self._schema.transform(X), "") @ self.coef_
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""

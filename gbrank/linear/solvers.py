@@ -116,8 +116,7 @@ class Descent:
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows."""
-        scores: Vector = self.rows.X @ self.coefs[-1]
-        return scores
+        return self.rows.X @ self.coefs[-1]
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""

@@ -9,8 +9,7 @@ from gbrank.data.queries import Queries
 
 def reduced(function: np.ufunc, values: Vector, queries: Queries) -> Vector:
     """Reduce the values of each query by a function such as np.add."""
-    result: Vector = function.reduceat(values[queries.order], queries.offsets[:-1])
-    return result
+    return function.reduceat(values[queries.order], queries.offsets[:-1])
 
 
 def inverse(values: NDArray[np.number]) -> Vector:

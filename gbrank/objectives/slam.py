@@ -122,5 +122,4 @@ def _tightening(relevant: NDArray[np.bool_], queries: Queries) -> Vector:
     n_relevant = np.bincount(queries.index[relevant], minlength=queries.n_queries)
     harmonic = np.cumsum(1 / np.maximum(np.arange(m.max() + 1), 1)) - 1
     others = m - n_relevant
-    largest: Vector = others * (harmonic[m] - harmonic[others]) / np.maximum(n_relevant, 1)
-    return largest
+    return others * (harmonic[m] - harmonic[others]) / np.maximum(n_relevant, 1)

@@ -131,8 +131,7 @@ class LightGBMTrainer:
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
-        scores: Vector = _capture(self._booster.eval_train)[0][self._places]
-        return scores
+        return _capture(self._booster.eval_train)[0][self._places]
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""

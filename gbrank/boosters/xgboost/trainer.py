@@ -120,8 +120,7 @@ class XGBoostTrainer:
 
     def train_scores(self) -> Vector:
         """Return the current scores of the training rows, in input order."""
-        scores: Vector = self._scores(self._train)[self._places]
-        return scores
+        return self._scores(self._train)[self._places]
 
     def valid_scores(self) -> list[Vector]:
         """Return the current scores of each validation set."""
