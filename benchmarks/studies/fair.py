@@ -13,7 +13,7 @@ from gbrank import BestRate, compare_rankers, ranker_from_name, read_folds
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\
-# On the same trees RankNet, ApproxNDCG, ListMLE and `noisy:ndcg` are level
+# On the same trees four of gbrank's objectives are ahead of all of LightGBM's and XGBoost's
 
 Trees of 15 leaves, at least 20 documents a leaf, 80% of the documents and 70% of the features per
 tree. A fit ends after 100 rounds without a better NDCG@10 on the validation queries, or after 5,000
@@ -26,10 +26,10 @@ ApproxRank and ListMLE on MQ2008). CatBoost, whose trees are symmetric, is among
 [the rankers as they come](as_they_come.md) and on [larger data](larger.md). "Pooled" is the mean
 over data sets, each with the same weight.
 
-One seed, and intervals over queries do not show what another one changes: on the artificial lists
-of 400, six seeds of `noisy:ndcg` at the rate of 0.12 end between 0.513 and 0.579 on validation
-queries. Test queries were read before, when it took only pairs with a document among the first 256
-ranks: it had 0.6150 there, and 0.6043 pooled.
+Two seeds. Seeds matter most on the artificial lists of 400: six seeds of `noisy:ndcg` at the rate of
+0.12 end between 0.513 and 0.579 on validation queries. Test queries were read before, with the
+first of the seeds alone, and when `noisy:ndcg` took only pairs with a document among the first 256
+ranks.
 
 ![NDCG@10 against CPU seconds](fair.png)
 """
@@ -50,7 +50,7 @@ if __name__ == "__main__":
     comparison = compare_rankers(
         {name: BestRate(ranker_from_name(name), RATES) for name in (*OURS, *THEIRS)},
         datasets,
-        seeds=1,
+        seeds=2,
         results=arguments.results,
         n_jobs=arguments.jobs,
     )
