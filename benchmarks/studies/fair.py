@@ -26,8 +26,8 @@ ApproxRank and ListMLE on MQ2008). CatBoost, whose trees are symmetric, is among
 [the rankers as they come](as_they_come.md) and on [larger data](larger.md). "Pooled" is the mean
 over data sets, each with the same weight.
 
-Two seeds. Seeds matter most on the artificial lists of 400: six seeds of `noisy:ndcg` at the rate of
-0.12 end between 0.513 and 0.579 on validation queries. Test queries were read before, with the
+Two seeds. Seeds matter most on the artificial lists of 400: six seeds of `noisy:ndcg` at the rate
+of 0.12 end between 0.513 and 0.579 on validation queries. Test queries were read before, with the
 first of the seeds alone, and when `noisy:ndcg` took only pairs with a document among the first 256
 ranks.
 
