@@ -17,9 +17,9 @@ import numpy as np
 import xgboost as xgb
 from catboost import CatBoostRanker
 
+from benchmarks.studies.paired import against_first
 from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import NDCG, Dataset, GBRanker, Queries, make_cubic, read_folds
-from gbrank.evaluation.statistics import interval, randomisation_test, stratified_mean
 from gbrank.plots.style import PALETTE, tidy
 
 MEASURE = NDCG(k=10)
@@ -107,23 +107,14 @@ def outcomes(data: Dataset, folder: Path | None) -> dict[str, Outcome]:
 def summarised(found: Mapping[str, Mapping[str, Outcome]]) -> list[dict[str, Any]]:
     """Return a row for each data set, and all together, and each ranker."""
     rows = []
-    ours, *peers = RANKERS
     for label, names in [*((name, [name]) for name in found), ("mean", list(found))]:
         strata = [np.array([found[name][ranker][0] for ranker in RANKERS]) for name in names]
-        differences = [values[1:] - values[0] for values in strata]
-        low, high = interval(differences)
-        p = randomisation_test(differences)
-        mean, difference = stratified_mean(strata), stratified_mean(differences)
-        for i, ranker in enumerate((ours, *peers)):
+        for ranker, own in zip(RANKERS, against_first(strata), strict=True):
             rows.append(
                 {
                     "data": label,
                     "ranker": ranker,
-                    "ndcg@10": float(mean[i]),
-                    "difference": float(difference[i - 1]) if i else None,
-                    "low": float(low[i - 1]) if i else None,
-                    "high": float(high[i - 1]) if i else None,
-                    "p": float(p[i - 1]) if i else None,
+                    **own,
                     "cpu_seconds": float(np.mean([found[name][ranker][1] for name in names])),
                     "queries": sum(values.shape[1] for values in strata),
                 }

@@ -9,21 +9,23 @@ running. The table is in docs/defaults.md.
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.artificial import cubic_queries
+from benchmarks.studies.paired import against_first
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import NDCG, Dataset, GBRanker, Queries, read_folds
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.evaluation.statistics import interval, randomisation_test, stratified_mean
+from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 
 OBJECTIVES = (
-    "noisy:ndcg", "lambda:ndcg", "lambda(normalize=lightgbm):ndcg", "listmle", "ranknet",
+    DEFAULT_OBJECTIVE, "lambda:ndcg", "lambda(normalize=lightgbm):ndcg", "listmle", "ranknet",
 )  # fmt: skip
+ROUNDS = GBRanker().n_estimators
 ARTIFICIAL = ((1500, 50), (10_000, 50), (300, 400))  # queries (two fifths train), documents of each
 MEASURE = NDCG(k=10)
 
@@ -35,7 +37,7 @@ def fitted(objective: str, rounds: int, train: Any, seed: int) -> GBRanker:
 
 
 def rounds_of_equal_seconds(data: Dataset) -> list[int]:
-    """Return each objective's rounds that take the CPU seconds of the first one's 500."""
+    """Return each objective's rounds that take the CPU seconds of the default."""
     train, _, _ = data.fold(1)
     seconds = []
     for objective in OBJECTIVES:
@@ -43,10 +45,10 @@ def rounds_of_equal_seconds(data: Dataset) -> list[int]:
         spent = []
         for seed in range(2):
             start = time.process_time()
-            fitted(objective, 500, train, seed)
+            fitted(objective, ROUNDS, train, seed)
             spent.append(time.process_time() - start)
         seconds.append(min(spent))
-    return [round(500 * seconds[0] / own) for own in seconds]
+    return [round(ROUNDS * seconds[0] / own) for own in seconds]
 
 
 def measured(objective: str, rounds: int, data: Dataset, fold: int, seed: int) -> Vector:
@@ -58,9 +60,8 @@ def measured(objective: str, rounds: int, data: Dataset, fold: int, seed: int) -
 
 def stratum(data: Dataset, rounds: Sequence[int], seeds: int, jobs: int) -> Matrix:
     """Return the means over seeds, of each objective in each validation query that has one."""
-    folds = range(1, len(data.splits) + 1)
     columns = []
-    for fold in folds:
+    for fold in range(1, len(data.splits) + 1):
         values = Parallel(n_jobs=jobs)(
             delayed(measured)(objective, own, data, fold, seed)
             for objective, own in zip(OBJECTIVES, rounds, strict=True)
@@ -71,32 +72,21 @@ def stratum(data: Dataset, rounds: Sequence[int], seeds: int, jobs: int) -> Matr
     return found[:, ~np.isnan(found[0])]
 
 
-def rows_of(label: str, strata: Sequence[Matrix]) -> Iterator[dict[str, Any]]:
-    """Yield each objective's mean, and its difference from the first one's."""
-    differences = [values - values[0] for values in strata]
-    low, high = interval(differences)
-    p = randomisation_test(differences)
-    mean, difference = stratified_mean(strata), stratified_mean(differences)
-    for i, objective in enumerate(OBJECTIVES):
-        yield {
-            "data": label,
-            "objective": objective,
-            "ndcg@10": float(mean[i]),
-            "difference": float(difference[i]),
-            "low": float(low[i]),
-            "high": float(high[i]),
-            "p": float(p[i]),
-        }
-
-
-def line(objective: str, rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return a table's line: NDCG@10 in each data set, and the p-value of the difference."""
-    own = [row for row in rows if row["objective"] == objective]
-    first = objective == OBJECTIVES[0]
+def rows_of(label: str, strata: Sequence[Matrix]) -> list[dict[str, Any]]:
+    """Return each objective's mean, and its difference from the default's."""
     return [
-        f"`{objective}`",
-        *(f"{row['ndcg@10']:.4f}" + ("" if first else f" ({row['p']:.4f})") for row in own),
+        {"data": label, "objective": objective, **own}
+        for objective, own in zip(OBJECTIVES, against_first(strata), strict=True)
     ]
+
+
+def line(label: str, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a table's line: NDCG@10 of each objective on some data, and p of its difference."""
+    own = [row for row in rows if row["data"] == label]
+    cells = (
+        f"{row['ndcg@10']:.4f}" + ("" if row["p"] is None else f" ({row['p']:.2g})") for row in own
+    )
+    return [label, *cells]
 
 
 if __name__ == "__main__":
@@ -115,16 +105,14 @@ if __name__ == "__main__":
     strata: dict[str, Matrix] = {}
     rows: list[dict[str, Any]] = []
     for data in sets:
-        strata[data.name] = stratum(data, rounds[data.name], arguments.seeds, arguments.jobs)
-        for row, own in zip(
-            rows_of(data.name, [strata[data.name]]), rounds[data.name], strict=True
-        ):
-            rows.append({**row, "rounds": own})
-            print(rows[-1], flush=True)
-    for label, some in (("real data", real), ("all", sets)):
-        rows += [
-            {**row, "rounds": None} for row in rows_of(label, [strata[data.name] for data in some])
-        ]
+        own = rounds[data.name]
+        strata[data.name] = stratum(data, own, arguments.seeds, arguments.jobs)
+        found = rows_of(data.name, [strata[data.name]])
+        rows += [{**row, "rounds": count} for row, count in zip(found, own, strict=True)]
+        print(*rows[-len(OBJECTIVES) :], sep="\n", flush=True)
+    for label, some in (("real data, mean", real), ("all, mean", sets)):
+        found = rows_of(label, [strata[data.name] for data in some])
+        rows += [{**row, "rounds": None} for row in found]
     (RESULTS / "plain.json").write_text(rows_to_json(rows), encoding="utf-8")
-    labels = list(dict.fromkeys(row["data"] for row in rows))
-    print(markdown_table(("", *labels), (line(objective, rows) for objective in OBJECTIVES)))
+    lines = (line(label, rows) for label in dict.fromkeys(row["data"] for row in rows))
+    print(markdown_table(("", *(f"`{name}`" for name in OBJECTIVES)), lines))

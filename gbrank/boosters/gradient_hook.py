@@ -167,7 +167,9 @@ class GradientHook:
                 "the round is not known, and sigma or the objective depends on it: the hook was "
                 "called from outside the booster's training. Use its method at_round."
             )
-        sigma, lengthening = self._width(stage, bound[index].queries, scores, round or 0)
+        sigma, lengthening = self._sigma_and_lengthening(
+            stage, bound[index].queries, scores, round or 0
+        )
         if round is not None:
             self.sigmas[round] = sigma
 
@@ -210,7 +212,7 @@ class GradientHook:
             )
         return gradient, curvature
 
-    def _width(
+    def _sigma_and_lengthening(
         self, stage: Stage, queries: Queries, scores: Vector, round: int
     ) -> tuple[float, float]:
         """Return sigma in units of the score, and the factor on the length of steps."""
