@@ -33,7 +33,7 @@ from gbrank import (
     lightgbm_fobj,
     xgboost_obj,
 )
-from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 THREADS = 2
 ALL_PAIRS = 10_000

@@ -30,7 +30,7 @@ from matplotlib.figure import Figure
 from benchmarks.names import objective_names
 from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import Queries, get_objective
-from gbrank.kernels.sorting import LONG
+from gbrank.engine.sorting import LONG
 
 LENGTHS = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
 DOCUMENTS = 20_000  # at least so many, in lists of one length

@@ -16,8 +16,7 @@ from typing import Any
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.common.tabulate import markdown_table
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
-from gbrank.objectives.from_string import get_objective
-from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
+from gbrank.objectives.objective_registry import ObjectiveFacts, get_objective, list_objectives
 
 NOTE = "<!-- Written by `python tests/catalogue.py {kind}`. Do not edit. -->"
 OBJECTIVES_INTRODUCTION = """\

@@ -9,28 +9,27 @@ import numpy as np
 
 from battery import NAMES
 from gbrank import Queries, get_measure, get_objective, list_measures
-from gbrank.kernels import driver
-from gbrank.kernels.compiled import Function, compile_for
-from gbrank.kernels.driver import Runner
+from gbrank.engine import driver
+from gbrank.engine.compiling import Function, address, compiled
+from gbrank.engine.driver import Runner
 
 # What takes longest comes first, for the workers to end together.
 LONGEST = (
-    "swept_pairs_loop", "soft_rank_loop", "tied_expectation_loop", "noisy_pairs_loop",
-    "hinge_pairs_loop", "smooth_average_precision_loop", "tied_cascade_loop",
-    "smooth_measure_loop", "approximate_measure_loop", "ap_by_rank", "direct_pairs_loop",
+    "swept_pairs_loop", "soft_rank_loop", "noisy_lists_loop", "swept_measure_loop",
+    "smooth_average_precision_loop", "tied_expectation_loop", "noisy_rankings_loop",
+    "hinge_pairs_loop", "tied_cascade_loop", "smooth_measure_loop", "noisy_whole_lists_loop",
+    "approximate_measure_loop", "ap_by_rank", "direct_pairs_loop",
 )  # fmt: skip
+Job = tuple[Function, Any, Function]  # how to compile, for which types, and what
 
 
-def jobs() -> list[tuple[Any, Function]]:
+def jobs() -> list[Job]:
     """Return what all objectives and measures compile, for short lists and for long ones."""
-    found: dict[tuple[str, Function], Any] = {}
+    found: dict[Any, Job] = {}
     for runner in runners():
-        for signature, function in asked_for(runner):
-            found.setdefault((str(signature), function), signature)
-    names = [function.__name__ for _, function in found]
-    order = sorted(range(len(names)), key=lambda job: rank(names[job]))
-    every = [(signature, function) for (_, function), signature in found.items()]
-    return [every[job] for job in order]
+        for how, signature, function in asked_for(runner):
+            found.setdefault((how, str(signature), function), (how, signature, function))
+    return sorted(found.values(), key=lambda job: rank(job[2].__name__))
 
 
 def rank(name: str) -> int:
@@ -40,7 +39,7 @@ def rank(name: str) -> int:
 
 def runners() -> Iterator[Any]:
     """Yield what runs each objective and each measure."""
-    for sizes in ([5], [5, 800]):
+    for sizes in ([5], [5, 800], [5, 1700]):
         queries, labels = Queries.from_sizes(sizes), np.arange(sum(sizes)) % 3
         for name in NAMES:
             yield get_objective(name).bind(labels, queries).runner
@@ -48,20 +47,24 @@ def runners() -> Iterator[Any]:
             yield get_measure(item.name).bind(labels, queries).runner
 
 
-def asked_for(runner: Any) -> list[tuple[Any, Function]]:
+def asked_for(runner: Any) -> list[Job]:
     """Return what a runner would have compiled, without compiling it."""
-    asked: list[tuple[Any, Function]] = []
+    asked: list[Job] = []
     if isinstance(runner, Runner):
-        with patch.object(driver, "compile_for", lambda *job: asked.append(job)):
-            Runner._functions.func(runner)
+        with (
+            patch.object(driver, "compiled", lambda *job: asked.append((compiled, *job))),
+            patch.object(driver, "address", lambda *job: asked.append((address, *job))),
+        ):
+            for found in (Runner._loop, Runner._functions):
+                found.func(runner)
     return asked
 
 
 def compile_what_no_other_does(folder: Path) -> None:
     """Do one job after another that nobody else has taken, by a file that only one can make."""
-    for number, (signature, function) in enumerate(jobs()):
+    for number, (how, signature, function) in enumerate(jobs()):
         try:
             (folder / f"compiled-{number}").touch(exist_ok=False)
         except FileExistsError:
             continue
-        compile_for(signature, function)
+        how(signature, function)

@@ -8,9 +8,14 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from gbrank import Queries, get_objective
-from gbrank.kernels import logistic_pairs as pairs
-from gbrank.kernels.driver import Runner
+from gbrank.engine.driver import Runner
+from gbrank.objectives import approxrank, lambdarank
 
+# What also sweeps, for kernels of short lists alone.
+SWEPT = {
+    lambdarank.direct_pairs: (lambdarank.swept_pairs, lambdarank.SweptWork),
+    approxrank.approximate_measure: (approxrank.swept_measure, approxrank.SweptWork),
+}
 Vector = NDArray[np.float64]
 LABELS = ["binary", "graded", "many", "rare", "continuous", "alike"]
 SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first", "equal"]
@@ -22,9 +27,11 @@ def runner(name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int 
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
     limits = {"longest", "direct", "most_neighbours"} & set(program.parameters._fields)
     parameters = program.parameters._replace(**dict.fromkeys(limits, np.inf if direct else 0.0))
-    sweeps = not direct and program.kernel is pairs.direct_pairs
-    kernel = pairs.swept_pairs if sweeps else program.kernel
-    return Runner(replace(program, parameters=parameters, kernel=kernel), queries, n_jobs)
+    kernel, work = program.kernel, program.work
+    if not direct:
+        kernel, work = SWEPT.get(kernel, (kernel, work))
+    changed = replace(program, parameters=parameters, kernel=kernel, work=work)
+    return Runner(changed, queries, n_jobs)
 
 
 def gradients(name: Any, labels: Any, scores: Any, sigma: float, direct: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Measures that do something to their scratch besides: after each of their functions."""
+"""Measures that do something to their work arrays besides: after each of their functions."""
 
 from collections.abc import Collection
 from typing import Any
@@ -12,14 +12,14 @@ FUNCTIONS = ("value", "separable", "prepare", "row", "by_rank", "by_position")
 
 @plain
 def fill_with_nan(ranking: Ranking) -> None:
-    """Leave nothing in the scratch."""
-    ranking.scratch[:, :] = np.nan
+    """Leave nothing in the work arrays."""
+    ranking.memory[:, :] = np.nan
 
 
 @plain
 def write_one_row_more(ranking: Ranking) -> None:
-    """Write to the row after the last that `toys.ToyFirst` declares."""
-    ranking.scratch[3, 0] = 1.0
+    """Write to the row after the last array that `toys.ToyFirst` declares."""
+    ranking.memory[3, 0] = 1.0
 
 
 def then(measure: type[Measure], more: Any, where: Collection[str] = FUNCTIONS) -> Measure:

@@ -1,11 +1,11 @@
 """A measure and a relaxation as a user would write them, registered when this file is imported.
 
-They use all the scratch that they declare, to its last entry. Their tests are in
+They use all the work arrays that they declare, to their last entries. Their tests are in
 test_extension.py; as a plugin the file is given to `gbrank` and to pytest.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,86 +21,94 @@ from gbrank.extend import (
     SeparableDelta,
     Swaps,
     Terms,
+    Vector,
     inline,
     register_measure,
     register_objective,
     to_score_units,
+    unpack,
 )
 
-CHANCE, WORTH, TIED = range(3)  # rows of the measure's scratch; of the last, the last entry
+
+class FirstWork(NamedTuple):
+    """What the measure's functions work with; of `tied`, the last entry."""
+
+    chance: Vector
+    worth: Vector
+    tied: Vector
 
 
 @inline
-def fill_chances(ranking: Ranking) -> None:
+def chances(ranking: Ranking) -> FirstWork:
     """Fill in how many documents may be first, and the chance of each that it is."""
-    own = ranking.scratch
-    own[TIED, -1] = ranking.last[0]
-    for p in range(ranking.x.size):
-        own[CHANCE, p] = 1 / own[TIED, -1] if p < ranking.last[0] else 0.0
+    own = unpack(ranking.memory, FirstWork)
+    own.tied[-1] = ranking.last[0]
+    for p in range(ranking.gains.size):
+        own.chance[p] = 1 / own.tied[-1] if p < ranking.last[0] else 0.0
+    return own
 
 
 def first_value(ranking: Ranking) -> float:
     """Return the mean label of the documents that may be first."""
-    fill_chances(ranking)
-    own = ranking.scratch
+    own = chances(ranking)
     mean = 0.0
-    for p in range(ranking.x.size):
-        own[WORTH, p] = own[CHANCE, p] * ranking.x[p]
-        mean += own[WORTH, p]
+    for p in range(ranking.gains.size):
+        own.worth[p] = own.chance[p] * ranking.gains[p]
+        mean += own.worth[p]
     return ranking.scale * mean
 
 
 def first_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     """Fill in the chances that one of two documents is first."""
-    fill_chances(ranking)
-    own = ranking.scratch
-    for p in range(ranking.x.size):
-        own[WORTH, p] = ranking.scale * own[CHANCE, p]
-        delta.upper[p] = own[WORTH, p]
+    own = chances(ranking)
+    for p in range(ranking.gains.size):
+        own.worth[p] = ranking.scale * own.chance[p]
+        delta.upper[p] = own.worth[p]
         delta.share[p] = 0.0
         delta.lower[p] = 0.0
-        delta.inside[p] = 2 * own[WORTH, p]
+        delta.inside[p] = 2 * own.worth[p]
 
 
 def prepare_row(ranking: Ranking, top: int) -> None:
     """Fill in the same, and in the last entry how many documents it is about."""
-    fill_chances(ranking)
-    own = ranking.scratch
-    for p in range(ranking.x.size):
-        own[WORTH, p] = ranking.scale * own[CHANCE, p]
+    own = chances(ranking)
+    for p in range(ranking.gains.size):
+        own.worth[p] = ranking.scale * own.chance[p]
 
 
-def first_row(ranking: Ranking, i: int, stop: int, top: int, out: Any) -> None:
+def first_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write, for every j below i, the change when the two swap ranks, averaged over ties."""
-    x, own = ranking.x, ranking.scratch
+    gains, own = ranking.gains, unpack(ranking.memory, FirstWork)
     for j in range(i + 1, stop):
-        both = own[WORTH, i] + own[WORTH, j]
-        out[j] = both * abs(x[i] - x[j]) if i < own[TIED, -1] else 0.0
+        both = own.worth[i] + own.worth[j]
+        out[j] = both * abs(gains[i] - gains[j]) if i < own.tied[-1] else 0.0
 
 
-def first_by_rank(ranking: Ranking, ranks: Any, beta: float, direct: float, slopes: Any) -> float:
-    """Return Σ x/(1 + exp(β(r − 3/2))), and write its slopes."""
-    own = ranking.scratch
-    own[TIED, -1] = 1.5
+def first_by_rank(
+    ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
+) -> float:
+    """Return Σ G/(1 + exp(β(r − 3/2))), and write its slopes."""
+    own = unpack(ranking.memory, FirstWork)
+    own.tied[-1] = 1.5
     total = 0.0
-    for p in range(ranking.x.size):
-        own[CHANCE, p] = 1 / (1 + np.exp(beta * (ranks[p] - own[TIED, -1])))
-        own[WORTH, p] = ranking.scale * ranking.x[p] * own[CHANCE, p]
-        total += own[WORTH, p]
-        slopes[p] = -beta * own[WORTH, p] * (1 - own[CHANCE, p])
+    for p in range(ranking.gains.size):
+        own.chance[p] = 1 / (1 + np.exp(beta * (ranks[p] - own.tied[-1])))
+        own.worth[p] = ranking.scale * ranking.gains[p] * own.chance[p]
+        total += own.worth[p]
+        slopes[p] = -beta * own.worth[p] * (1 - own.chance[p])
     return total
 
 
-def first_by_position(ranking: Ranking, means: Any, slopes: Any) -> float:
-    """Return the mean x at the first position, and write its slopes."""
-    own = ranking.scratch
-    own[TIED, -1] = ranking.scale
+def first_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
+    """Return the mean gain at the first position, and write its slopes."""
+    own = unpack(ranking.memory, FirstWork)
+    own.tied[-1] = ranking.scale
     total = 0.0
-    for p in range(ranking.x.size):
-        own[CHANCE, p] = 1.0 if p == 0 else 0.0
-        own[WORTH, p] = own[TIED, -1] * own[CHANCE, p]
-        slopes[p] = own[WORTH, p]
-        total += own[WORTH, p] * means[p]
+    for p in range(ranking.gains.size):
+        own.chance[p] = 1.0 if p == 0 else 0.0
+        own.worth[p] = own.tied[-1] * own.chance[p]
+        slopes[p] = own.worth[p]
+        total += own.worth[p] * means[p]
     return total
 
 
@@ -116,7 +124,7 @@ class ToyFirst(Measure):
     swaps = Swaps(separable=first_swaps, row=first_row, prepare=prepare_row)
     by_rank = first_by_rank
     by_position = first_by_position
-    scratch = 3
+    work = FirstWork
 
     def terms(self, labels: Any, queries: Queries) -> Terms:
         """Return labels and 1 over the largest."""
@@ -125,21 +133,31 @@ class ToyFirst(Measure):
         return Terms(labels, largest > 0, scale=scale)
 
 
+class SoftFirstWork(NamedTuple):
+    """What the kernel works with; the last entry of `total` is the sum of the first."""
+
+    p: Vector
+    total: Vector
+
+
 def soft_first(
-    query: Query, measure: MeasureFunctions, parameters: Any, gradient: Any, curvature: Any
+    query: Query, measure: MeasureFunctions, parameters: Any, gradient: Vector, curvature: Vector
 ) -> float:
-    """Return −c Σ p_i x_i, p = softmax(s/σ), with curvature c p_i Σ |x_i − x_j| p_j/σ²."""
-    s, x, scale, own = query.scores, query.ranking.x, query.ranking.scale, query.scratch
-    m = s.size
-    p = own[0, :m]
-    p[:] = np.exp((s - s[0]) / query.sigma)
-    own[1, -1] = p.sum()
-    p /= own[1, -1]
-    mean = (p * x).sum()
+    """Return −c Σ p_i G_i, p = softmax(s/σ), with curvature c p_i Σ |G_i − G_j| p_j/σ²."""
+    s, gains, scale = query.scores, query.ranking.gains, query.ranking.scale
+    m, p, total = s.size, query.work.p, query.work.total
+    total[-1] = 0.0
+    for i in range(m):
+        p[i] = np.exp((s[i] - s[0]) / query.sigma)
+        total[-1] += p[i]
+    mean = 0.0
+    for i in range(m):
+        p[i] /= total[-1]
+        mean += p[i] * gains[i]
     for i in range(gradient.size):
-        gradient[i] = scale * p[i] * (mean - x[i])
-        own[1, :m] = np.abs(x - x[i])
-        curvature[i] = scale * p[i] * (p * own[1, :m]).sum()
+        gradient[i] = scale * p[i] * (mean - gains[i])
+        for j in range(m):
+            curvature[i] += scale * p[i] * p[j] * abs(gains[j] - gains[i])
     to_score_units(query.sigma, gradient, curvature)
     return -scale * mean
 
@@ -152,7 +170,7 @@ class ToyTop(MeasureObjective):
     name = "toytop"
     wanted = "be a measure"
     declared = Facts(
-        formula="−c Σ_i x_i softmax(s/σ)_i", source="the tests of gbrank", takes_measure=True
+        formula="−c Σ_i G_i softmax(s/σ)_i", source="the tests of gbrank", takes_measure=True
     )
 
     measure: Measure | str = field(default_factory=ToyFirst)
@@ -164,4 +182,4 @@ class ToyTop(MeasureObjective):
 
     def program(self, labels: Any, queries: Queries) -> Program:
         """Return the kernel with what the documents are worth."""
-        return self.terms(labels, queries).program(soft_first, scratch=2)
+        return self.measure_program(soft_first, labels, queries, work=SoftFirstWork)

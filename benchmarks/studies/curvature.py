@@ -11,7 +11,7 @@ from benchmarks.studies.study import study
 from benchmarks.studies.wrapped import Wrapped, Wrapper
 from gbrank import get_objective, ranker_from_name
 from gbrank.common.arrays import Vector
-from gbrank.kernels.driver import Runner
+from gbrank.engine.driver import Runner
 
 TEXT = """\
 # A document's own curvature is worth having; normalisation by query moves nothing

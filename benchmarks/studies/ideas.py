@@ -12,7 +12,7 @@ from benchmarks.studies.study import study
 from benchmarks.studies.wrapped import Wrapped, Wrapper
 from gbrank import custom_objective, get_objective, ranker_from_name
 from gbrank.common.arrays import Vector
-from gbrank.kernels.driver import Runner
+from gbrank.engine.driver import Runner
 
 TEXT = """\
 # None of our other ideas leads everywhere

@@ -20,7 +20,7 @@ from benchmarks.studies.paired import against_first
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import NDCG, Dataset, GBRanker, Queries, read_folds
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 OBJECTIVES = (
     DEFAULT_OBJECTIVE, "lambda:ndcg", "lambda(normalize=lightgbm):ndcg", "listmle", "ranknet",

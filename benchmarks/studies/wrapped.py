@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gbrank import Objective, Queries
 from gbrank.common.arrays import Vector
-from gbrank.kernels.driver import Runner
+from gbrank.engine.driver import Runner
 from gbrank.objectives.objective import Facts
 
 __all__ = ["Wrapped", "Wrapper"]

@@ -14,11 +14,11 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
-from gbrank.kernels.driver import SMALLEST_CURVATURE
+from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measure
-from gbrank.objectives.from_string import DEFAULT_OBJECTIVE, get_objective
 from gbrank.objectives.objective import BoundObjective, Objective
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, get_objective
 from gbrank.parallel.collective import all_any, all_sum
 from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Sigma, unit_of

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gbrank.common.checks import check_number
-from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
+from gbrank.objectives.objective_registry import get_objective
 from gbrank.schedules import Schedule, Sigma, as_schedule, check_schedule, sigma_at
 
 

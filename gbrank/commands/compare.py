@@ -52,7 +52,7 @@ from gbrank.common.files import replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import BestRate, Dataset, compare_rankers, ranker_from_name, read_folds
 from gbrank.evaluation.cross_validation import refuse_twice
-from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.plots import comparison_grid, quality_by_seconds
 
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"

@@ -5,9 +5,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from gbrank.common.checks import quoted
+
+Functions: TypeAlias = Mapping[str, Callable[..., Any]]
+# Parentheses within parentheses that a text may have.
+DEEPEST = 50
 
 
 def changed_options(value: Any) -> dict[str, Any]:
@@ -31,9 +35,7 @@ def format_options(options: Mapping[str, Any]) -> str:
     return f"({text})".replace(", ", ",")
 
 
-def parse_options(
-    text: str, whole: str, functions: Mapping[str, Callable[..., Any]] | None = None
-) -> dict[str, Any]:
+def parse_options(text: str, whole: str, functions: Functions | None = None) -> dict[str, Any]:
     """Read ``name=value, ...``; bare words are strings."""
     try:
         with deep_nesting_refused(text):
@@ -48,29 +50,38 @@ def parse_options(
         ) from None
 
 
-def _options(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+def _options(text: str, functions: Functions) -> dict[str, Any]:
     call = ast.parse(f"f({text})", mode="eval").body
-    if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
+    whole = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    if not isinstance(call, ast.Call) or not whole:
+        raise ValueError("there must be one pair of parentheses around all options")
+    if call.args or any(k.arg is None for k in call.keywords):
         raise ValueError("options need names")
     return {str(k.arg): _value(k.value, functions, words=True) for k in call.keywords}
 
 
 @contextmanager
 def deep_nesting_refused(text: str) -> Iterator[None]:
-    """Turn what Python raises for a text that is nested too deep into a ValueError."""
+    """Refuse a text that is nested too deep, also where Python would say so."""
+    depth = deepest = 0
+    for sign in re.findall(r"[()]", text):
+        depth += 1 if sign == "(" else -1
+        deepest = max(deepest, depth)
     try:
+        if deepest > DEEPEST:
+            raise RecursionError
         yield
     except (RecursionError, MemoryError):
         raise ValueError(f"{quoted(text)} must not be nested so deep.") from None
 
 
-def evaluate(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
+def evaluate(text: str, functions: Functions) -> Any:
     """Read a literal, or a call of one of the given functions on such values."""
     with deep_nesting_refused(text):
         return _value(ast.parse(text.strip(), mode="eval").body, functions, words=False)
 
 
-def _value(node: ast.expr, functions: Mapping[str, Callable[..., Any]], words: bool) -> Any:
+def _value(node: ast.expr, functions: Functions, words: bool) -> Any:
     if words and isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
-from gbrank.kernels.compiled import plain
+from gbrank.engine.compiling import plain
 
 _BLOCK = 256  # documents that are evaluated together
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.kernels.compiled import plain
+from gbrank.engine.compiling import plain
 
 Places: TypeAlias = NDArray[np.int64]
 Text: TypeAlias = NDArray[np.uint8]

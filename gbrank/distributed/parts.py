@@ -16,7 +16,7 @@ from gbrank.boosters.xgboost.rabit import meeting
 from gbrank.data.queries import Queries
 from gbrank.fit.plan import tree_settings
 from gbrank.fit.start import is_fitted
-from gbrank.objectives.from_string import get_objective
+from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import BoosterError, WorkersLostError
 from gbrank.ranker import GBRanker
 

@@ -8,7 +8,7 @@ from gbrank.boosters import TRAINERS
 from gbrank.common.grammar import parse_options
 from gbrank.evaluation.catboost import CatBoostPeer
 from gbrank.measures.measure_registry import Metric
-from gbrank.objectives.from_string import get_objective
+from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
 
 

@@ -15,7 +15,7 @@ from gbrank.common.checks import check_finite, check_vector
 from gbrank.data.rows import Rows
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import as_pretrained
-from gbrank.objectives.from_string import get_objective
+from gbrank.objectives.objective_registry import get_objective
 
 START_NAMES = (None, "regression", "zero")
 

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_number, check_vector
+from gbrank.common.threads import usable_threads
 from gbrank.data.rows import Rows
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.estimator import WEIGHTS, check_seed
 from gbrank.fit.loading import loadable
 from gbrank.fit.loop import train
 from gbrank.fit.plan import check_data, evaluations
-from gbrank.kernels.driver import usable_threads
 from gbrank.linear.linear_model import LinearModel, complete_rows, learn_numbers
 from gbrank.linear.solvers import (
     Descent,
@@ -31,8 +31,8 @@ from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
 from gbrank.measures.per_query import labels_differ
-from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
+from gbrank.objectives.objective_registry import get_objective
 from gbrank.objectives.pointwise import GainRegression
 from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, sigma_at
 
@@ -300,7 +300,7 @@ def _targets(objective: Objective, rows: Rows) -> Vector:
     """Return the targets of the regression: the gains of the objective, or of its measure."""
     measure = getattr(objective, "measure", None)
     if isinstance(measure, Measure):
-        return measure.terms(rows.labels, rows.queries).x
+        return measure.terms(rows.labels, rows.queries).gains
     return gain_values(getattr(objective, "gain", "exp2"), rows.labels)
 
 

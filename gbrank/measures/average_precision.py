@@ -1,22 +1,33 @@
 """Average precision."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.kernels.logistic import logistic_slope, truncation
-from gbrank.kernels.reductions import sum_of
-from gbrank.kernels.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
-from gbrank.measures.measure import RelevanceMeasure, Terms, truncated_terms
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.structures import part, unpack
+from gbrank.measures.measure import RelevanceMeasure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduced
+from gbrank.numerics.logistic import logistic_slope, truncation
+from gbrank.numerics.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
+from gbrank.numerics.vectors import sum_of
 
 # Up to this many pairs of relevant documents per document of a list, ApproxRank goes pair by pair.
 # Measured break-even points are 20 (a tenth relevant) to 40 (three quarters).
 DIRECT_PAIRS = 25
+
+
+class APWork(NamedTuple):
+    """What `ap_by_rank` works with."""
+
+    counts: Vector
+    count_slopes: Vector
+    shares: Vector
+    from_last: Vector
 
 
 def ap_value(ranking: Ranking) -> float:
@@ -25,17 +36,17 @@ def ap_value(ranking: Ranking) -> float:
     A position of a tied block (R relevant of n) holds a relevant document with probability R/n,
     and then t earlier positions of the block hold t (R − 1)/(n − 1) others on average.
     """
-    x, last, table = ranking.x, ranking.last, ranking.table
+    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
     total = 0.0
     above = 0.0  # relevant documents in earlier blocks
     start = 0
-    while start < x.size:
+    while start < gains.size:
         end = last[start]
         n = end - start
-        relevant = sum_of(x[start:end])
+        relevant = sum_of(part(gains, start, end))
         others = (relevant - 1) / (n - 1) if n > 1 else 0.0
         for p in range(start, end):
-            total += relevant / n * table[p] * (above + 1 + (p - start) * others)
+            total += relevant / n * discounts[p] * (above + 1 + (p - start) * others)
         above += relevant
         start = end
     return total * ranking.scale
@@ -50,19 +61,20 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     of the pair. Expectations over tied blocks follow from the mean number of relevant documents
     before a position, given what stands there.
     """
-    x, last, table, scale = ranking.x, ranking.last, ranking.table, ranking.scale
+    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
+    scale = ranking.scale
     above = 0.0  # relevant documents in earlier blocks
     passed = 0.0  # expected Σ w over the relevant documents of earlier blocks
     start = 0
-    while start < x.size:
+    while start < gains.size:
         end = last[start]
         n = end - start
         reach = min(end, max(top, start))
         share = (reach - start) / n
-        relevant = sum_of(x[start:end])
+        relevant = sum_of(part(gains, start, end))
         own = 0.0
         for p in range(start, end):
-            own += relevant / n * table[p]
+            own += relevant / n * discounts[p]
         for kind in range(2):  # the block's irrelevant, then its relevant documents
             others = (relevant - kind) / (n - 1) if n > 1 else 0.0
             upper = 0.0
@@ -70,13 +82,13 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
             for p in range(start, end):
                 t = p - start
                 if p < reach:
-                    upper += (above + 1 + t * others) * table[p]
+                    upper += (above + 1 + t * others) * discounts[p]
                 # for each position: how many of our document's n places are before it, after it
-                upper += others * table[p] * min(t, reach - start)
-                lower += others * table[p] * (end - 1 - p)
-                lower -= (above + kind + t * others) * table[p]
+                upper += others * discounts[p] * min(t, reach - start)
+                lower += others * discounts[p] * (end - 1 - p)
+                lower -= (above + kind + t * others) * discounts[p]
             for p in range(start, end):
-                if x[p] == kind:
+                if gains[p] == kind:
                     delta.upper[p] = scale * (upper / n - share * (passed + own))
                     delta.share[p] = scale * share
                     delta.lower[p] = passed + lower / n
@@ -88,10 +100,10 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
                 below = end - 1 - p
                 reaching = min(t, reach - start)  # upper places above p that touch the top
                 if p < reach:
-                    inside += below * (above + 1 + t * others) * table[p]
+                    inside += below * (above + 1 + t * others) * discounts[p]
                 if t > 0:
-                    inside -= reaching * (above + 1 + (t - 1) * others) * table[p]
-                inside += others * reaching * below * table[p]
+                    inside -= reaching * (above + 1 + (t - 1) * others) * discounts[p]
+                inside += others * reaching * below * discounts[p]
             inside *= 2.0 / (n * (n - 1.0))
         for p in range(start, end):
             delta.inside[p] = scale * inside
@@ -107,34 +119,33 @@ def ap_by_rank(
 
     Qin, Liu & Li 2010, section 4.3 and appendix B.2.
     """
-    x, first, cut, scale = ranking.x, ranking.first, ranking.cut, ranking.scale
-    m = x.size
-    counts = ranking.scratch[0]
-    count_slopes = ranking.scratch[1]
-    shares = ranking.scratch[2]
+    gains, first, cut, scale = ranking.gains, ranking.first, ranking.cut, ranking.scale
+    m = gains.size
+    own = unpack(ranking.memory, APWork)
+    counts, count_slopes, shares = own.counts, own.count_slopes, own.shares
     relevant = 0.0
-    slopes[:m] = 0.0  # at first, the part due to the counts of others
     for a in range(m):
+        slopes[a] = 0.0  # at first, the part due to the counts of others
         counts[a] = 1.0
         count_slopes[a] = 0.0
         shares[a] = 0.0
-        if x[a] > 0:
+        if gains[a] > 0:
             relevant += 1.0
             rank = ranks[a]
             shares[a] = truncation(rank, cut, beta)[0] / rank
     swept = 0.5 * relevant * relevant > direct * DIRECT_PAIRS * m
     if swept:
-        from_last = ranking.scratch[3, :m]
+        from_last = part(own.from_last, 0, m)
         for a in range(m):
             from_last[a] = -ranks[a]
-        add_sums(from_last, 1 / beta, first, x, LOGISTIC, counts)
-        add_sums(from_last, 1 / beta, first, x, LOGISTIC_SLOPE, count_slopes)
+        add_sums(from_last, 1 / beta, first, gains, LOGISTIC, counts)
+        add_sums(from_last, 1 / beta, first, gains, LOGISTIC_SLOPE, count_slopes)
         add_sums(from_last, 1 / beta, first, shares, LOGISTIC_SLOPE, slopes)
     for a in range(0 if swept else m):
-        if x[a] == 0:
+        if gains[a] == 0:
             continue
         for b in range(a):
-            if x[b] > 0:
+            if gains[b] > 0:
                 before, change = logistic_slope(beta * (ranks[a] - ranks[b]))
                 counts[a] += before
                 counts[b] += 1 - before
@@ -144,7 +155,7 @@ def ap_by_rank(
                 slopes[b] += shares[a] * change
     total = 0.0
     for a in range(m):
-        if x[a] > 0:
+        if gains[a] > 0:
             rank = ranks[a]
             kept_slope = truncation(rank, cut, beta)[1]
             total += shares[a] * counts[a]
@@ -157,17 +168,17 @@ def ap_by_rank(
 
 def ap_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
     """Write Σ_j w_j ḡ_j Σ_{l ≤ j} ḡ_l and its slopes (Chapelle & Wu 2010, section 4.2)."""
-    table, scale = ranking.table, ranking.scale
-    m = ranking.x.size
+    discounts, scale = ranking.discounts, ranking.scale
+    m = ranking.gains.size
     total = 0.0
     above = 0.0
     for p in range(m):
         above += means[p]
-        total += table[p] * means[p] * above
-        slopes[p] = table[p] * above
+        total += discounts[p] * means[p] * above
+        slopes[p] = discounts[p] * above
     below = 0.0
     for p in range(m - 1, -1, -1):
-        below += table[p] * means[p]
+        below += discounts[p] * means[p]
         slopes[p] = scale * (slopes[p] + below)
     return scale * total
 
@@ -204,7 +215,7 @@ class AP(RelevanceMeasure):
     by_position = ap_by_position
     form = "paired"
     bounded_by = "shares"
-    scratch = 4
+    work = APWork
 
     k: int | None = None
     threshold: float = 1.0

@@ -1,19 +1,26 @@
 """Binary preference."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import inline
-from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.kernels.reductions import sum_of
-from gbrank.measures.measure import RelevanceMeasure, Terms
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.structures import part, unpack
+from gbrank.measures.measure import RelevanceMeasure
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduced
+from gbrank.numerics.vectors import sum_of
 
-RELEVANT, SMALLER = 0, 1  # indices of `constants`: R and min(R, N)
+
+class Counts(NamedTuple):
+    """R and min(R, N), of each query, or of one in compiled code."""
+
+    relevant: float | Vector
+    smaller: float | Vector
 
 
 @inline
@@ -51,17 +58,18 @@ def bpref_value(ranking: Ranking) -> float:
     In a tied block a relevant document is equally likely to have 0, 1, ... of the block's
     irrelevant documents above it.
     """
-    x, last = ranking.x, ranking.last
-    cap = ranking.constants[RELEVANT]
+    gains, last = ranking.gains, ranking.last
+    counts = unpack(ranking.constants, Counts)
+    cap = counts.relevant
     total = 0.0
     above = 0.0
     start = 0
-    while start < x.size:
+    while start < gains.size:
         end = last[start]
-        relevant = sum_of(x[start:end])
+        relevant = sum_of(part(gains, start, end))
         irrelevant = end - start - int(relevant)
         if relevant > 0:
-            total += relevant * (ranking.constants[SMALLER] - mean_capped(above, irrelevant, cap))
+            total += relevant * (counts.smaller - mean_capped(above, irrelevant, cap))
         above += irrelevant
         start = end
     return total * ranking.scale
@@ -74,15 +82,15 @@ def bpref_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     irrelevant documents up to a rank, and 1 for each relevant document between that has fewer
     than R irrelevant ones above it; all divided by R min(R, N).
     """
-    x, last, scale = ranking.x, ranking.last, ranking.scale
-    cap = ranking.constants[RELEVANT]
+    gains, last, scale = ranking.gains, ranking.last, ranking.scale
+    cap = unpack(ranking.constants, Counts).relevant
     above = 0.0
     passed = 0.0  # for a relevant upper document
     passed_up = 0.0  # for an irrelevant upper document, which counts itself above those between
     start = 0
-    while start < x.size:
+    while start < gains.size:
         end = last[start]
-        relevant = sum_of(x[start:end])
+        relevant = sum_of(part(gains, start, end))
         irrelevant = end - start - int(relevant)
         share = 1.0 if start < top else 0.0
         alone, after, _ = slot_sums(above, irrelevant, cap)
@@ -106,7 +114,7 @@ def bpref_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
                         2 * (relevant - 1) * (z + 1) * (others - z + 1) / (pairs * (others + 3))
                     )
         for p in range(start, end):
-            if x[p] > 0:
+            if gains[p] > 0:
                 delta.upper[p] = (relevant - 1) * after - mean - passed - own
                 delta.lower[p] = (relevant - 1) * before_up + mean + passed_up
             else:
@@ -162,5 +170,5 @@ class BPref(RelevanceMeasure):
             relevant,
             count > 0,
             scale=inverse(count) / smaller,
-            constants=np.column_stack([count, smaller]),
+            constants=Counts(count, smaller),
         )

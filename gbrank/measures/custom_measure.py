@@ -11,9 +11,9 @@ from gbrank.common.checks import check_choice
 from gbrank.data.batches import feature_columns
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_places
-from gbrank.kernels.driver import Runner
-from gbrank.kernels.program import Program
-from gbrank.measures.measure import TIE_ORDERS, Measure, Terms
+from gbrank.engine.contract import Program, Terms
+from gbrank.engine.driver import Runner
+from gbrank.measures.measure import TIE_ORDERS, Measure
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +60,7 @@ class CustomMeasure(Measure):
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
         """Return the runner that calls the function for each query."""
-        program = terms.program(self.function, order=TIE_ORDERS[self.ties])
+        program = Program(self.function, terms.gains, order=TIE_ORDERS[self.ties])
         return FunctionRunner(program, queries, self._values(X, queries.n_documents))
 
     def _values(self, X: Any, n_documents: int) -> Matrix:
@@ -87,7 +87,7 @@ class CustomMeasure(Measure):
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return the labels; the function knows what else the measure needs."""
-        return Terms(x=labels, defined=np.ones(queries.n_queries, dtype=bool))
+        return Terms(labels)
 
 
 def best_first(runner: Runner, query: int, scores: Vector) -> tuple[Positions, Vector, Vector]:

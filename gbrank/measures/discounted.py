@@ -2,52 +2,53 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.kernels.discounts import discount_at
-from gbrank.kernels.logistic import truncation
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.structures import unpack
 from gbrank.measures.gains import (
     Discount,
+    DiscountFormula,
     Gain,
     check_discount,
     check_gain,
-    discount_columns,
+    discount_at,
+    formula_of,
     gain_values,
     geometric_discount,
 )
-from gbrank.measures.measure import Measure, RelevanceMeasure, Terms, truncated_terms
+from gbrank.measures.measure import Measure, RelevanceMeasure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import inverse, reduced
-
-KIND, PARAMETER = 0, 1  # indices of `constants`: both of the discount
+from gbrank.numerics.logistic import truncation
 
 
 def discounted_value(ranking: Ranking) -> float:
-    """Write Σ x D: a tied block shares the mean of its discounts (McSherry & Najork 2008)."""
-    x, last, table = ranking.x, ranking.last, ranking.table
+    """Write Σ G D: a tied block shares the mean of its discounts (McSherry & Najork 2008)."""
+    last = ranking.last
     total = 0.0
     start = 0
-    while start < x.size:
+    while start < last.size:
         end = last[start]
         gains = 0.0
         discounts = 0.0
         for p in range(start, end):
-            gains += x[p]
-            discounts += table[p]
+            gains += ranking.gains[p]
+            discounts += ranking.discounts[p]
         total += gains * discounts / (end - start)
         start = end
     return total * ranking.scale
 
 
 def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
-    """Fill the separable swap delta |x_a − x_b| E|D_a − D_b|."""
-    x, last, table, scale = ranking.x, ranking.last, ranking.table, ranking.scale
+    """Fill the separable swap delta |G_a − G_b| E|D_a − D_b|."""
+    last, discounts, scale = ranking.last, ranking.discounts, ranking.scale
     start = 0
-    while start < x.size:
+    while start < last.size:
         end = last[start]
         n = end - start
         reach = min(end, max(top, start))  # positions before it touch the top
@@ -57,10 +58,10 @@ def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         below = 0.0  # sum of the discounts after p, inside the block
         for p in range(end - 1, start - 1, -1):
             if p < reach:
-                reached += table[p]
-                inside += (end - 1 - p) * table[p] - below
-            below += table[p]
-            total += table[p]
+                reached += discounts[p]
+                inside += (end - 1 - p) * discounts[p] - below
+            below += discounts[p]
+            total += discounts[p]
         for p in range(start, end):
             delta.upper[p] = scale * reached / n
             delta.share[p] = scale * (reach - start) / n
@@ -72,26 +73,26 @@ def discounted_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
 def discounted_by_rank(
     ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
 ) -> float:
-    """Write Σ x D(r̂) T(r̂), T the smooth truncation at k, and its slope by each rank."""
-    x, scale, cut = ranking.x, ranking.scale, ranking.cut
-    kind, parameter = ranking.constants[KIND], ranking.constants[PARAMETER]
+    """Write Σ G D(r̂) T(r̂), T the smooth truncation at k, and its slope by each rank."""
+    gains, scale, cut = ranking.gains, ranking.scale, ranking.cut
+    discount = unpack(ranking.constants, DiscountFormula)
     total = 0.0
-    for p in range(x.size):
+    for p in range(gains.size):
         rank = ranks[p]
-        value, slope = discount_at(kind, parameter, rank)
+        value, slope = discount_at(discount.kind, discount.parameter, rank)
         kept, kept_slope = truncation(rank, cut, beta)
-        total += x[p] * value * kept
-        slopes[p] = scale * x[p] * (slope * kept + value * kept_slope)
+        total += gains[p] * value * kept
+        slopes[p] = scale * gains[p] * (slope * kept + value * kept_slope)
     return scale * total
 
 
 def discounted_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> float:
     """Write Σ D(j) ḡ_j and its slopes."""
-    table, scale = ranking.table, ranking.scale
+    discounts, scale = ranking.discounts, ranking.scale
     total = 0.0
-    for p in range(ranking.x.size):
-        total += table[p] * means[p]
-        slopes[p] = scale * table[p]
+    for p in range(ranking.gains.size):
+        total += discounts[p] * means[p]
+        slopes[p] = scale * discounts[p]
     return scale * total
 
 
@@ -113,7 +114,7 @@ class DiscountedMeasure(Measure):
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return D and the last rank k that counts, or None."""
 
-    def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
+    def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return Z of each query; 1 unless a subclass says otherwise."""
         return np.ones(queries.n_queries)
 
@@ -123,9 +124,10 @@ class DiscountedMeasure(Measure):
         discount, k = self.ranking_discount()
         terms = truncated_terms(gains, queries, discount, k)
         with np.errstate(over="ignore"):
-            scale = inverse(self.normalizers(gains, terms.table, queries))
-        constants = discount_columns(discount, queries.sizes)
-        return replace(terms, defined=terms.defined & (scale > 0), scale=scale, constants=constants)
+            scale = inverse(self.normalizers(gains, terms.discounts, queries))
+        constants = formula_of(discount, queries.sizes)
+        defined = (scale > 0) & cast(Any, terms.defined)
+        return replace(terms, defined=defined, scale=scale, constants=constants)
 
     @property
     def known_at_real_ranks(self) -> bool:
@@ -207,10 +209,10 @@ class NDCG(DCG):
     formula = "Σ_{r ≤ k} G(y_r) D(r) / Z, Z the same in the best order"
     bounded_by = "discounts"
 
-    def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
+    def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the ideal DCG of each query."""
         best_first = np.lexsort((-gains, queries.index))
-        ideal: Vector = np.add.reduceat(gains[best_first] * table, queries.offsets[:-1])
+        ideal: Vector = np.add.reduceat(gains[best_first] * discounts, queries.offsets[:-1])
         if not np.isfinite(ideal).all():
             query = int(np.argmin(np.isfinite(ideal)))
             (name,) = queries.ids[query : query + 1].tolist()
@@ -252,7 +254,7 @@ class Precision(RelevanceMeasure, DiscountedMeasure):
         """Return 1 up to k."""
         return "flat", self.k
 
-    def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
+    def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return k, or the length of the list."""
         sizes = queries.sizes.astype(np.float64)
         return sizes if self.k is None else np.full(len(sizes), float(self.k))
@@ -279,7 +281,7 @@ class Recall(Precision):
     name = "recall"
     formula = "Σ_{r ≤ k} rel_r / R"
 
-    def normalizers(self, gains: Vector, table: Vector, queries: Queries) -> Vector:
+    def normalizers(self, gains: Vector, discounts: Vector, queries: Queries) -> Vector:
         """Return the number of relevant documents."""
         return reduced(np.add, gains, queries)
 

@@ -1,30 +1,41 @@
 """Expected reciprocal rank."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
-from gbrank.kernels.compiled import inline
-from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.kernels.reductions import sum_of
-from gbrank.measures.measure import Measure, Terms, truncated_terms
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.structures import part, unpack
+from gbrank.measures.cascade import cascade_by_position, cascade_by_rank
+from gbrank.measures.measure import Measure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
-
-UPPER, SHARE, LOWER, BEFORE, INSIDE, MEANS = range(6)  # rows of scratch
+from gbrank.numerics.vectors import sum_of
 
 # Smaller chances of going on are lost in rounding; blocks up to SHORT are gone through whole.
 LEAST_LOG, SHORT = np.log(1e-22), 32
 
 
+class ERRWork(NamedTuple):
+    """What the functions of ERR work with; `err_swaps` leaves the first four to `err_row`."""
+
+    upper: Vector
+    share: Vector
+    lower: Vector
+    before: Vector
+    inside: Vector
+    means: Vector
+
+
 @inline
 def survival_means(
-    start: int, end: int, without: int, and_without: int, depth: int, x: Vector, means: Vector
+    start: int, end: int, without: int, and_without: int, depth: int, gains: Vector, means: Vector
 ) -> int:
-    """Fill means[t] with the mean of Π (1 − x) over all t-subsets of a block.
+    """Fill means[t] with the mean of Π (1 − gain) over all t-subsets of a block.
 
     Two positions can be left out (−1 for none). Only t ≤ depth − start is filled, since deeper
     ranks do not count. Returns the number of documents in the set.
@@ -35,7 +46,7 @@ def survival_means(
         if p in (without, and_without):
             continue
         count += 1
-        stay = 1 - x[p]
+        stay = 1 - gains[p]
         deepest = min(count, depth - start)
         if deepest == count:
             means[count] = stay * means[count - 1]
@@ -61,28 +72,28 @@ def depth_of(start: int, end: int, total: float, last_rank: float) -> int:
 
 
 @inline
-def drop(table: Vector, p: int, m: int) -> float:
+def drop(discounts: Vector, p: int, m: int) -> float:
     """Return w(p) − w(p + 1)."""
-    return table[p] - (table[p + 1] if p + 1 < m else 0.0)
+    return discounts[p] - (discounts[p + 1] if p + 1 < m else 0.0)
 
 
 def err_value(ranking: Ranking) -> float:
     """Write Σ w(r) (Q(r − 1) − Q(r)), Q(r) the expected Π (1 − x) over the first r documents."""
-    x, last, table, cut = ranking.x, ranking.last, ranking.table, ranking.cut
-    m = x.size
-    means = ranking.scratch[MEANS]
+    gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
+    m = gains.size
+    means = unpack(ranking.memory, ERRWork).means
     total = 0.0
     before = 1.0
     start = 0
     while start < min(m, cut):
         end = last[start]
-        stops = sum_of(x[start:end])
+        stops = sum_of(part(gains, start, end))
         depth = depth_of(start, end, stops, cut)
-        survival_means(start, end, -1, -1, depth, x, means)
+        survival_means(start, end, -1, -1, depth, gains, means)
         for p in range(start, depth):
-            total += table[p] * before * (means[p - start] - means[p - start + 1])
+            total += discounts[p] * before * (means[p - start] - means[p - start + 1])
         for p in range(start, end):
-            before *= 1 - x[p]
+            before *= 1 - gains[p]
         start = end
     return total
 
@@ -94,9 +105,10 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     a < b changes Q(r) for a ≤ r < b by |x_a − x_b| Π over the others: a sum over the rest of the
     upper block, the blocks between, and the lower block up to b.
     """
-    x, last, table, cut, own = ranking.x, ranking.last, ranking.table, ranking.cut, ranking.scratch
-    m = x.size
-    means = own[MEANS]
+    gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
+    own = unpack(ranking.memory, ERRWork)
+    m = gains.size
+    means = own.means
     before = 1.0
     passed = 0.0  # Σ (w(r) − w(r + 1)) Q(r) over earlier blocks
     start = 0
@@ -105,66 +117,69 @@ def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         n = end - start
         reach = min(end, max(top, start)) - start
         block = 0.0
-        stops = sum_of(x[start:end])
+        stops = sum_of(part(gains, start, end))
         depth = depth_of(start, end, stops, cut)
         if start < depth:
-            survival_means(start, end, -1, -1, depth, x, means)
+            survival_means(start, end, -1, -1, depth, gains, means)
             for t in range(1, min(n, depth - start) + 1):
-                block += drop(table, start + t - 1, m) * before * means[t]
+                block += drop(discounts, start + t - 1, m) * before * means[t]
         for p in range(start, end):
-            if p > start and x[p] == x[p - 1]:
-                own[:3, p] = own[:3, p - 1]
+            if p > start and gains[p] == gains[p - 1]:
+                own.upper[p] = own.upper[p - 1]
+                own.share[p] = own.share[p - 1]
+                own.lower[p] = own.lower[p - 1]
             else:
                 upper = 0.0
                 lower = 0.0
                 if start < depth:
-                    survival_means(start, end, p, -1, depth, x, means)
+                    survival_means(start, end, p, -1, depth, gains, means)
                 for t in range(1, min(n, depth - start) + 1):
-                    change = drop(table, start + t - 1, m) * before
+                    change = drop(discounts, start + t - 1, m) * before
                     upper += change * min(t, reach) / n * means[t - 1]
                     if t < n:
                         lower += change * (1 - t / n) * means[t]
-                share = reach / n / (1 - x[p])
-                own[UPPER, p] = upper - share * (passed + block)
-                own[SHARE, p] = share
-                own[LOWER, p] = passed + lower
-            own[BEFORE, p] = before
-            delta.upper[p] = own[UPPER, p]
-            delta.share[p] = own[SHARE, p]
-            delta.lower[p] = own[LOWER, p]
+                share = reach / n / (1 - gains[p])
+                own.upper[p] = upper - share * (passed + block)
+                own.share[p] = share
+                own.lower[p] = passed + lower
+            own.before[p] = before
+            delta.upper[p] = own.upper[p]
+            delta.share[p] = own.share[p]
+            delta.lower[p] = own.lower[p]
         for p in range(start, end):
-            before *= 1 - x[p]
+            before *= 1 - gains[p]
         passed += block
         start = end
 
 
 def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i."""
-    x, last, table, cut, own = ranking.x, ranking.last, ranking.table, ranking.cut, ranking.scratch
-    first, m = ranking.first, ranking.x.size
+    gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
+    own = unpack(ranking.memory, ERRWork)
+    first, m = ranking.first, gains.size
     start = first[i]
     end = last[i]
     n = end - start
     reach = min(end, max(top, start)) - start
-    new = n > 1 and (i == start or x[i] != x[i - 1])  # equal x stand side by side
-    stops = sum_of(x[start : end if new else start])
+    new = n > 1 and (i == start or gains[i] != gains[i - 1])  # equal x stand side by side
+    stops = sum_of(part(gains, start, end if new else start))
     depth = depth_of(start, end, stops, cut)
     inside = 0.0
     for j in range(i + 1, end):
-        if new and x[j] != x[j - 1]:
+        if new and gains[j] != gains[j - 1]:
             inside = 0.0
             if start < depth:
-                survival_means(start, end, i, j, depth, x, own[MEANS])
+                survival_means(start, end, i, j, depth, gains, own.means)
                 for t in range(1, min(n - 1, depth - start) + 1):
                     chance = 2.0 * min(t, reach) * (n - t) / (n * (n - 1.0))
-                    inside += drop(table, start + t - 1, m) * chance * own[MEANS, t - 1]
+                    inside += drop(discounts, start + t - 1, m) * chance * own.means[t - 1]
         if new:
-            own[INSIDE, j] = inside
-        out[j] = abs(x[i] - x[j]) * own[INSIDE, j] * own[BEFORE, i]
-    upper = own[UPPER, i]
-    share = own[SHARE, i]
+            own.inside[j] = inside
+        out[j] = abs(gains[i] - gains[j]) * own.inside[j] * own.before[i]
+    upper = own.upper[i]
+    share = own.share[i]
     for j in range(end, stop):
-        out[j] = abs(x[i] - x[j]) * max(upper + share * own[LOWER, j], 0.0)
+        out[j] = abs(gains[i] - gains[j]) * max(upper + share * own.lower[j], 0.0)
 
 
 @register_measure
@@ -202,7 +217,7 @@ class ERR(Measure):
     by_rank = cascade_by_rank
     by_position = cascade_by_position
     form = "cascade"
-    scratch = 6
+    work = ERRWork
 
     k: int | None = None
     max_grade: float = 4.0

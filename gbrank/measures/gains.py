@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, unknown_name
-from gbrank.kernels import discounts as kinds
+from gbrank.engine.compiling import inline
 
 Sizes = NDArray[np.int64]
 Gain: TypeAlias = str | tuple[float, ...] | Callable[[Vector], Vector]
@@ -44,6 +44,9 @@ class geometric_discount:
             raise ValueError("p must be below 1, got 1.")
 
 
+# The kinds of discounts in compiled code.
+UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC, LINEAR = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
+
 LARGEST_GAIN = 1e300  # sums of gains, and their slopes, stay finite
 
 GAINS: dict[str, Callable[[Vector], Vector]] = {
@@ -52,12 +55,43 @@ GAINS: dict[str, Callable[[Vector], Vector]] = {
 }
 
 DISCOUNTS = {
-    "log2": kinds.LOG2,
-    "letor": kinds.LETOR,
-    "reciprocal": kinds.RECIPROCAL,
-    "flat": kinds.FLAT,
-    "linear": kinds.LINEAR,
+    "log2": LOG2,
+    "letor": LETOR,
+    "reciprocal": RECIPROCAL,
+    "flat": FLAT,
+    "linear": LINEAR,
 }
+
+
+@inline
+def discount_at(kind: float, parameter: float, rank: float) -> tuple[float, float]:
+    """Return D(r) and D′(r) for a rank r ≥ 1."""
+    value = 1.0
+    slope = 0.0
+    if kind == LOG2:
+        value = 1 / np.log2(1 + rank)
+        slope = -value * value / (np.log(2.0) * (1 + rank))
+    elif kind == LETOR:
+        if rank > 2:
+            value = 1 / np.log2(rank)
+            slope = -value * value / (np.log(2.0) * rank)
+    elif kind == RECIPROCAL:
+        value = 1 / rank
+        slope = -value * value
+    elif kind == GEOMETRIC:
+        value = (1 - parameter) * parameter ** (rank - 1)
+        slope = value * np.log(parameter)
+    elif kind == LINEAR:
+        value = 1 - rank / parameter
+        slope = -1 / parameter
+    return value, slope
+
+
+@inline
+def fill(kind: float, parameters: Vector, ranks: Vector, out: Vector) -> None:
+    """Write the discounts of ranks, each with a parameter of its own."""
+    for p in range(out.size):
+        out[p] = discount_at(kind, parameters[p], ranks[p])[0]
 
 
 def check_gain(gain: Any) -> None:
@@ -132,13 +166,19 @@ def _look_up(table: tuple[float, ...], labels: Vector) -> Vector:
     return np.asarray(table, dtype=np.float64)[labels.astype(np.int64)]
 
 
-def discount_columns(discount: Discount, sizes: Sizes) -> Matrix:
-    """Return the discount's kind and parameter for each query; a function's kind is `UNKNOWN`."""
-    kind: float = DISCOUNTS[discount] if isinstance(discount, str) else kinds.UNKNOWN
-    parameter: float | Sizes = sizes
+class DiscountFormula(NamedTuple):
+    """A discount's kind and parameter: of each query, or of one in compiled code."""
+
+    kind: float
+    parameter: float | Vector
+
+
+def formula_of(discount: Discount, sizes: Sizes) -> DiscountFormula:
+    """Return a discount's kind and parameter for each query; a function's kind is `UNKNOWN`."""
     if isinstance(discount, geometric_discount):
-        kind, parameter = kinds.GEOMETRIC, discount.p
-    return np.column_stack([np.broadcast_to(item, len(sizes)) for item in (kind, parameter)])
+        return DiscountFormula(GEOMETRIC, discount.p)
+    kind = DISCOUNTS[discount] if isinstance(discount, str) else UNKNOWN
+    return DiscountFormula(kind, sizes.astype(np.float64))
 
 
 def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> Vector:
@@ -172,8 +212,9 @@ def discount_values(discount: Discount, sizes: Sizes, k: int | None = None) -> V
         values = _callable_values(discount, int(sizes.max()))[ranks - 1]
     else:
         values = np.empty(len(ranks))
-        query_kinds, parameters = discount_columns(discount, sizes).T
-        kinds.fill(query_kinds[0], np.repeat(parameters, sizes), ranks.astype(np.float64), values)
+        kind, parameter = formula_of(discount, sizes)
+        parameters = np.repeat(np.broadcast_to(parameter, len(sizes)), sizes)
+        fill(kind, parameters, ranks.astype(np.float64), values)
     if k is not None:
         values[ranks > k] = 0
     return values

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_choice,
     check_finite,
@@ -21,18 +21,16 @@ from gbrank.common.checks import (
 )
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import Function
-from gbrank.kernels.contract import MeasureFunctions, Swaps
-from gbrank.kernels.driver import Runner
-from gbrank.kernels.measure_value import measure_value
-from gbrank.kernels.program import Program
+from gbrank.engine.compiling import Function
+from gbrank.engine.contract import MeasureFunctions, Nothing, Program, Query, Swaps, Terms
+from gbrank.engine.driver import Runner
 from gbrank.measures.gains import Discount, discount_values
 from gbrank.measures.per_query import reduced
 from gbrank.parallel.collective import all_any, all_max, all_sum
 
 Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
 
-# How each treatment of ties orders documents of equal score, by their x.
+# How each treatment of ties orders documents of equal score, by their gains.
 TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
     "average": "descending",
     "pessimistic": "ascending",
@@ -41,57 +39,15 @@ TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """A measure's constants for one set of labels.
-
-    Parameters
-    ----------
-    x : ndarray, shape (n_documents,)
-        What a document is worth to the measure: gain, 0/1 relevance, grade, ... It never falls
-        as the label grows (unless a gain does), and equal labels have equal x.
-    defined : ndarray of bool, shape (n_queries,)
-        Whether the query has what the measure needs (a relevant document, mostly).
-    scale : ndarray, shape (n_queries,), optional
-        Factor on the whole value; 1 by default.
-    cut : float
-        The last rank that counts; infinity if all do.
-    constants : ndarray, shape (n_queries, columns), optional
-        What else the measure's functions need of a query.
-    table : ndarray, shape (n_documents,)
-        Constants of each position, such as discounts, query by query; or empty.
-    """
-
-    x: Vector
-    defined: NDArray[np.bool_]
-    scale: Vector | None = None
-    cut: float = np.inf
-    constants: Matrix | None = None
-    table: Vector = field(default_factory=lambda: np.empty(0))
-
-    def program(
-        self,
-        kernel: Function,
-        measure: MeasureFunctions = MeasureFunctions(),
-        *,
-        labels: Vector | None = None,
-        **others: Any,
-    ) -> Program:
-        """Return a program of a kernel with these constants; `others` are as for `Program`.
-
-        Documents of equal score are sorted by `labels`, shape (n_documents,), or else by x.
-        """
-        return Program(
-            kernel=kernel,
-            labels=self.x if labels is None else labels,
-            x=None if labels is None else self.x,
-            scale=self.scale,
-            cut=self.cut,
-            constants=self.constants,
-            table=self.table,
-            measure=measure,
-            **others,
-        )
+def measure_value(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: Nothing,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Return the measure of one query."""
+    return measure.value(query.ranking)
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,18 +56,19 @@ class Measure(ABC):
 
     A subclass is a frozen dataclass with a `name`, its `formula`, `source` and `labels` for the
     catalogue (in words; optional), the method `terms`, and functions that are compiled (see
-    `gbrank.kernels.contract`): `value`, and what makes it trainable: `swaps` (LambdaRank),
-    `by_rank` (ApproxRank), `by_position` (SmoothRank). It declares how many rows of `scratch`
-    these functions use, all together, and:
+    `gbrank.engine.contract`): `value`, and what makes it trainable: `swaps` (LambdaRank),
+    `by_rank` (ApproxRank), `by_position` (SmoothRank). It declares:
 
+    work : type
+        The named tuple of the arrays that these functions work with.
     form : {"discounted", "paired", "cascade"}, optional
-        How it is made of x and the table D, by rank: "discounted" is Σ x D, "paired"
-        Σ x D (1 + Σ x above), "cascade" Σ x D Π (1 − x above).
+        How it is made of gains G and discounts D, by rank: "discounted" is Σ G D, "paired"
+        Σ G D (1 + Σ G above), "cascade" Σ G D Π (1 − G above).
     truncatable : bool
         Whether its swap deltas can be limited to pairs with a document among the first ranks.
     bounded_by : {"discounts", "shares"}, optional
-        How SLAM weighs documents to bound 1 − measure: by x D over the best value, D averaged over
-        equal x ("discounts"), or all relevant documents alike ("shares").
+        How SLAM weighs documents to bound 1 − measure: by G D over the best value, D averaged over
+        equal G ("discounts"), or all relevant documents alike ("shares").
 
     Parameters
     ----------
@@ -135,7 +92,7 @@ class Measure(ABC):
     form: ClassVar[Literal["discounted", "paired", "cascade"] | None] = None
     truncatable: ClassVar[bool] = True
     bounded_by: ClassVar[Literal["discounts", "shares"] | None] = None
-    scratch: ClassVar[int] = 0
+    work: ClassVar[type] = Nothing
 
     ties: Ties = field(default="average", kw_only=True)
     no_relevant: Literal["skip", 0, 1] = field(default="skip", kw_only=True)
@@ -162,6 +119,29 @@ class Measure(ABC):
         -------
         Terms
         """
+
+    @classmethod
+    def functions(cls, *names: str) -> MeasureFunctions:
+        """Return some of the measure's compiled functions, for a kernel that calls these.
+
+        Parameters
+        ----------
+        *names : str
+            Their names in `gbrank.engine.contract.MeasureFunctions`.
+
+        Returns
+        -------
+        MeasureFunctions
+
+        Examples
+        --------
+        >>> from gbrank import NDCG
+        >>> NDCG.functions("separable").value is None
+        True
+        """
+        every = {name: getattr(cls, name) for name in ("value", "by_rank", "by_position")}
+        every |= (cls.swaps or Swaps())._asdict()
+        return MeasureFunctions(**{name: every[name] for name in names})
 
     @property
     def known_at_real_ranks(self) -> bool:
@@ -197,14 +177,17 @@ class Measure(ABC):
         checked = check_labels(labels, queries.n_documents)
         terms = self.terms(checked, queries)
         runner = self._runner(terms, queries, n_jobs, X)
-        return BoundMeasure(self, queries, runner, terms.defined, checked.max())
+        defined = np.ones(queries.n_queries, bool) if terms.defined is None else terms.defined
+        return BoundMeasure(self, queries, runner, defined, checked.max())
 
     def _runner(self, terms: Terms, queries: Queries, n_jobs: int | None, X: Any) -> Runner:
         """Return the runner that computes the value of each query."""
-        program = terms.program(
-            measure_value,
-            MeasureFunctions(value=type(self).value),
-            measure_scratch=self.scratch,
+        program = Program(
+            kernel=measure_value,
+            labels=terms.gains,
+            terms=terms,
+            measure=self.functions("value"),
+            memory=self.work,
             tied=self.ties == "average",
             order=TIE_ORDERS[self.ties],
         )
@@ -385,10 +368,11 @@ def query_weights(
 
 
 def truncated_terms(
-    x: Vector, queries: Queries, discount: Discount, k: int | None, scale: Vector | None = None
+    gains: Vector, queries: Queries, discount: Discount, k: int | None, scale: Vector | None = None
 ) -> Terms:
-    """Return constants with the discounts up to rank k; a query needs a positive x."""
+    """Return constants with the discounts up to rank k; a query needs a positive gain."""
     with np.errstate(over="ignore"):
-        defined = reduced(np.add, x, queries) > 0
-    table = discount_values(discount, queries.sizes, k)
-    return Terms(x, defined, scale=scale, cut=np.inf if k is None else k, table=table)
+        defined = reduced(np.add, gains, queries) > 0
+    discounts = discount_values(discount, queries.sizes, k)
+    cut = np.inf if k is None else float(k)
+    return Terms(gains, defined, scale=scale, cut=cut, discounts=discounts)

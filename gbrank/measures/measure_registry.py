@@ -3,22 +3,18 @@
 ``NDCG(k=10)`` prints as ``ndcg@10``, and ``get_measure("ndcg@10")`` reads it back.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import refuse_taken, unknown_name
-from gbrank.common.grammar import parse_options
+from gbrank.common.registry import Registry, first_line, own_aliases
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
 
-MEASURES: dict[str, type[Measure] | CustomMeasure] = {}
+MEASURES = Registry("measure")
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
-
-GRAMMAR = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d+))?(\((?P<options>.*)\))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -46,34 +42,6 @@ class MeasureFacts:
         return self.name + ("[@K]" if self.truncated else "")
 
 
-def own_aliases(item: Any) -> tuple[str, ...]:
-    """Return the aliases that a class, or an object's class, declares itself: none is inherited."""
-    own: tuple[str, ...] = vars(item if isinstance(item, type) else type(item)).get("aliases", ())
-    return own
-
-
-def by_alias(registry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is registered, by its aliases."""
-    return {alias: item for item in registry.values() for alias in own_aliases(item)}
-
-
-def first_line(documented: Any) -> str:
-    """Return the first line of the docstring of a class or a function."""
-    return (documented.__doc__ or "").strip().split("\n")[0]
-
-
-def register(name: str, item: Any, registry: dict[str, Any]) -> None:
-    """Register a class, or an object made from a user's function; refuse names that are taken."""
-
-    def origin(known: Any) -> Any:
-        return known if isinstance(known, type) else getattr(known, "function", known)
-
-    known = {taken: origin(by) for taken, by in (registry | by_alias(registry)).items()}
-    for new_name in (name, *own_aliases(item)):
-        refuse_taken(new_name, origin(item), known)
-    registry[name] = item
-
-
 def register_measure(cls: type[Measure]) -> type[Measure]:
     """Make a measure known by its `name`; usable as a class decorator.
 
@@ -98,15 +66,8 @@ def register_measure(cls: type[Measure]) -> type[Measure]:
     >>> register_measure(NDCG) is NDCG
     True
     """
-    register(cls.name, cls, MEASURES)
+    MEASURES.add(cls, cls.name)
     return cls
-
-
-def is_measure(text: str) -> bool:
-    """Say whether a string names a measure, whatever its options."""
-    known = MEASURES | by_alias(MEASURES)
-    match = GRAMMAR.fullmatch(text.strip())
-    return text in known or (match is not None and isinstance(known.get(match["name"]), type))
 
 
 def custom_measure(
@@ -157,7 +118,7 @@ def custom_measure(
     label = str(getattr(function, "__name__", "custom")) if name is None else name
     measure = CustomMeasure(function, label, tuple(columns))
     if name is not None:
-        register(name, measure, MEASURES)
+        MEASURES.add(measure, name)
     return measure
 
 
@@ -193,26 +154,18 @@ def get_measure(measure: Metric) -> Measure:
         return custom_measure(measure)
     if not isinstance(measure, str):
         raise TypeError(f"measure must be a name, a Measure or a function, got {measure!r}.")
-    known = MEASURES | by_alias(MEASURES)
-    registered = known.get(measure)
-    if isinstance(registered, CustomMeasure):
-        return registered
-    match = GRAMMAR.fullmatch(measure.strip())
-    name = match["name"] if match else measure
-    cls = known.get(name)
-    if match is None or not isinstance(cls, type):
-        meant = repr(measure.lower()) if is_measure(measure.lower()) else None
-        raise unknown_name("measure", name, known, meant)
-    functions = {"geometric_discount": geometric_discount}
-    options = parse_options(match["options"] or "", measure, functions)
-    if match["k"] is not None:
-        options["k"] = int(match["k"])
-    accepted = [item.name for item in fields(cls)]
-    for option in options:
-        if option not in accepted:
-            raise ValueError(f"measure {measure!r}: {name} takes {accepted}, got {option!r}.")
-    made = cls(**options)
-    object.__setattr__(made, "_asked_as", name)
+    text = measure.strip()
+    meant = repr(text.lower()) if MEASURES.has(text.lower()) else None
+    cls, parts = MEASURES.find(text, meant)
+    if isinstance(cls, CustomMeasure):
+        if parts != (text, None, None, None):
+            raise ValueError(f"measure {parts.name!r} takes no options, got {measure!r}.")
+        return cls
+    if parts.inner is not None:
+        raise ValueError(f"measure {measure!r} must not have a colon.")
+    options = MEASURES.options(cls, text, parts, {"geometric_discount": geometric_discount})
+    made: Measure = cls(**options)
+    object.__setattr__(made, "_asked_as", parts.name)
     return made
 
 

@@ -1,25 +1,45 @@
 """Measures that count pairs: pair-wise correct and Kendall's tau."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.compiled import inline
-from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps, delta_in
-from gbrank.kernels.logistic import logistic_slope
-from gbrank.kernels.sweeps import PAIR_CHANCES, SWEEP_SCRATCH, PairWeights, sweep_pairs
-from gbrank.measures.measure import Measure, Terms
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.structures import part, unpack
+from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
 from gbrank.measures.per_query import grades, inverse, reduced
+from gbrank.numerics.logistic import logistic_slope
+from gbrank.numerics.sweeps import PAIR_CHANCES, PairWeights, SweepWork, sweep_pairs
 
 # Up to this many documents, ApproxRank's pairs are summed one by one. Measured break-even points
 # are 130 (five grades) to 350 (a tenth relevant).
 LONGEST_DIRECT = 200
-ALONE, OUTER, INNER_ONE, INNER_BETWEEN, COUNTS = range(5)  # rows of scratch
-GRADES, OFFSET = 0, 1  # indices of `constants`: the number of grades, what is added to the value
+
+
+class PairwiseConstants(NamedTuple):
+    """The number of grades of a query, and what is added to the value."""
+
+    grades: float | Vector
+    offset: float | Vector
+
+
+class PairwiseWork(NamedTuple):
+    """What the functions work with; `prepare_pairwise_row` leaves the first four to the rows."""
+
+    alone: Vector
+    outer: Vector
+    inner_one: Vector
+    inner_between: Vector
+    counts: Vector
+    from_last: Vector
+    chances: Vector
+    delta: SeparableDelta
+    sweep: SweepWork
 
 
 @inline
@@ -59,32 +79,34 @@ def flips(counts: Vector, a: int, b: int) -> float:
 
 def pairwise_value(ranking: Ranking) -> float:
     """Return the number of pairs in correct order, a tied pair counting one half."""
-    x, last = ranking.x, ranking.last
-    grades = int(ranking.constants[GRADES])
-    counts = ranking.scratch[COUNTS]
-    counts[:grades] = 0.0
+    gains, last = ranking.gains, ranking.last
+    constants = unpack(ranking.constants, PairwiseConstants)
+    grades = int(constants.grades)
+    counts = unpack(ranking.memory, PairwiseWork).counts
+    for c in range(grades):
+        counts[c] = 0.0
     correct = 0.0
     start = 0
-    while start < x.size:
+    while start < gains.size:
         end = last[start]
         for p in range(start, end):
-            grade = int(x[p])
+            grade = int(gains[p])
             correct += start - count_up_to(counts, grade)
         same = 0
         for p in range(start, end):  # equal grades stand side by side
-            same = same + 1 if p > start and x[p] == x[p - 1] else 0
+            same = same + 1 if p > start and gains[p] == gains[p - 1] else 0
             correct += 0.5 * (p - start - same)
         for p in range(start, end):
-            add_grade(counts, grades, int(x[p]), 1.0)
+            add_grade(counts, grades, int(gains[p]), 1.0)
         start = end
-    return correct * ranking.scale + ranking.constants[OFFSET]
+    return correct * ranking.scale + constants.offset
 
 
 def prepare_pairwise_row(ranking: Ranking, top: int) -> None:
     """Fill the chances, by block, that a pair touches the top and has a document between it."""
-    x, last, own = ranking.x, ranking.last, ranking.scratch
+    last, own = ranking.last, unpack(ranking.memory, PairwiseWork)
     start = 0
-    while start < x.size:
+    while start < last.size:
         end = last[start]
         n = end - start
         reach = min(end, max(top, start))
@@ -99,10 +121,10 @@ def prepare_pairwise_row(ranking: Ranking, top: int) -> None:
             if n > 2:
                 between += below * (below - 1.0) / (n * (n - 1.0) * (n - 2.0))
         for p in range(start, end):
-            own[ALONE, p] = (reach - start) / n
-            own[OUTER, p] = outer
-            own[INNER_ONE, p] = one
-            own[INNER_BETWEEN, p] = between
+            own.alone[p] = (reach - start) / n
+            own.outer[p] = outer
+            own.inner_one[p] = one
+            own.inner_between[p] = between
         start = end
 
 
@@ -112,15 +134,15 @@ def swaps_of_grades(ranking: Ranking, low: int, high: int, delta: SeparableDelta
     A document between the two flips one pair if it has either grade, two if a grade between. On
     average, half of a tied block is above a document of it, a third of the rest between two.
     """
-    x, last, scale = ranking.x, ranking.last, ranking.scale
+    gains, last, scale = ranking.gains, ranking.last, ranking.scale
     above = 0.0
     start = 0
-    while start < x.size:
+    while start < gains.size:
         end = last[start]
         within = 0.0
         for p in range(start, end):
-            if low <= x[p] <= high:
-                within += 1.0 if x[p] in (low, high) else 2.0
+            if low <= gains[p] <= high:
+                within += 1.0 if gains[p] in (low, high) else 2.0
         for p in range(start, end):
             delta.lower[p] = scale * (above + 0.5 * within)
             delta.upper[p] = -delta.lower[p]
@@ -132,35 +154,37 @@ def swaps_of_grades(ranking: Ranking, low: int, high: int, delta: SeparableDelta
 
 def pairwise_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
     """Write the expected delta of the pairs (i, j) for every j below i."""
-    x, last, own, scale = ranking.x, ranking.last, ranking.scratch, ranking.scale
-    grades = int(ranking.constants[GRADES])
-    counts = own[COUNTS]
-    counts[:grades] = 0.0
-    grade = int(x[i])
+    gains, last, scale = ranking.gains, ranking.last, ranking.scale
+    own = unpack(ranking.memory, PairwiseWork)
+    grades = int(unpack(ranking.constants, PairwiseConstants).grades)
+    counts = own.counts
+    for c in range(grades):
+        counts[c] = 0.0
+    grade = int(gains[i])
     start = ranking.first[i]
     end = last[i]
     for p in range(start, end):
         if p != i:
-            add_grade(counts, grades, int(x[p]), 1.0)
+            add_grade(counts, grades, int(gains[p]), 1.0)
     for j in range(i + 1, end):
-        between = 0.0 if x[j] == x[i] else flips(counts, grade, int(x[j])) - 1
-        touched = own[INNER_ONE, i] + own[INNER_BETWEEN, i] * between
-        out[j] = 0.0 if x[j] == x[i] else scale * touched
-    alone = own[ALONE, i]
+        between = 0.0 if gains[j] == gains[i] else flips(counts, grade, int(gains[j])) - 1
+        touched = own.inner_one[i] + own.inner_between[i] * between
+        out[j] = 0.0 if gains[j] == gains[i] else scale * touched
+    alone = own.alone[i]
     for c in range(grades):
-        counts[c] *= own[OUTER, i]
+        counts[c] *= own.outer[i]
     start = end
     while start < stop:
         end = last[start]
         for p in range(start, end):
-            add_grade(counts, grades, int(x[p]), 0.5 * alone)
+            add_grade(counts, grades, int(gains[p]), 0.5 * alone)
         for j in range(start, end):
-            if x[j] == x[i]:
+            if gains[j] == gains[i]:
                 out[j] = 0.0
             else:
-                out[j] = scale * (0.5 * alone + flips(counts, grade, int(x[j])))
+                out[j] = scale * (0.5 * alone + flips(counts, grade, int(gains[j])))
         for p in range(start, end):
-            add_grade(counts, grades, int(x[p]), 0.5 * alone)
+            add_grade(counts, grades, int(gains[p]), 0.5 * alone)
         start = end
 
 
@@ -168,35 +192,35 @@ def pairwise_by_rank(
     ranking: Ranking, ranks: Vector, beta: float, direct: float, slopes: Vector
 ) -> float:
     """Return Σ over pairs of different label of σ(β(r̂_worse − r̂_better)) and write its slopes."""
-    x, first, scale = ranking.x, ranking.first, ranking.scale
-    m = x.size
+    gains, first, scale = ranking.gains, ranking.first, ranking.scale
+    m = gains.size
     total = 0.0
-    slopes[:m] = 0.0
+    for a in range(m):
+        slopes[a] = 0.0
     swept = m > direct * LONGEST_DIRECT
     if swept:
-        from_last = ranking.scratch[0, :m]
-        chances = ranking.scratch[1, :m]
-        rest = ranking.scratch[2:]
+        own = unpack(ranking.memory, PairwiseWork)
         for a in range(m):
-            from_last[a] = -ranks[a]
-            chances[a] = 0.0
+            own.from_last[a] = -ranks[a]
+            own.chances[a] = 0.0
         sweep_pairs(
-            from_last, 1 / beta, first, x, PairWeights(unit=True, separable=False), delta_in(rest),
-            PAIR_CHANCES, rest, slopes[:m], chances,
+            part(own.from_last, 0, m), 1 / beta, first, gains,
+            PairWeights(unit=True, separable=False), own.delta, PAIR_CHANCES, own.sweep,
+            part(slopes, 0, m), part(own.chances, 0, m),
         )  # fmt: skip
         for a in range(m):
-            total += 0.5 * chances[a]  # each pair counts for both documents
+            total += 0.5 * own.chances[a]  # each pair counts for both documents
             slopes[a] *= scale * beta
     for a in range(0 if swept else m):
         for b in range(a):
-            if x[a] != x[b]:
-                better, worse = (a, b) if x[a] > x[b] else (b, a)
+            if gains[a] != gains[b]:
+                better, worse = (a, b) if gains[a] > gains[b] else (b, a)
                 right, slope = logistic_slope(beta * (ranks[worse] - ranks[better]))
                 change = scale * beta * slope
                 total += right
                 slopes[worse] += change
                 slopes[better] -= change
-    return scale * total + ranking.constants[OFFSET]
+    return scale * total + unpack(ranking.constants, PairwiseConstants).offset
 
 
 @register_measure
@@ -224,7 +248,7 @@ class PairwiseCorrect(Measure):
     value = pairwise_value
     swaps = Swaps(row=pairwise_row, prepare=prepare_pairwise_row, grades=swaps_of_grades)
     by_rank = pairwise_by_rank
-    scratch = 2 + SWEEP_SCRATCH
+    work = PairwiseWork
     span: ClassVar[tuple[float, float]] = (1.0, 0.0)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
@@ -240,7 +264,7 @@ class PairwiseCorrect(Measure):
             grade,
             pairs > 0,
             scale=factor * inverse(pairs),
-            constants=np.column_stack([n_grades, np.full(queries.n_queries, offset)]),
+            constants=PairwiseConstants(n_grades, offset),
         )
 
 

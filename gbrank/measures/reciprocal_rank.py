@@ -4,17 +4,18 @@ from dataclasses import dataclass
 
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.cascade import cascade_by_position, cascade_by_rank
-from gbrank.kernels.compiled import inline
-from gbrank.kernels.contract import Ranking, SeparableDelta, Swaps
-from gbrank.kernels.reductions import sum_of
-from gbrank.measures.measure import RelevanceMeasure, Terms, truncated_terms
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.structures import part
+from gbrank.measures.cascade import cascade_by_position, cascade_by_rank
+from gbrank.measures.measure import RelevanceMeasure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
+from gbrank.numerics.vectors import sum_of
 
 
 @inline
 def first_two(
-    start: int, end: int, marked: float, reach: int, table: Vector
+    start: int, end: int, marked: float, reach: int, discounts: Vector
 ) -> tuple[float, float]:
     """Return E[w(t1)] and E[w(t2)], both only where t1 < reach.
 
@@ -29,24 +30,24 @@ def first_two(
         left = end - p
         hit = none_seen * min(marked / left, 1.0)
         hit_again = one_seen * min((marked - 1) / left, 1.0)
-        second += hit_again * table[p]
+        second += hit_again * discounts[p]
         one_seen -= hit_again
         none_seen -= hit
         if p < reach:
-            first += hit * table[p]
+            first += hit * discounts[p]
             one_seen += hit
     return first, second
 
 
 def rr_value(ranking: Ranking) -> float:
     """Write the expected w at the first relevant document of the first block that has one."""
-    x, last, table = ranking.x, ranking.last, ranking.table
+    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
     start = 0
-    while start < x.size:
+    while start < last.size:
         end = last[start]
-        relevant = sum_of(x[start:end])
+        relevant = sum_of(part(gains, start, end))
         if relevant > 0:
-            return first_two(start, end, relevant, end, table)[0]
+            return first_two(start, end, relevant, end, discounts)[0]
         start = end
     return 0.0
 
@@ -58,20 +59,18 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     where the other stood, or brings a relevant document above it. F is the first block with a
     relevant document, R how many it has.
     """
-    x, last, table = ranking.x, ranking.last, ranking.table
-    m = x.size
-    delta.upper[:m] = 0.0
-    delta.share[:m] = 0.0
-    delta.lower[:m] = 0.0
-    delta.inside[:m] = 0.0
+    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
+    m = last.size
+    for p in range(m):
+        delta.upper[p] = delta.share[p] = delta.lower[p] = delta.inside[p] = 0.0
     start = 0
-    while start < m and sum_of(x[start : last[start]]) == 0:
+    while start < m and sum_of(part(gains, start, last[start])) == 0:
         end = last[start]
         n = end - start
         reach = min(end, max(top, start))
         upper = 0.0
         for p in range(start, reach):
-            upper += table[p]
+            upper += discounts[p]
         for p in range(start, end):
             delta.upper[p] = upper / n
             delta.share[p] = (reach - start) / n
@@ -80,34 +79,34 @@ def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         return
     end = last[start]
     reach = min(end, max(top, start))
-    relevant = sum_of(x[start:end])
-    value = first_two(start, end, relevant, end, table)[0]
-    lone, second = first_two(start, end, relevant, reach, table)
-    joined, joined_second = first_two(start, end, relevant + 1, reach, table)
+    relevant = sum_of(part(gains, start, end))
+    value = first_two(start, end, relevant, end, discounts)[0]
+    lone, second = first_two(start, end, relevant, reach, discounts)
+    joined, joined_second = first_two(start, end, relevant + 1, reach, discounts)
     step = (joined - joined_second) / (relevant + 1)
     for p in range(start, end):
         delta.inside[p] = 2 * step
-        if x[p] == 0:
+        if gains[p] == 0:
             delta.upper[p] = step
         elif relevant > 1:
             delta.upper[p] = (lone - second) / relevant
         else:
             delta.upper[p] = lone
             delta.share[p] = (reach - start) / (end - start)
-        if x[p] > 0:
+        if gains[p] > 0:
             delta.lower[p] = -value
     fallback = 0.0  # expected w of the second relevant document, once its block has passed
     found = False
     start = end
     while start < m:
         end = last[start]
-        relevant = sum_of(x[start:end])
-        landing = fallback if found else first_two(start, end, relevant + 1, end, table)[0]
+        relevant = sum_of(part(gains, start, end))
+        landing = fallback if found else first_two(start, end, relevant + 1, end, discounts)[0]
         for p in range(start, end):
-            delta.lower[p] = -value if x[p] > 0 else -landing
+            delta.lower[p] = -value if gains[p] > 0 else -landing
         if relevant > 0 and not found:
             found = True
-            fallback = first_two(start, end, relevant, end, table)[0]
+            fallback = first_two(start, end, relevant, end, discounts)[0]
         start = end
 
 

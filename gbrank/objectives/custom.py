@@ -11,16 +11,15 @@ import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels.contract import MeasureFunctions, NoParameters, Query
-from gbrank.kernels.driver import SMALLEST_CURVATURE, Runner, share_among_equals
-from gbrank.kernels.program import Program
+from gbrank.engine.contract import MeasureFunctions, Nothing, Program, Query
+from gbrank.engine.driver import Runner
+from gbrank.engine.query_loop import SMALLEST_CURVATURE, share_among_equals
 from gbrank.measures.custom_measure import best_first
-from gbrank.objectives.mixture import Summand
-from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective import Facts, Objective
 
 
 @dataclass(frozen=True)
-class CustomObjective(Summand):
+class CustomObjective(Objective):
     """An objective from a function of one query; made by `custom_objective`."""
 
     function: Callable[[Vector, Vector, float], tuple[float, Vector, Vector]]
@@ -55,7 +54,7 @@ def _as_kernel(function: Any) -> Callable[..., Any]:
     def kernel(
         query: Query,
         measure: MeasureFunctions,
-        parameters: NoParameters,
+        parameters: Nothing,
         gradient: Vector,
         curvature: Vector,
     ) -> float:
@@ -69,8 +68,9 @@ def _as_kernel(function: Any) -> Callable[..., Any]:
             if not (right and np.isfinite(loss)):
                 gradient[0] = np.nan
                 return np.nan
-            gradient[:] = own_gradient
-            curvature[:] = own_curvature
+            for i in range(m):
+                gradient[i] = own_gradient[i]
+                curvature[i] = own_curvature[i]
         return float(loss)
 
     # Under gbrank's own module it would be stored on disk, one entry for all users' functions.

@@ -1,21 +1,416 @@
-"""LambdaRank: RankNet's pairs weighted by what swapping them would change, for any measure.
+"""RankNet and LambdaRank: logistic pairs, weighted by what swapping them changes in a measure.
 
-The change is that in the ranking by scores (LambdaRank), or the mean over noisy rankings.
+For a pair in which i is more relevant than j the loss is w log(1 + exp(−(s_i − s_j)/σ)), where w
+is 1 or comes from a measure. Short lists are summed pair by pair, longer ones by sweeps if the
+weights allow it.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
-from gbrank.common.arrays import Vector
+import numpy as np
+
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.contract import functions_of
-from gbrank.kernels.logistic_pairs import FEW_GRADES, LONGEST, direct_pairs, with_pairs
-from gbrank.kernels.noisy_pairs import NOISY_SCRATCH, TOP, WHOLE, NoisyParameters, noisy_pairs
-from gbrank.kernels.program import Program
-from gbrank.objectives.kernel_objective import MeasureObjective
-from gbrank.objectives.objective import Facts
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import (
+    MeasureFunctions,
+    Program,
+    Query,
+    SeparableDelta,
+    Swaps,
+    Terms,
+)
+from gbrank.engine.structures import part
+from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
+from gbrank.numerics.sweeps import PAIR_FORCES, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
+from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
+
+# Up to this many documents, pairs are summed one by one. Measured break-even points with five
+# grades are 500 (AP) to 1,150 (RankNet). Sweeps divide lists by label, more often the more labels
+# there are: with a continuous label, break-even is at 1,700.
+LONGEST_DIRECT, LONGEST_DIVIDED = 750, 1700
+FEW_LABELS = 32
+LONGEST = (
+    f"above {LONGEST_DIRECT:,} documents ({LONGEST_DIVIDED:,} if there are more than {FEW_LABELS} "
+    "distinct labels)"
+)
+
+# Deltas that are separable between any two grades are swept if there are up to FEW_GRADES; one by
+# one they cost more than other deltas: break-even is at 130 documents.
+FEW_GRADES = 8
+LONGEST_BY_GRADES = 130
+
+
+class PairParameters(NamedTuple):
+    """The parameters of both kernels; pairs weigh 1 if neither `separable` nor `by_row`.
+
+    Parameters
+    ----------
+    top : float
+        Pairs need one document among the first `top`; infinity for all pairs.
+    separable, prepares, by_row, by_grades : bool
+        Whether the measure has a separable delta, something to prepare before rows, rows, and
+        separable deltas of any two grades.
+    built_in : bool
+        Do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless all scores
+        are equal, and multiply the query by log2(1 + S) / S, S the sum of |λ| over both documents
+        of all pairs. If not, Newton steps are bounded.
+    boost : float
+        Factor on the curvature of a built-in.
+    longest : float
+        Lists of more documents are swept; infinity if none may be.
+    """
+
+    top: float = np.inf
+    separable: bool = False
+    prepares: bool = False
+    by_row: bool = False
+    by_grades: bool = False
+    built_in: bool = False
+    boost: float = 1.0
+    longest: float = LONGEST_DIRECT
+
+
+class DirectWork(NamedTuple):
+    """The work arrays of `direct_pairs`."""
+
+    weights: Vector
+    up: Vector
+    down: Vector
+    delta: SeparableDelta
+
+
+class TwoGrades(NamedTuple):
+    """The documents of two grades, and their places in the list."""
+
+    scores: Vector
+    grades: Vector
+    forces: Vector
+    curvatures: Vector
+    heads: Positions
+    places: Positions
+
+
+class SweptWork(NamedTuple):
+    """The work arrays of `swept_pairs`."""
+
+    direct: DirectWork
+    delta: SeparableDelta
+    sweep: SweepWork
+    two_grades: TwoGrades
+
+
+def direct_pairs(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: PairParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum the logistic loss, or its derivatives, over all pairs of different label."""
+    return _sum_directly(query, measure, parameters, query.work, gradient, curvature)
+
+
+@inline
+def _sum_directly(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: PairParameters,
+    work: DirectWork,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Go through the pairs one by one."""
+    s, labels, ranking, sigma = query.scores, query.labels, query.ranking, query.sigma
+    m = s.size
+    weights = work.weights
+    top = np.int64(min(parameters.top, float(m)))
+    for j in range(m):
+        weights[j] = 1.0
+    if parameters.separable:
+        measure.separable(ranking, top, work.delta)
+    if parameters.prepares:
+        measure.prepare(ranking, top)
+    wide = is_wide(s, sigma)
+    exponentials(s, sigma, work.up, work.down)
+    loss = 0.0
+    total = 0.0
+    for i in range(m - 1):
+        if ranking.first[i] >= top:
+            break
+        if parameters.by_row:
+            measure.row(ranking, i, m, top, weights)
+        elif parameters.separable:
+            _weigh_separably(i, ranking.last, ranking.gains, work.delta, weights)
+        if parameters.built_in and s[0] != s[m - 1]:
+            _divide_by_distance(i, s, weights)
+        scale = row_exponentials(i, wide, s, sigma, work.up, work.down)
+        if gradient.size > 0:
+            total += add_row(i, i + 1, m, labels, weights, work.up, scale, gradient, curvature)
+        else:
+            loss += row_loss(i, i + 1, m, s, labels, weights, work.up, scale, sigma)
+    if parameters.built_in:
+        _normalize_by_sum(total, parameters.boost, sigma, gradient, curvature)
+    else:
+        bound_steps(LONGEST_STEP, gradient, curvature)
+    if gradient.size > 0:
+        to_score_units(sigma, gradient, curvature)
+    return loss
+
+
+@inline
+def _weigh_separably(
+    i: int, last: Positions, gains: Vector, delta: SeparableDelta, out: Vector
+) -> None:
+    """Write the expected delta of the pairs (i, j) for every j below i."""
+    own = gains[i]
+    inside, upper, share, lower = delta.inside[i], delta.upper[i], delta.share[i], delta.lower
+    # Unsigned indices need no wrap-around check, so that the loops vectorise.
+    for j in range(np.uintp(i + 1), np.uintp(last[i])):
+        out[j] = abs(own - gains[j]) * inside
+    for j in range(np.uintp(last[i]), np.uintp(gains.size)):
+        out[j] = abs(own - gains[j]) * (upper + share * lower[j])
+
+
+@inline
+def _divide_by_distance(i: int, s: Vector, weights: Vector) -> None:
+    """Divide the weights of the pairs (i, j), j below i, by 0.01 + |s_i − s_j|."""
+    for j in range(i + 1, s.size):
+        weights[j] /= 0.01 + (s[i] - s[j])
+
+
+@inline
+def _normalize_by_sum(
+    total: float, boost: float, sigma: float, gradient: Vector, curvature: Vector
+) -> None:
+    """Multiply by log2(1 + S) / S, S = 2 total/σ the sum of |λ| over both documents of pairs."""
+    total *= 2 / sigma
+    factor = np.log2(1 + total) / total if total > 0 else 1.0
+    for i in range(gradient.size):
+        gradient[i] *= factor
+        # an expected delta of zero may round to less
+        curvature[i] = max(boost * curvature[i], 0.0) * factor
+
+
+def swept_pairs(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: PairParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Do as `direct_pairs` where the list is short; sweep over a long one."""
+    work: SweptWork = query.work
+    if query.scores.size <= parameters.longest:
+        return _sum_directly(query, measure, parameters, work.direct, gradient, curvature)
+    if parameters.by_grades:
+        loss = _sweep_grades(query, measure, work, gradient, curvature)
+    else:
+        loss = _sweep_list(query, measure, parameters, work, gradient, curvature)
+    bound_steps(LONGEST_STEP, gradient, curvature)
+    to_score_units(query.sigma, gradient, curvature)
+    return loss
+
+
+@inline
+def _sweep_list(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: PairParameters,
+    work: SweptWork,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
+    m, delta = query.scores.size, work.delta
+    top = np.int64(min(parameters.top, float(m)))
+    if parameters.separable:
+        measure.separable(query.ranking, top, delta)
+        # Down the list, where swaps change nothing, both terms are then zero, not only their sum.
+        tail = delta.lower[m - 1]
+        for p in range(m):
+            delta.upper[p] += delta.share[p] * tail
+            delta.lower[p] -= tail
+            if parameters.by_row:
+                delta.inside[p] = 0.0
+    loss = sweep_pairs(
+        query.scores, query.sigma, query.ranking.first, query.ranking.gains,
+        PairWeights(unit=not parameters.separable, separable=parameters.separable), delta,
+        PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, work.sweep, gradient, curvature,
+    )  # fmt: skip
+    if parameters.by_row:
+        if parameters.prepares:
+            measure.prepare(query.ranking, top)
+        loss += _add_blocks(query, measure, top, work.direct.weights, gradient, curvature)
+    return loss
+
+
+@inline
+def _add_blocks(
+    query: Query,
+    measure: MeasureFunctions,
+    top: int,
+    weights: Vector,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Add the pairs inside tied blocks, those of equal gains together; return their loss."""
+    gains, first, last = query.ranking.gains, query.ranking.first, query.ranking.last
+    total = 0.0
+    begin = 0
+    while begin < gains.size and first[begin] < top:
+        end = begin + 1
+        while end < last[begin] and gains[end] == gains[begin]:
+            end += 1
+        if end < last[begin]:
+            measure.row(query.ranking, begin, last[begin], top, weights)
+        force = 0.0
+        for j in range(end, last[begin]):
+            half = 0.5 * weights[j]
+            force += half
+            if gradient.size > 0:
+                gradient[j] += half * (end - begin)
+                curvature[j] += 0.5 * half * (end - begin)
+        for i in range(begin, end if gradient.size > 0 else begin):
+            gradient[i] -= force
+            curvature[i] += 0.5 * force
+        total += 2 * force * (end - begin) * np.log(2.0)
+        begin = end
+    return total
+
+
+@inline
+def _sweep_grades(
+    query: Query, measure: MeasureFunctions, work: SweptWork, gradient: Vector, curvature: Vector
+) -> float:
+    """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
+    two = work.two_grades
+    loss = 0.0
+    for high in range(1, int(query.ranking.gains.max()) + 1):
+        for low in range(high):
+            measure.grades(query.ranking, low, high, work.delta)
+            size = _pick_grades(low, high, query, work.delta, two)
+            n = size if gradient.size > 0 else 0
+            for t in range(n):
+                two.forces[t] = 0.0
+                two.curvatures[t] = 0.0
+            loss += sweep_pairs(
+                part(two.scores, 0, size), query.sigma, part(two.heads, 0, size),
+                part(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
+                PAIR_FORCES if n > 0 else PAIR_LOSSES, work.sweep, part(two.forces, 0, n),
+                part(two.curvatures, 0, n),
+            )  # fmt: skip
+            for t in range(n):
+                gradient[two.places[t]] += two.forces[t]
+                curvature[two.places[t]] += two.curvatures[t]
+    return loss
+
+
+@inline
+def _pick_grades(low: int, high: int, query: Query, delta: SeparableDelta, two: TwoGrades) -> int:
+    """Move the documents of two grades, and their deltas, to the front; return their number."""
+    gains, first = query.ranking.gains, query.ranking.first
+    size = 0
+    for p in range(gains.size):
+        if gains[p] in (low, high):
+            tied = size > 0 and first[two.places[size - 1]] == first[p]
+            two.heads[size] = two.heads[size - 1] if tied else size
+            two.places[size] = p
+            two.scores[size] = query.scores[p]
+            two.grades[size] = gains[p]
+            delta.upper[size] = delta.upper[p]
+            delta.share[size] = delta.share[p]
+            delta.lower[size] = delta.lower[p]
+            delta.inside[size] = delta.inside[p]
+            size += 1
+    return size
+
+
+def pairs_program(
+    program: Program,
+    sizes: Positions,
+    swaps: Swaps = Swaps(),
+    top: int | None = None,
+    built_in: bool = False,
+    boost: float = 1.0,
+) -> Program:
+    """Return a program with the kernel that suits the lists, and its parameters.
+
+    `program` holds the labels, the larger of which is the better in a pair, and the measure's terms
+    and functions; without `swaps` all pairs have weight 1.
+    """
+    terms = program.terms or Terms(program.labels)
+    by_label = np.argsort(program.labels)
+    steps, rises = np.diff(terms.gains[by_label]), np.diff(program.labels[by_label]) > 0
+    n_labels = 1 + int(np.count_nonzero(rises))
+    alike = np.array_equal(steps > 0, rises)  # gains order documents as labels do
+    parameters = PairParameters(
+        top=np.inf if top is None else float(top),
+        separable=swaps.separable is not None,
+        prepares=swaps.prepare is not None,
+        by_row=swaps.row is not None,
+        by_grades=swaps.grades is not None
+        and not built_in
+        and top is None
+        and n_labels <= FEW_GRADES,
+        built_in=built_in,
+        boost=boost,
+    )
+    longest = _longest_direct(parameters, n_labels, falls=bool((steps < 0).any()))
+    swept = sizes.max() > longest  # sweeps are four fifths of the time to compile
+    return replace(
+        program,
+        kernel=swept_pairs if swept else direct_pairs,
+        labels=terms.gains if alike else program.labels,
+        terms=terms,
+        parameters=parameters._replace(longest=longest),
+        work=SweptWork if swept else DirectWork,
+    )
+
+
+def _longest_direct(parameters: PairParameters, n_labels: int, falls: bool) -> float:
+    """Return up to how many documents pairs are summed one by one."""
+    if parameters.by_grades:
+        return LONGEST_BY_GRADES
+    longest = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
+    # A gain may fall: then a document of larger label has the smaller gain.
+    impossible = parameters.built_in or falls or 2 * parameters.top <= longest
+    by_row_only = parameters.by_row and not parameters.separable
+    return np.inf if impossible or by_row_only else longest
+
+
+@register_objective
+@dataclass(frozen=True)
+class RankNet(KernelObjective):
+    """RankNet: Σ over pairs y_i > y_j of log(1 + exp(−(s_i − s_j)/σ)).
+
+    References
+    ----------
+    Burges et al. 2005; Burges, Ragno & Le 2006, "Learning to rank with nonsmooth cost
+    functions", equation 8.
+
+    Examples
+    --------
+    >>> from gbrank import Queries, RankNet
+    >>> RankNet().bind([1, 0], Queries.from_sizes([2])).loss([0.0, 0.0]).round(4)
+    array([0.6931])
+    """
+
+    name = "ranknet"
+    declared = Facts(
+        formula="Σ_{y_i > y_j} log(1 + exp(−(s_i − s_j)/σ))",
+        source="Burges, Ragno & Le 2006, eq. 8",
+        convex=True,
+        fast=f"O(m log m) {LONGEST}",
+    )
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return logistic pairs of weight 1."""
+        return pairs_program(Program(direct_pairs, labels), queries.sizes)
 
 
 @register_objective
@@ -93,107 +488,22 @@ class LambdaRank(MeasureObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap delta."""
-        terms = self.terms(labels, queries)
+        swaps = type(self._measure).swaps or Swaps()
+        given = [name for name, function in swaps._asdict().items() if function is not None]
         built_in = self.normalize is not None
-        if built_in and self.truncation and hasattr(self.measure, "k"):
-            cut: Any = replace(cast(Any, self.measure), k=self.truncation)
-            terms = replace(terms, scale=cut.terms(labels, queries).scale)
         tied = self.ties == "expected"
-        program = terms.program(
+        program = self.measure_program(
             direct_pairs,
-            labels=labels,
-            measure_scratch=self._measure.scratch,
+            labels,
+            queries,
+            given,
+            by_label=True,
             tied=tied,
             order="descending" if tied else "input",
         )
-        return with_pairs(
-            program,
-            queries.sizes,
-            type(self._measure).swaps,
-            top=self.truncation,
-            built_in=built_in,
-            boost=2.0 if self.normalize == "xgboost" else 1.0,
-        )
-
-
-@register_objective
-@dataclass(frozen=True)
-class NoisyLambdaRank(MeasureObjective):
-    """NoisyLambdaRank: LambdaRank with the mean of |ΔM| over noisy rankings.
-
-    In every round each query is ranked `draws` times by s_i + σ z_i, z standard Gumbel noise. For
-    every pair y_i > y_j, with p = 1/(1 + exp((s_i − s_j)/σ)) at the scores without noise: gradient
-    ∓E|ΔM| p/σ and curvature E|ΔM| p (1 − p)/σ², E the mean over these rankings.
-
-    The noise depends on (seed, round, query) and on the rank of the document without noise. A
-    document's draws in a round are stratified: Gumbel noise from uniform numbers that are evenly
-    spaced modulo 1. Documents of equal score and label get the mean of their derivatives.
-
-    Parameters
-    ----------
-    measure : Measure or str
-        Any measure with a swap delta. Its own `ties` and `no_relevant` play no part.
-    draws : int
-        Number of noisy rankings in each round.
-    truncation : int, optional
-        Only pairs with a document among the first `truncation` of a noisy ranking take part;
-        by default 192 in lists of more than 700 documents, and all pairs in the others.
-    seed : int
-        What the noise depends on, besides round and query.
-
-    References
-    ----------
-    Gumbel noise as in YetiRank (Gulin, Kuralenok & Pavlov 2011, "Winning the transfer learning
-    track of Yahoo!'s learning to rank challenge with YetiRank"), which has it in p as well.
-
-    Examples
-    --------
-    >>> from gbrank import NoisyLambdaRank, Queries
-    >>> bound = NoisyLambdaRank("ndcg").bind([1, 0], Queries.from_sizes([2]))
-    >>> gradient, curvature = bound.gradients([0.0, 0.0])
-    >>> gradient.round(4).tolist()  # half of 1 − 1/log2(3), whichever is first
-    [-0.1845, 0.1845]
-    """
-
-    name = "noisy"
-    needs = "swaps"
-    wanted = "have a swap delta for NoisyLambdaRank"
-    declared = Facts(
-        formula="λ_ij = −E|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j, ΔM in rankings by "
-        "s + σz, z Gumbel",
-        source="Burges, Ragno & Le 2006, eq. 9; noise as in Gulin, Kuralenok & Pavlov 2011",
-        differentiable=False,
-        stochastic=True,
-        takes_measure=True,
-        cost="O(m (log m + truncation)) for each draw",
-    )
-
-    draws: int = 2
-    truncation: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.draws, "draws", 1, integer=True)
-        check_number(self.truncation, "truncation", 1, integer=True, optional=True)
-        check_number(self.seed, "seed", integer=True)
-
-    def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return logistic pairs weighted by the measure's swap deltas in noisy rankings."""
-        swaps = type(self._measure).swaps
-        assert swaps is not None
-        return self.terms(labels, queries).program(
-            noisy_pairs,
-            functions_of(swaps),
-            labels=labels,
-            parameters=NoisyParameters(
-                self.draws,
-                self.truncation or TOP,
-                0 if self.truncation else WHOLE,
-                by_row=swaps.separable is None,
-                by_rank=swaps.separable is not None and self._measure.form == "discounted",
-            ),
-            scratch=NOISY_SCRATCH + self.draws + 1,
-            measure_scratch=self._measure.scratch,
-            seed=self.seed,
-        )
+        if built_in and self.truncation and hasattr(self.measure, "k"):
+            cut: Any = replace(cast(Any, self.measure), k=self.truncation)
+            terms = replace(cast(Terms, program.terms), scale=cut.terms(labels, queries).scale)
+            program = replace(program, terms=terms)
+        boost = 2.0 if self.normalize == "xgboost" else 1.0
+        return pairs_program(program, queries.sizes, swaps, self.truncation, built_in, boost)

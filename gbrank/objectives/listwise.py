@@ -1,19 +1,100 @@
 """Losses of whole lists: ListNet and XE-NDCG, cross entropies, and ListMLE, a likelihood."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels import grade_sums, softmax
-from gbrank.kernels.program import Program
+from gbrank.engine.contract import MeasureFunctions, Nothing, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values
 from gbrank.measures.per_query import grades, labels_differ, reduced
-from gbrank.objectives.kernel_objective import KernelObjective
-from gbrank.objectives.objective import Facts
+from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
+from gbrank.numerics.noise import uniform
+from gbrank.numerics.vectors import bound_steps, to_score_units
+from gbrank.objectives.objective import Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
+
+
+class SoftmaxParameters(NamedTuple):
+    """The parameter of the kernel.
+
+    Parameters
+    ----------
+    noisy : bool
+        Whether a uniform random number is added to the gain of each document.
+    """
+
+    noisy: bool
+
+
+class SoftmaxWork(NamedTuple):
+    """The work arrays of `softmax_loss`."""
+
+    p: Vector
+    targets: Vector
+
+
+def softmax_loss(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SoftmaxParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Return −Σ t log p, t = G/Σ G, p = softmax(s/σ)."""
+    s, gains, sigma = query.scores, query.ranking.gains, query.sigma
+    if query.ranking.scale == 0.0:
+        return 0.0
+    p, targets = query.work.p, query.work.targets
+    for i in range(s.size):
+        targets[i] = gains[i] + (uniform(query.noise, i) if parameters.noisy else 0.0)
+    sum_of_targets = 0.0
+    total = 0.0
+    for i in range(s.size):
+        p[i] = np.exp((s[i] - s[0]) / sigma)
+        total += p[i]
+        sum_of_targets += targets[i]
+    loss = np.log(total)
+    for i in range(s.size):
+        if targets[i] > 0.0:
+            loss -= targets[i] / sum_of_targets * ((s[i] - s[0]) / sigma)
+    for i in range(gradient.size):
+        probability = p[i] / total
+        target = targets[i] / sum_of_targets
+        gradient[i] = probability - target
+        curvature[i] = probability * (1.0 - probability)
+    bound_steps(1.0, gradient, curvature)
+    to_score_units(sigma, gradient, curvature)
+    return loss
+
+
+def list_likelihood(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: Nothing,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over the documents above the lowest grade."""
+    s, grade, sigma = query.scores, query.labels, query.sigma
+    sums: GradeSums = query.work
+    n = softmax_up_to(s, grade, sigma, sums)
+    loss = 0.0
+    for i in range(s.size):
+        g = int(grade[i])
+        if g > 0:
+            loss += np.log(sums.total[g]) + (sums.top[g] - s[i]) / sigma
+            sums.mass[g] += 1.0
+            sums.square[g] += 1.0
+            if gradient.size > 0:
+                gradient[i] = -1.0
+    spread(s, grade, sigma, n, sums, gradient, curvature)
+    bound_steps(1.0, gradient, curvature)
+    to_score_units(sigma, gradient, curvature)
+    return loss
 
 
 @register_objective
@@ -49,12 +130,11 @@ class ListNet(KernelObjective):
         """Return the cross entropy to softmax(y)."""
         largest = reduced(np.maximum, labels, queries)
         return Program(
-            kernel=softmax.softmax_loss,
-            labels=labels,
-            x=np.exp(labels - largest[queries.index]),
-            scale=labels_differ(labels, queries),
-            parameters=softmax.SoftmaxParameters(noisy=False),
-            scratch=softmax.SCRATCH,
+            softmax_loss,
+            labels,
+            Terms(np.exp(labels - largest[queries.index]), scale=labels_differ(labels, queries)),
+            parameters=SoftmaxParameters(noisy=False),
+            work=SoftmaxWork,
         )
 
 
@@ -110,12 +190,11 @@ class XENDCG(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to gains plus noise."""
         return Program(
-            kernel=softmax.softmax_loss,
-            labels=labels,
-            x=gain_values(self.gain, labels),
-            scale=labels_differ(labels, queries),
-            parameters=softmax.SoftmaxParameters(noisy=True),
-            scratch=softmax.SCRATCH,
+            softmax_loss,
+            labels,
+            Terms(gain_values(self.gain, labels), scale=labels_differ(labels, queries)),
+            parameters=SoftmaxParameters(noisy=True),
+            work=SoftmaxWork,
             seed=self.seed,
         )
 
@@ -153,8 +232,4 @@ class ListMLE(KernelObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the likelihood of drawing grade by grade."""
-        return Program(
-            kernel=grade_sums.list_likelihood,
-            labels=grades(labels, queries),
-            scratch=grade_sums.SCRATCH,
-        )
+        return Program(list_likelihood, grades(labels, queries), work=GradeSums)

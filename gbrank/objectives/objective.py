@@ -1,10 +1,11 @@
-"""What all objectives share: their declared facts, and how they are bound to labels."""
+"""What all objectives share: declared facts, binding to labels, kernels, measures and mixtures."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +21,21 @@ from gbrank.common.checks import (
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
 from gbrank.data.rows import document_weights
-from gbrank.schedules import check_sigma
+from gbrank.engine.compiling import Function
+from gbrank.engine.contract import Program, Terms
+from gbrank.engine.driver import Runner
+from gbrank.engine.query_loop import SMALLEST_CURVATURE
+from gbrank.measures.discounted import NDCG
+from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import get_measure
+from gbrank.parallel.collective import all_any
+from gbrank.parallel.sums import order_free_mean
+from gbrank.schedules import Curve, Sigma, as_schedule, check_sigma, constant, unit_of, weight_at
 
 # In spreads of the scores: a wider start would undo what RankNet has learned.
 ANNEALED = "geometric(0.3, 0.1, unit='spread')"
+# Bounds the factor on an objective whose curvature has all but underflowed.
+LARGEST_SCALE = 1e300
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,11 @@ class Objective(ABC):
     def rescaled(self) -> bool:
         """Whether hooks may scale gradient and curvature together, to mean curvature 1."""
         return True
+
+    def __add__(self, other: Objective) -> Mixture:
+        """Return the mixture of both; terms keep their weights, a single objective has weight 1."""
+        objectives, weights = zip(*_terms(self), *_terms(other), strict=True)
+        return Mixture(objectives, weights)
 
     @abstractmethod
     def runner(
@@ -231,3 +248,240 @@ class BoundObjective:
     def _check(self, scores: ArrayLike, sigma: float) -> tuple[Vector, float]:
         checked = check_vector(scores, "scores", self.queries.n_documents)
         return check_finite(checked, "scores"), check_sigma(sigma, "sigma")
+
+
+class KernelObjective(Objective):
+    """Base class of objectives that are computed by a kernel.
+
+    A subclass has a `name`, declares its facts (`declared`) and makes a `program`.
+    """
+
+    @abstractmethod
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return the kernel and its constants for these labels, which are checked."""
+
+    def runner(
+        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
+    ) -> Any:
+        """Return the runner of the kernel."""
+        return Runner(self.program(labels, queries), queries, n_jobs)
+
+
+@dataclass(frozen=True)
+class MeasureObjective(KernelObjective):
+    """Base class of relaxations: objectives of a measure.
+
+    A subclass sets `needs`, what a measure must declare, such as "swaps", or overrides `takes`; and
+    `wanted`, which completes the error "measure must {wanted}, got ...".
+
+    Parameters
+    ----------
+    measure : Measure or str
+        Its own `ties` and `no_relevant` play no part.
+    """
+
+    needs: ClassVar[str]
+    wanted: ClassVar[str]
+
+    measure: Measure | str = field(default_factory=NDCG)
+
+    def __post_init__(self) -> None:
+        measure = get_measure(self.measure)
+        object.__setattr__(self, "measure", measure)
+        if not self.takes(measure):
+            raise ValueError(f"measure must {self.wanted}, got {measure}.")
+
+    @classmethod
+    def takes(cls, measure: Measure) -> bool:
+        """Say whether the measure declares what is needed of it."""
+        return getattr(type(measure), cls.needs) is not None
+
+    @property
+    def _measure(self) -> Measure:
+        return cast(Measure, self.measure)
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return the measure's constants for these labels."""
+        return self._measure.terms(labels, queries)
+
+    def measure_program(
+        self,
+        kernel: Function,
+        labels: Vector,
+        queries: Queries,
+        functions: Sequence[str] = (),
+        by_label: bool = False,
+        **others: Any,
+    ) -> Program:
+        """Return the program of a kernel that calls some of the measure's functions.
+
+        Documents of equal score are sorted by their gains, or `by_label`; `others` are as for
+        `Program`.
+        """
+        terms = self.terms(labels, queries)
+        return Program(
+            kernel,
+            labels if by_label else terms.gains,
+            terms,
+            self._measure.functions(*functions),
+            self._measure.work,
+            **others,
+        )
+
+
+@dataclass(frozen=True)
+class Mixture(Objective):
+    """A weighted mean of objectives, each divided by its mean curvature in every round.
+
+    Gradient and curvature are Σ_k w_k (g_k, h_k)/mean h_k / Σ_k w_k, so that a weight is the share
+    of an objective, whatever its scale; means are weighted as documents are. The string
+    "0.7*lambda:ndcg+0.3*ranknet" makes one, and "lambda:ndcg+ranknet" one of equal weights, as
+    ``first + second`` does. A weight may be a schedule: "linear(1,0)*listnet+linear(0,1)*ranknet"
+    goes from one objective in the first round to the other in the last. In a round, an objective of
+    weight 0 is not computed, and one without curvature, as all pairs are in order, is left out.
+
+    Parameters
+    ----------
+    objectives : sequence of Objective
+        What to mix, at least two; the loss is the same mean of losses, without the division.
+    weights : sequence of float above 0, schedule, callable or str, optional
+        The weight of each objective; 1 by default. A schedule, such as ``linear(0, 1)``, or a
+        function of (round, rounds) gives numbers of at least 0, in each round one above 0.
+
+    Examples
+    --------
+    >>> from gbrank import LambdaRank, Pointwise, Queries
+    >>> bound = (LambdaRank() + Pointwise()).bind([1, 0], Queries.from_sizes([2]))
+    >>> gradient, curvature = bound.gradients([0.0, 0.0])
+    >>> gradient.round(4).tolist(), curvature.round(4).tolist()
+    ([-2.0, 2.0], [1.0, 1.0])
+    >>> from gbrank import get_objective
+    >>> get_objective("0.7*lambda:ndcg + 0.3*ranknet").weights
+    (0.7, 0.3)
+    """
+
+    name = "mixture"
+
+    objectives: Sequence[Objective]
+    weights: Sequence[Sigma] | None = None
+
+    def __post_init__(self) -> None:
+        objectives = tuple(self.objectives)
+        for objective in objectives:
+            if not isinstance(objective, Objective):
+                raise TypeError(f"objectives must hold Objectives, got {objective!r}.")
+            if isinstance(objective, Mixture):
+                raise ValueError(
+                    f"objectives must not hold mixtures, got {objective}: write one sum of "
+                    "weighted terms."
+                )
+        weights = (1.0,) * len(objectives) if self.weights is None else tuple(self.weights)
+        if len(objectives) < 2 or len(weights) != len(objectives):
+            raise ValueError(
+                "objectives must be at least two, and have a weight each, got "
+                f"{len(objectives)} and {len(weights)} weights."
+            )
+        object.__setattr__(self, "objectives", objectives)
+        object.__setattr__(self, "weights", tuple(map(_checked, weights)))
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the mixture, which follow from those of its objectives."""
+        parts = [objective.facts for objective in self.objectives]
+        scheduled = any(map(callable, self.weights or ()))
+        units = [part.sigma_unit for part in parts if part.sigma_unit != "none"]
+        return Facts(
+            formula=f"{' and '.join(part.formula for part in parts)}, each over its mean curvature",
+            source="gbrank",
+            convex=all(part.convex for part in parts),
+            differentiable=False,
+            shift_invariant=all(part.shift_invariant for part in parts),
+            stochastic=any(part.stochastic for part in parts),
+            annealed=scheduled or any(part.annealed for part in parts),
+            labels="; ".join(part.labels for part in parts),
+            cost=" + ".join(part.cost for part in parts),
+            fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
+            sigma_unit=units[0] if units else "none",
+            needs_start=(any if scheduled else all)(part.needs_start for part in parts),
+        )
+
+    def __str__(self) -> str:
+        """Return the text from which `get_objective` makes the same mixture again."""
+        return "+".join(
+            str(objective) if weight == 1 else f"{weight!r}*{objective}".replace(", ", ",")
+            for objective, weight in _terms(self)
+        )
+
+    def runner(
+        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
+    ) -> Evaluator:
+        """Return a runner of all objectives."""
+        weights = [as_schedule(weight) for weight in self.weights or ()]
+        for round in range(rounds or 1):
+            _shares(weights, round, rounds)
+        runners = [item.runner(labels, queries, n_jobs, rounds) for item in self.objectives]
+        return MixtureRunner(weights, runners, rounds)
+
+
+def _terms(objective: Objective) -> list[tuple[Objective, Sigma]]:
+    """Return the objectives of a mixture with their weights, or an objective by itself."""
+    if isinstance(objective, Mixture):
+        return list(zip(objective.objectives, objective.weights or (), strict=True))
+    return [(objective, 1.0)]
+
+
+def _checked(weight: Sigma) -> float | Curve:
+    """Return a weight as a number, or as a schedule."""
+    schedule = as_schedule(weight, "weight")
+    if unit_of(schedule) != "absolute":
+        raise ValueError(f"weight must have the unit 'absolute', got {schedule!r}.")
+    if isinstance(schedule, constant):
+        return float(check_number(schedule.value, "weight", 0, open_low=True))
+    return schedule
+
+
+def _shares(weights: Sequence[Curve], round: int, rounds: int | None) -> list[float]:
+    """Return the weights in a round, over their sum."""
+    values = [weight_at(weight, round, rounds) for weight in weights]
+    total = sum(values)
+    if not 0 < total < np.inf:
+        raise ValueError(
+            f"weights in round {round} must have a sum above 0 and finite, got {values}."
+        )
+    return [value / total for value in values]
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureRunner:
+    """Adds up the runners of objectives."""
+
+    weights: Sequence[Curve]
+    runners: Sequence[Evaluator]
+    rounds: int | None
+
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the mixed loss of each query, shape (n_queries,)."""
+        losses = [
+            share * runner.values(scores, sigma, round) for share, runner in self._parts(round)
+        ]
+        return np.sum(losses, axis=0)
+
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return the mixed gradient and curvature of each document, times its weight."""
+        gradient, curvature = np.zeros((2, len(scores)))
+        weight = order_free_mean(weights, len(weights)) if weights.size else 1.0
+        for share, runner in self._parts(round):
+            g, h = runner.gradients(scores, sigma, round, weights)
+            if not all_any((h > SMALLEST_CURVATURE).any()):
+                continue
+            scale = min(share * weight / order_free_mean(h, len(h)), LARGEST_SCALE)
+            gradient += scale * g
+            curvature += scale * h
+        return gradient, np.maximum(curvature, SMALLEST_CURVATURE)
+
+    def _parts(self, round: int) -> list[tuple[float, Evaluator]]:
+        """Return the objectives that have a share in a round."""
+        parts = zip(_shares(self.weights, round, self.rounds), self.runners, strict=True)
+        return [part for part in parts if part[0] > 0]

@@ -1,13 +1,35 @@
-"""The registry of objectives."""
+"""The registry of objectives, and objectives from their text and from users' functions.
 
-from dataclasses import dataclass
-from typing import Any
+``"ranknet"`` names an objective, ``"lambda:ndcg@10"`` a relaxation and the measure it is applied
+to, ``"lambda(truncation=30):ndcg"`` one with options, ``"lambda:ndcg+pointwise"`` a mixture.
+"""
 
-from gbrank.measures.measure_registry import first_line, own_aliases, register
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from gbrank.common.checks import unknown_name
+from gbrank.common.grammar import deep_nesting_refused, split_outside
+from gbrank.common.registry import Registry, Text, first_line, own_aliases, parts_of
+from gbrank.measures.measure_registry import MEASURES, get_measure
 from gbrank.objectives.custom import CustomObjective
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.objective import Facts, Mixture, Objective
 
-OBJECTIVES: dict[str, Any] = {}
+# Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
+DEFAULT_OBJECTIVE = "noisy:ndcg"
+
+# Names of kinds of objectives, and names in other libraries, with what they are called here.
+FAMILIAR = {
+    "pairwise": "'ranknet'",
+    "listwise": "'listnet'",
+    "rank:pairwise": "'ranknet', or 'xgboost:rank:pairwise' with booster='xgboost'",
+    "rank:ndcg": "'lambda:ndcg', or 'xgboost:rank:ndcg' with booster='xgboost'",
+    "rank:map": "'lambda:map', or 'xgboost:rank:map' with booster='xgboost'",
+    "rank_xendcg": "'xendcg', or 'lightgbm:rank_xendcg'",
+    "yetirank": "'noisy:ndcg'",
+}
+
+OBJECTIVES = Registry("objective")
 
 
 @dataclass(frozen=True)
@@ -53,7 +75,7 @@ def register_objective(
     >>> register_objective(RankNet) is RankNet
     True
     """
-    register(objective.name, objective, OBJECTIVES)
+    OBJECTIVES.add(objective, objective.name)
     return objective
 
 
@@ -80,3 +102,123 @@ def list_objectives() -> list[ObjectiveFacts]:
         )
         for name, found in sorted(OBJECTIVES.items())
     ]
+
+
+def custom_objective(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    facts: Facts | None = None,
+) -> CustomObjective:
+    """Make an objective from a function of one query.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(scores, labels, sigma) -> (loss, gradient, curvature)`` for ONE query, plain
+        Python or compiled with `numba.njit` (then it runs on all threads). Documents come best
+        first: by falling score, equal scores by falling label. `loss` is a number, to be minimised;
+        `gradient` and `curvature` have one entry per document, the curvature none below 0.
+    name : str, optional
+        Registers the objective, so that strings and the command line know it.
+    facts : Facts, optional
+        What is known of it, such as convexity; `sigma` is the schedule where none is given, and
+        ``start="ranknet"`` begins with RankNet for half of the rounds.
+
+    Returns
+    -------
+    CustomObjective
+        Usable wherever a built-in objective is; queries, threads, weights and sigma are handled.
+
+    Raises
+    ------
+    TypeError
+        If `function` cannot be called.
+    ValueError
+        If the name is taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbrank import Queries, custom_objective
+    >>> def regression(scores, labels, sigma):
+    ...     error = scores - labels
+    ...     return 0.5 * (error @ error), error, np.ones_like(error)
+    >>> bound = custom_objective(regression).bind([0, 1], Queries.from_sizes([2]))
+    >>> bound.gradients([0.0, 0.0])[0].tolist()
+    [0.0, -1.0]
+    """
+    options: dict[str, Any] = {} if facts is None else {"declared": facts}
+    label = name or str(getattr(function, "__name__", "custom"))
+    objective = CustomObjective(function, label, **options)
+    if name is not None:
+        register_objective(objective)
+    return objective
+
+
+def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
+    """Return an objective from its string.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
+        options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes several by
+        their weights, as in "lambda:ndcg+pointwise", "0.7*lambda:ndcg+0.3*pointwise" or, with
+        schedules, "linear(1,0)*listnet+linear(0,1)*lambda:ndcg". An objective is returned
+        as it is; a callable is taken as by `custom_objective`.
+
+    Returns
+    -------
+    Objective
+
+    Raises
+    ------
+    ValueError
+        If there is no such objective or measure; the message lists those that exist.
+
+    Examples
+    --------
+    >>> from gbrank import get_objective
+    >>> get_objective("lambda:map")
+    LambdaRank(measure=AP(), truncation=None, normalize=None, ties='expected')
+    """
+    if isinstance(objective, Objective):
+        return objective
+    if not isinstance(objective, str):
+        if callable(objective):
+            return custom_objective(objective)
+        raise TypeError(f"objective must be a name, an Objective or a function, got {objective!r}.")
+    with deep_nesting_refused(objective):
+        return _from_text(objective.strip())
+
+
+def _from_text(text: str) -> Objective:
+    """Return the objective of a text without blanks around it."""
+    terms = [split_outside(term, "*") for term in split_outside(text, "+")]
+    if len(terms) > 1:
+        return Mixture(
+            [_from_text(term[-1].strip()) for term in terms],
+            ["*".join(term[:-1]) or 1.0 for term in terms],
+        )
+    if text.startswith("(") and text.endswith(")"):
+        return _from_text(text[1:-1].strip())
+    entry, parts = _find(text)
+    options = OBJECTIVES.options(entry, text, parts, {})
+    if parts.inner is not None:
+        if not entry.declared.takes_measure:
+            raise ValueError(f"objective {parts.name!r} takes no measure, got {text!r}.")
+        options["measure"] = get_measure(parts.inner)
+    made = replace(entry, **options) if isinstance(entry, CustomObjective) else entry(**options)
+    return cast(Objective, made)
+
+
+def _find(text: str) -> tuple[Any, Text]:
+    """Return the registered objective that a text names, and its parts."""
+    if OBJECTIVES.has(text):
+        return OBJECTIVES.find(text)
+    asked = text.lower()
+    meant = FAMILIAR.get(asked, f"'lambda:{asked}'" if MEASURES.has(asked) else None)
+    names = [*(item.usage for item in list_objectives()), *OBJECTIVES.aliases()]
+    found = parts_of(text)
+    raise unknown_name("objective", text if found is None else found.name, names, meant)

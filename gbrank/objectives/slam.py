@@ -1,22 +1,115 @@
 """SLAM: convex upper bounds on 1 − NDCG and 1 − AP."""
 
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.grade_sums import SCRATCH, SLAMParameters, slam_hinges, slam_smooth
-from gbrank.kernels.program import Program
+from gbrank.engine.contract import MeasureFunctions, Program, Query, Terms
 from gbrank.measures.average_precision import AP
-from gbrank.measures.measure import Terms
 from gbrank.measures.per_query import grades
-from gbrank.objectives.kernel_objective import MeasureObjective
-from gbrank.objectives.objective import Facts
+from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
+from gbrank.numerics.vectors import bound_steps
+from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
+
+
+class SLAMParameters(NamedTuple):
+    """The parameter of SLAM's kernels.
+
+    Parameters
+    ----------
+    margin : float
+        By how much a document should stand above all of smaller label, in score units.
+    """
+
+    margin: float
+
+
+def slam_smooth(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SLAMParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)), v being the gains."""
+    s, grade, v, sigma = query.scores, query.labels, query.ranking.gains, query.sigma
+    margin = parameters.margin
+    sums: GradeSums = query.work
+    n = softmax_up_to(s, grade, sigma, sums)
+    loss = 0.0
+    for i in range(s.size):
+        g = int(grade[i]) - 1
+        if g < 0 or v[i] == 0.0:
+            continue
+        largest = (margin + (sums.top[g] - s[i])) / sigma
+        x = largest + np.log(sums.total[g])
+        u = np.exp(-abs(x))
+        q = (1.0 if x > 0 else u) / (1.0 + u)  # how much of the margin is violated
+        # σ log(1 + exp(x)), short of overflow where x is huge
+        short = margin + (sums.top[g] - s[i]) + sigma * np.log(sums.total[g])
+        loss += v[i] * (max(short, 0.0) + sigma * np.log1p(u))
+        sums.mass[g] += v[i] * q
+        sums.square[g] += v[i] * q * q
+        if gradient.size > 0:
+            gradient[i] = -v[i] * q
+            curvature[i] = v[i] * q * (1.0 - q)
+    spread(s, grade, sigma, n, sums, gradient, curvature)
+    bound_steps(1.0, gradient, curvature)
+    for i in range(curvature.size):
+        curvature[i] /= sigma
+    return loss
+
+
+class HingeWork(NamedTuple):
+    """For each grade, the first document of a lower one; −1 if there is none."""
+
+    best: Positions
+
+
+def slam_hinges(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SLAMParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum v max(0, margin + max_{lower j} s_j − s_i), v being the gains.
+
+    At the kink a hinge counts half: the mean of the slopes on both sides.
+    """
+    s, grade, v = query.scores, query.labels, query.ranking.gains
+    margin, best = parameters.margin, query.work.best
+    for g in range(s.size):
+        best[g] = -1
+    lowest = s.size
+    for j in range(s.size):
+        g = int(grade[j])
+        if g < lowest:
+            for higher in range(g + 1, s.size):
+                if best[higher] >= 0:
+                    break
+                best[higher] = j
+            lowest = g
+    loss = 0.0
+    for i in range(s.size):
+        j = best[int(grade[i])]
+        if j < 0 or v[i] == 0.0:
+            continue
+        short = margin + (s[j] - s[i])
+        active = v[i] * (1.0 if short > 0 else (0.5 if short == 0 else 0.0))
+        loss += active * short
+        if gradient.size > 0:
+            gradient[i] -= active
+            gradient[j] += active
+            curvature[i] += active
+            curvature[j] += active
+    return loss
 
 
 @register_objective
@@ -90,27 +183,28 @@ class SLAM(MeasureObjective):
         terms = self.terms(labels, queries)
         if self._measure.bounded_by == "shares":
             # All relevant documents have the same share, at whatever rank.
-            terms = replace(terms, table=(terms.table > 0).astype(np.float64))
+            terms = replace(terms, discounts=(terms.discounts > 0).astype(np.float64))
         weights = _hinge_weights(terms, queries)
         if self.tight:
-            weights *= _tightening(terms.x > 0, queries)[queries.index]
+            weights *= _tightening(terms.gains > 0, queries)[queries.index]
+        kernel, work = (slam_smooth, GradeSums) if self.smooth else (slam_hinges, HingeWork)
         return Program(
-            kernel=slam_smooth if self.smooth else slam_hinges,
-            labels=grades(terms.x, queries),
-            x=weights,
+            kernel,
+            grades(terms.gains, queries),
+            Terms(weights),
             parameters=SLAMParameters(self.margin),
-            scratch=SCRATCH,
+            work=work,
         )
 
 
 def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
     """Return Z⁻¹ G D of each document in the ideal order, averaged over equal gains."""
-    order = np.lexsort((-terms.x, queries.index))
-    gains, query = terms.x[order], queries.index[order]
+    order = np.lexsort((-terms.gains, queries.index))
+    gains, query = terms.gains[order], queries.index[order]
     begins = np.diff(gains, prepend=0.0) != 0
     begins[queries.offsets[:-1]] = True
     block = np.cumsum(begins) - 1
-    mean = np.bincount(block, terms.table) / np.bincount(block)
+    mean = np.bincount(block, terms.discounts) / np.bincount(block)
     weights = np.empty(len(gains))
     weights[order] = gains * mean[block] * cast(Vector, terms.scale)[query]
     return weights

@@ -1,17 +1,237 @@
-"""SmoothRank: measures of soft indicators; and SmoothAP, average precision of soft ranks."""
+"""SmoothRank: measures of soft indicators, "is document i at position j".
+
+Documents stand in rank order, so that position j is centred on the score of document j. Weights
+exp(−(s_i − s_j)²/σ) that would round to nothing are left out: sums run over the neighbours only.
+Few neighbours are summed one by one, many by boxes (`gbrank.numerics.gauss_transform`).
+"""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice
+import numpy as np
+
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.data.queries import Queries
-from gbrank.kernels import soft_indicators, soft_precision
-from gbrank.kernels.contract import MeasureFunctions
-from gbrank.kernels.program import Program
-from gbrank.measures.average_precision import AP
-from gbrank.objectives.kernel_objective import KernelObjective, MeasureObjective
-from gbrank.objectives.objective import ANNEALED, Facts
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import MeasureFunctions, Program, Query
+from gbrank.engine.structures import part
+from gbrank.numerics.gauss_transform import add_by_boxes, lay_out
+from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
+from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
+
+# Up to this many neighbours below a document, on average, are summed one by one: measured.
+MOST_NEIGHBOURS = 125
+NEGLIGIBLE_EXPONENT = 60.0  # exp(−60) is far below the precision of a sum that holds a 1
+# Coefficients of exp(t − 1/8), the highest power first.
+TAYLOR = np.exp(-0.125) / np.array([362880.0, 40320, 5040, 720, 120, 24, 6, 2, 1, 1])
+
+
+class SmoothParameters(NamedTuple):
+    """The parameters of the kernel.
+
+    Parameters
+    ----------
+    most_neighbours : float
+        Up to how many neighbours of a document, on average, are summed one by one.
+    """
+
+    most_neighbours: float = MOST_NEIGHBOURS
+
+
+class SmoothWork(NamedTuple):
+    """The work arrays; the last four are matrices, a row for each sum by boxes."""
+
+    total: Vector
+    slopes: Vector
+    means: Vector
+    places: Vector
+    mean_weights: Matrix
+    mean_sums: Matrix
+    force_weights: Matrix
+    force_sums: Matrix
+
+
+ROWS = {"mean_weights": 2, "mean_sums": 2, "force_weights": 4, "force_sums": 4}
+
+
+def smooth_measure(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SmoothParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Return minus the measure at ḡ_j = Σ_i G_i h_ij, h_ij = softmax_i(−(s_i − s_j)²/σ).
+
+    With b = ∂M/∂ḡ, which `by_position` gives, ∂ḡ_j/∂s_p = −(2/σ)(s_p − s_j) h_pj (G_p − ḡ_j), and
+    the opposite of their sum over p is added at p = j.
+    """
+    s, gains, sigma, work = query.scores, query.ranking.gains, query.sigma, query.work
+    m = s.size
+    if all_alike(gains):
+        return 0.0
+    total, slopes, means = work.total, work.slopes, work.means
+    places = part(work.places, 0, m)
+    width = np.sqrt(sigma)
+    most = parameters.most_neighbours
+    boxed = m > most and count_neighbours(s, width) > most * m
+    if boxed:
+        lay_out(s, width, places)
+        average_in_boxes(gains, places, work, total, means)
+    else:
+        average(s, gains, width, total, means)
+    loss = -measure.by_position(query.ranking, means, slopes)
+    if gradient.size == 0:
+        return loss
+    for i in range(m):
+        slopes[i] /= total[i]
+    if boxed:
+        add_in_boxes(gains, means, slopes, places, work, gradient)
+    else:
+        add_neighbours(s, gains, width, means, slopes, gradient)
+    size_as_curvature(gradient, curvature)
+    multiply(2 / width, 2 / width / longest_step(s, width), gradient, curvature)
+    return loss
+
+
+@inline
+def average(s: Vector, gains: Vector, width: float, total: Vector, means: Vector) -> None:
+    """Write the sum of the weights at each position, and the mean gain."""
+    m = s.size
+    for j in range(m):
+        total[j] = 1.0
+        means[j] = gains[j]
+    inverse = 1.0 / width
+    stop = 1
+    for i in range(m - 1):
+        stop = neighbours_end(i, stop, s, width)
+        weights = 0.0
+        weighted = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(stop)):
+            gap = (s[i] - s[j]) * inverse
+            weight = fast_exp(-gap * gap)
+            weights += weight
+            weighted += weight * gains[j]
+            total[j] += weight
+            means[j] += weight * gains[i]
+        total[i] += weights
+        means[i] += weighted
+    for j in range(m):
+        means[j] /= total[j]
+
+
+@inline
+def add_neighbours(
+    s: Vector, gains: Vector, width: float, means: Vector, slopes: Vector, gradient: Vector
+) -> None:
+    """Add all pairs of neighbours, in units of √σ, the width."""
+    m = s.size
+    inverse = 1.0 / width
+    stop = 1
+    for i in range(m - 1):
+        stop = neighbours_end(i, stop, s, width)
+        total = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(stop)):
+            gap = (s[i] - s[j]) * inverse
+            here = slopes[i] * (gains[j] - means[i])  # document j at position i
+            there = slopes[j] * (gains[i] - means[j])
+            force = fast_exp(-gap * gap) * gap * (there + here)
+            total += force
+            gradient[j] -= force
+        gradient[i] += total
+
+
+@inline
+def average_in_boxes(
+    gains: Vector, places: Vector, work: SmoothWork, total: Vector, means: Vector
+) -> None:
+    """Do as `average`, by boxes."""
+    m = gains.size
+    weights, sums = work.mean_weights, work.mean_sums
+    for j in range(m):
+        weights[0, j] = 1.0
+        weights[1, j] = gains[j]
+        sums[0, j] = sums[1, j] = 0.0
+    add_by_boxes(False, places, weights, sums)
+    for j in range(m):
+        total[j] = sums[0, j]
+        means[j] = sums[1, j] / sums[0, j]
+
+
+@inline
+def add_in_boxes(
+    gains: Vector,
+    means: Vector,
+    slopes: Vector,
+    places: Vector,
+    work: SmoothWork,
+    gradient: Vector,
+) -> None:
+    """Do as `add_neighbours`, by boxes."""
+    m = gains.size
+    weights, sums = work.force_weights, work.force_sums
+    for j in range(m):
+        weights[0, j] = 1.0
+        weights[1, j] = gains[j]
+        weights[2, j] = slopes[j]
+        weights[3, j] = slopes[j] * means[j]
+        sums[0, j] = sums[1, j] = sums[2, j] = sums[3, j] = 0.0
+    add_by_boxes(True, places, weights, sums)
+    for i in range(m):
+        there = gains[i] * sums[2, i] - sums[3, i]
+        here = slopes[i] * (sums[1, i] - means[i] * sums[0, i])
+        gradient[i] += there + here
+
+
+@inline
+def longest_step(s: Vector, width: float) -> float:
+    """Return w/(1 + w²/v) for width w and scores of variance v: about w, unless w² is above v.
+
+    A width far beyond the scores' spread says little about their order.
+    """
+    mean = 0.0
+    for score in s:
+        mean += (score - s[0]) / s.size
+    variance = 0.0
+    for score in s:
+        variance += (score - s[0] - mean) ** 2 / s.size
+    return width / (1 + width / variance * width) if variance > 0 else width
+
+
+@inline
+def count_neighbours(s: Vector, width: float) -> int:
+    """Return the number of pairs whose weight is not negligible."""
+    pairs = 0
+    stop = 1
+    for i in range(s.size):
+        stop = neighbours_end(i, stop, s, width)
+        pairs += stop - i - 1
+    return pairs
+
+
+@inline
+def neighbours_end(i: int, stop: int, s: Vector, width: float) -> int:
+    """Return the first document from max(i + 1, stop) on that is no neighbour of document i."""
+    stop = max(i + 1, stop)
+    while stop < s.size and ((s[i] - s[stop]) / width) ** 2 < NEGLIGIBLE_EXPONENT:
+        stop += 1
+    return stop
+
+
+@inline
+def fast_exp(x: float) -> float:
+    """Return exp(x), −64 ≤ x ≤ 0, to 1e-13: a loop over it uses vectors, unlike the library's.
+
+    exp(x/256) is a Taylor polynomial around the middle of its range.
+    """
+    t = x / 256 + 0.125
+    value = TAYLOR[0]
+    for n in range(1, TAYLOR.size):
+        value = value * t + TAYLOR[n]
+    for _ in range(8):
+        value *= value
+    return value
 
 
 @register_objective
@@ -20,7 +240,7 @@ class SmoothRank(MeasureObjective):
     """SmoothRank: minus a measure of soft indicators of which document is at which position.
 
     h_ij = softmax over i of −(s_i − s_d(j))²/σ says how far document i is at position j, where
-    document d(j) is. With ḡ_j = Σ_i x_i h_ij in place of what the document at position j is worth,
+    document d(j) is. With ḡ_j = Σ_i G_i h_ij in place of what the document at position j is worth,
     NDCG is Σ_j D(j) ḡ_j / Z; AP is Σ_j ḡ_j (Σ_{l ≤ j} ḡ_l)/j / R; RR and ERR are
     Σ_j ḡ_j/j Π_{l < j} (1 − ḡ_l). σ is in squared score units. (The paper's other
     smooth AP, of soft ranks, is `SmoothAP`.)
@@ -52,7 +272,7 @@ class SmoothRank(MeasureObjective):
     needs = "by_position"
     wanted = "say what each position is worth for SmoothRank"
     declared = Facts(
-        formula="−M(ḡ), ḡ_j = Σ_i x_i h_ij, h_ij = softmax_i(−(s_i − s_{d(j)})²/σ)",
+        formula="−M(ḡ), ḡ_j = Σ_i G_i h_ij, h_ij = softmax_i(−(s_i − s_{d(j)})²/σ)",
         source="Chapelle & Wu 2010, eq. 7, 8",
         sigma_unit="squared score",
         sigma="geometric(0.1, 0.01, unit='spread')",  # widths of 0.3 to 0.1 spreads
@@ -60,81 +280,17 @@ class SmoothRank(MeasureObjective):
         needs_start=True,
         takes_measure=True,
         cost="O(m n) for n neighbours within 8√σ of a document",
-        fast=f"O(m log m) where n is above {2 * soft_indicators.MOST_NEIGHBOURS}",
+        fast=f"O(m log m) where n is above {2 * MOST_NEIGHBOURS}",
     )
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure of soft indicators."""
-        return self.terms(labels, queries).program(
-            soft_indicators.smooth_measure,
-            MeasureFunctions(by_position=type(self._measure).by_position),
-            parameters=soft_indicators.SmoothParameters(),
-            scratch=soft_indicators.SCRATCH,
-            measure_scratch=self._measure.scratch,
-        )
-
-
-@register_objective
-@dataclass(frozen=True)
-class SmoothAP(KernelObjective):
-    """SmoothAP: minus the mean, over relevant documents, of precision at their soft ranks.
-
-    With p_ij = 1/(1 + exp((s_i − s_j)/σ)), how far document j is above i, the loss is
-    −1/R Σ_i (1 + Σ_j p_ij)/(1 + Σ_k p_ik) over the R relevant documents i, the other relevant
-    documents j ≠ i, and all other documents k ≠ i. It is the second of the two smooth forms of AP
-    that come with SmoothRank, hence its other name, "smooth:ap-ranks"; the first, "smooth:ap",
-    goes through soft indicators. Unlike that, it needs no initial scores.
-
-    As printed, equation 9 counts a relevant document as half above itself, with which the limit
-    σ → 0 is not AP, but AP less the mean of 1/(2 r_i) over relevant documents i; by default it
-    counts in full, as in equation 4. A query whose documents are all
-    relevant, or all irrelevant, has loss 0.
-
-    Parameters
-    ----------
-    threshold : float
-        The smallest label that counts as relevant.
-    as_printed : bool
-        Whether a relevant document counts as half above itself, as equation 9 reads.
-
-    References
-    ----------
-    Chapelle & Wu 2010, "Gradient descent optimization of smoothed information retrieval
-    metrics", equations 4, 5 and 9; Brown, Xie, Kalogeiton & Zisserman 2020, "Smooth-AP: smoothing
-    the path towards large-scale image retrieval".
-
-    Examples
-    --------
-    >>> from gbrank import Queries, SmoothAP
-    >>> bound = SmoothAP().bind([1, 0, 1], Queries.from_sizes([3]))
-    >>> bound.loss([3.0, 2.0, 1.0], sigma=1e-3).round(4)  # minus AP
-    array([-0.8333])
-    """
-
-    name = "smoothap"
-    aliases = ("smooth:ap-ranks",)
-    declared = Facts(
-        formula="−1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, "
-        "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
-        source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
-        fast=f"O(m log m) above {soft_precision.LONGEST_DIRECT:,} documents",
-        sigma=ANNEALED,
-        start="ranknet",
-    )
-
-    threshold: float = 1.0
-    as_printed: bool = False
-
-    def __post_init__(self) -> None:
-        AP(threshold=self.threshold)  # checks it
-        check_choice(self.as_printed, "as_printed", [True, False])
-
-    def program(self, labels: Vector, queries: Queries) -> Program:
-        """Return average precision of soft ranks."""
-        terms = AP(threshold=self.threshold).terms(labels, queries)
-        own = 0.5 if self.as_printed else 1.0
-        return terms.program(
-            soft_precision.smooth_average_precision,
-            parameters=soft_precision.SmoothAPParameters(own),
-            scratch=soft_precision.SCRATCH,
+        return self.measure_program(
+            smooth_measure,
+            labels,
+            queries,
+            ["by_position"],
+            parameters=SmoothParameters(),
+            work=SmoothWork,
+            rows=ROWS,
         )

@@ -1,19 +1,324 @@
-"""TieRank: the expected measure when scores are rounded at random to integers, which ties them."""
+"""TieRank: the expected tied measure when scores are rounded at random to integers, exactly.
+
+The measure is Σ_i g_i D(r_i) (1 + c Σ g_j over j above i), with gains g and discounts D: c is 0 for
+NDCG and its like; 1, with g the relevance and D(r) = 1/r, for average precision.
+
+A document whose score lies between the integers v and v + 1 belongs to segment v; independently
+of the others it rounds down to v or up to v + 1. Those that round up stand above those that round
+down, so one random *boundary* per segment, its first position plus the number of its documents
+that round up, splits it. Two successive boundaries enclose a tied block: the documents of the upper
+segment that round down and those of the lower one that round up. (Where integers between two
+segments are skipped, an empty segment, with a certain boundary, is put between them.)
+
+Boundaries are independent and Poisson-binomial. With P(t) the probability of boundary t,
+W(t) = E[gain that rounds up; t], G the segment's gain, and A(a, b) the mean discount of positions
+a + 1, ..., b, the value at c = 0 is the sum over blocks of
+
+    Σ_{a, b} A(a, b) [(G P(a) − W(a)) P(b) + P(a) W(b)].
+
+At c = 1 products of two gains come in, and with them Q(t) = E[Σ g_i g_j over pairs i ≠ j that
+round up; t] and B(a, b), the mean of D(r) over pairs of positions of a block, r the lower one.
+
+The derivative by a document's probability q of rounding up needs P, W and Q without the document,
+which are found by dividing the polynomial p + q z out of theirs, from the end that is stable.
+"""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.kernels.program import Program
-from gbrank.kernels.tied_cascade import CASCADE_SCRATCH, cascade_parameters, tied_cascade
-from gbrank.kernels.tied_expectation import SCRATCH, TieParameters, tied_expectation
-from gbrank.objectives.kernel_objective import MeasureObjective
-from gbrank.objectives.objective import ANNEALED, Facts
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import MeasureFunctions, Program, Query
+from gbrank.engine.structures import part
+from gbrank.numerics.random_rounding import (
+    NEGLIGIBLE,
+    Rounded,
+    TieParameters,
+    next_segment,
+    set_up,
+    write_derivatives,
+)
+from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
+from gbrank.objectives.tied_cascade import CascadeWork, cascade_parameters, tied_cascade
+
+
+class Boundary(NamedTuple):
+    """P, W and Q of a boundary, and the derivatives of the value by them."""
+
+    chance: Vector
+    risen: Vector
+    pairs: Vector
+    by_chance: Vector
+    by_risen: Vector
+    by_pairs: Vector
+
+
+class PositionSums(NamedTuple):
+    """Σ D(r) and Σ (r − 1) D(r) of the first t positions."""
+
+    discounts: Vector
+    moments: Vector
+
+
+class TieWork(NamedTuple):
+    """The work arrays of `tied_expectation`, each two lists long."""
+
+    documents: Rounded
+    upper: Boundary
+    lower: Boundary
+    sums: PositionSums
+
+
+def tied_expectation(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: TieParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Return minus the expected tied measure, and write its derivatives."""
+    s, ranking = query.scores, query.ranking
+    work: TieWork = query.work
+    documents, sums, paired = work.documents, work.sums, parameters.paired
+    n = set_up(query, parameters, documents)
+    scale = ranking.scale
+    sum_up(ranking.discounts, sums)
+    if n < s.size:
+        best = best_value(ranking.gains, paired, sums)
+        drawn = best_value(part(documents.gain, 0, n), paired, sums)
+        scale *= best / drawn if drawn > 0 else 0.0
+
+    value = 0.0
+    upper, lower = work.upper, work.lower
+    begin = end = 0
+    passed = 0.0
+    low, high, gain = count_up(0, 0, paired, documents, upper)
+    while True:
+        stop = next_segment(begin, end, n, s, documents)
+        next_low, next_high, next_gain = count_up(end, stop, paired, documents, lower)
+        value += tie(low, high, gain, passed, next_low, next_high, paired, sums, upper, lower)
+        if gradient.size > 0:
+            leave_out(begin, end, low, high, paired, documents, upper)
+        if end == n:
+            break
+        passed += gain
+        begin, end = end, stop
+        low, high, gain = next_low, next_high, next_gain
+        upper, lower = lower, upper
+
+    if gradient.size > 0:
+        write_derivatives(n, scale, query.sigma, documents, gradient, curvature)
+    return -scale * value
+
+
+@inline
+def sum_up(discounts: Vector, sums: PositionSums) -> None:
+    """Write the sums of the discounts, and their first moments, up to each position."""
+    total = 0.0
+    moment = 0.0
+    sums.discounts[0] = 0.0
+    sums.moments[0] = 0.0
+    for p in range(discounts.size):
+        total += discounts[p]
+        moment += discounts[p] * p
+        sums.discounts[p + 1] = total
+        sums.moments[p + 1] = moment
+
+
+@inline
+def best_value(gains: Vector, paired: bool, sums: PositionSums) -> float:
+    """Return the measure of the best order, before normalisation."""
+    discounts = sums.discounts
+    rising = np.sort(gains)
+    total = 0.0
+    above = 0.0
+    for i in range(rising.size):
+        gain = rising[rising.size - 1 - i]
+        total += gain * (discounts[i + 1] - discounts[i]) * (1.0 + (above if paired else 0.0))
+        above += gain
+    return total
+
+
+@inline
+def count_up(
+    begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
+) -> tuple[int, int, float]:
+    """Find P, W and Q of a segment's boundary; return its first and last value, and G."""
+    chance = boundary.chance
+    risen = boundary.risen
+    pairs = boundary.pairs
+    low = high = begin
+    total = 0.0
+    chance[begin] = 1.0
+    risen[begin] = 0.0
+    pairs[begin] = 0.0
+    for i in range(begin, end):
+        up = documents.up[i]
+        gain = documents.gain[i]
+        down = 1.0 - up
+        total += gain
+        high += 1
+        clear(high, boundary)
+        if paired:
+            for t in range(np.uintp(high), np.uintp(low), -1):
+                pairs[t] = down * pairs[t] + up * (pairs[t - 1] + 2.0 * gain * risen[t - 1])
+            pairs[low] *= down
+        for t in range(np.uintp(high), np.uintp(low), -1):
+            risen[t] = down * risen[t] + up * (risen[t - 1] + gain * chance[t - 1])
+            chance[t] = down * chance[t] + up * chance[t - 1]
+        chance[low] *= down
+        risen[low] *= down
+        while chance[high] < NEGLIGIBLE:
+            high -= 1
+        while chance[low] < NEGLIGIBLE:
+            low += 1
+    # One more at either end, which a document that rounds with certainty would reach.
+    if low > begin:
+        low -= 1
+        clear(low, boundary)
+    if high < end:
+        high += 1
+        clear(high, boundary)
+    for t in range(low, high + 1):
+        boundary.by_chance[t] = boundary.by_risen[t] = boundary.by_pairs[t] = 0.0
+    return low, high, total
+
+
+@inline
+def clear(t: int, boundary: Boundary) -> None:
+    """Make boundary t impossible."""
+    boundary.chance[t] = 0.0
+    boundary.risen[t] = 0.0
+    boundary.pairs[t] = 0.0
+
+
+@inline
+def tie(
+    low: int, high: int, total: float, passed: float, next_low: int, next_high: int, paired: bool,
+    sums: PositionSums, upper: Boundary, lower: Boundary,
+) -> float:  # fmt: skip
+    """Return the expected value of the block between two boundaries, and add its derivatives.
+
+    `total` is the gain of the upper segment, `passed` that of the segments above it.
+    """
+    discounts = sums.discounts
+    moments = sums.moments
+    chance = lower.chance
+    risen = lower.risen
+    pairs = lower.pairs
+    by_chance = lower.by_chance
+    by_risen = lower.by_risen
+    by_pairs = lower.by_pairs
+    value = 0.0
+    for a in range(low, high + 1):
+        # Of the upper segment: the gain that falls, and the factors on the sums of P(b) and W(b).
+        here = upper.chance[a]
+        fallen = total * here - upper.risen[a]
+        factor = fallen
+        share = here
+        if paired:
+            factor += passed * fallen + (total - 1.0) * upper.risen[a] - upper.pairs[a]
+            share += passed * here + upper.risen[a]
+        start = np.uintp(max(next_low, a + 1))
+        stop = np.uintp(next_high + 1)
+        per_chance = 0.0
+        per_gain = 0.0
+        for b in range(start, stop):
+            mean = (discounts[b] - discounts[a]) / (np.float64(b) - np.float64(a))
+            per_chance += mean * chance[b]
+            per_gain += mean * risen[b]
+            by_chance[b] += mean * factor
+            by_risen[b] += mean * share
+        value += factor * per_chance + share * per_gain
+        if not paired:
+            upper.by_chance[a] += total * per_chance + per_gain
+            upper.by_risen[a] -= per_chance
+            continue
+        both = (total - 1.0) * (fallen - upper.risen[a]) + upper.pairs[a]
+        from_chance = 0.0
+        from_gain = 0.0
+        from_pairs = 0.0
+        for b in range(max(start, np.uintp(a + 2)), stop):
+            n = np.float64(b) - np.float64(a)
+            mean = moments[b] - moments[a] - np.float64(a) * (discounts[b] - discounts[a])
+            mean /= n * (n - 1.0)
+            from_chance += mean * chance[b]
+            from_gain += mean * risen[b]
+            from_pairs += mean * pairs[b]
+            by_chance[b] += mean * both
+            by_risen[b] += mean * 2.0 * fallen
+            by_pairs[b] += mean * here
+        value += both * from_chance + 2.0 * fallen * from_gain + here * from_pairs
+        upper.by_chance[a] += (1.0 + passed) * (total * per_chance + per_gain)
+        upper.by_chance[a] += total * ((total - 1.0) * from_chance + 2.0 * from_gain) + from_pairs
+        upper.by_risen[a] += (total - 2.0 - passed) * per_chance + per_gain
+        upper.by_risen[a] -= 2.0 * ((total - 1.0) * from_chance + from_gain)
+        upper.by_pairs[a] += from_chance - per_chance
+    return value
+
+
+@inline
+def leave_out(
+    begin: int, end: int, low: int, high: int, paired: bool, documents: Rounded, boundary: Boundary
+) -> None:
+    """Write the derivatives of the value by each document's probability of rounding up."""
+    chance = boundary.chance
+    risen = boundary.risen
+    pairs = boundary.pairs
+    by_chance = boundary.by_chance
+    by_risen = boundary.by_risen
+    by_pairs = boundary.by_pairs
+    up, gain, inverse, total = documents.up, documents.gain, documents.inverse, documents.total
+    rest, rest_gain, rest_pairs = documents.rest, documents.rest_gain, documents.rest_pairs
+    middle = begin  # up falls from begin to end
+    while middle < end and up[middle] > 0.5:
+        middle += 1
+    for i in range(begin, end):
+        inverse[i] = 1.0 / max(up[i], 1.0 - up[i])
+        rest[i] = 0.0
+        rest_gain[i] = 0.0
+        rest_pairs[i] = 0.0
+    for t in range(low, high):
+        step = by_chance[t + 1] - by_chance[t]
+        gain_step = by_risen[t + 1] - by_risen[t]
+        pair_step = by_pairs[t + 1] - by_pairs[t]
+        if paired:
+            for i in range(np.uintp(middle), np.uintp(end)):
+                odds = up[i] * inverse[i]
+                z = pairs[t] * inverse[i] - odds * (rest_pairs[i] + 2.0 * gain[i] * rest_gain[i])
+                rest_pairs[i] = z
+                total[i] += z * pair_step
+        for i in range(np.uintp(middle), np.uintp(end)):
+            odds = up[i] * inverse[i]
+            w = risen[t] * inverse[i] - odds * (rest_gain[i] + gain[i] * rest[i])
+            r = chance[t] * inverse[i] - odds * rest[i]
+            rest_gain[i] = w
+            rest[i] = r
+            total[i] += r * (step + gain[i] * by_risen[t + 1])
+            total[i] += w * (gain_step + 2.0 * gain[i] * by_pairs[t + 1])
+    for t in range(high - 1, low - 1, -1):
+        step = by_chance[t + 1] - by_chance[t]
+        gain_step = by_risen[t + 1] - by_risen[t]
+        pair_step = by_pairs[t + 1] - by_pairs[t]
+        for i in range(np.uintp(begin), np.uintp(middle)):
+            odds = inverse[i] - 1.0
+            r = chance[t + 1] * inverse[i] - odds * rest[i]
+            w = risen[t + 1] * inverse[i] - odds * rest_gain[i] - gain[i] * r
+            rest_gain[i] = w
+            rest[i] = r
+            total[i] += r * (step + gain[i] * by_risen[t + 1])
+            total[i] += w * (gain_step + 2.0 * gain[i] * by_pairs[t + 1])
+        if paired:
+            for i in range(np.uintp(begin), np.uintp(middle)):
+                odds = inverse[i] - 1.0
+                z = pairs[t + 1] * inverse[i] - odds * rest_pairs[i] - 2.0 * gain[i] * rest_gain[i]
+                rest_pairs[i] = z
+                total[i] += z * pair_step
 
 
 @register_objective
@@ -89,12 +394,13 @@ class TieRank(MeasureObjective):
             linear=self.phi == "linear",
             per_label=self.sample or np.inf,
         )
-        cascade = form == "cascade"
-        return self.terms(labels, queries).program(
-            tied_cascade if cascade else tied_expectation,
-            labels=labels,
-            parameters=cascade_parameters(rounding, 2 * int(queries.sizes.max()))
-            if cascade
-            else rounding,
-            scratch=CASCADE_SCRATCH if cascade else SCRATCH,
+        if form == "cascade":
+            longest = 2 * int(queries.sizes.max())
+            kernel: Any = tied_cascade
+            parameters: Any = cascade_parameters(rounding, longest)
+            work: type = CascadeWork
+        else:
+            kernel, parameters, work = tied_expectation, rounding, TieWork
+        return self.measure_program(
+            kernel, labels, queries, by_label=True, parameters=parameters, work=work, lists=2
         )

@@ -18,8 +18,8 @@ from gbrank.data.queries import Queries
 from gbrank.fit.estimator import check_seed
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
-from gbrank.objectives.from_string import get_objective
 from gbrank.objectives.objective import Objective
+from gbrank.objectives.objective_registry import get_objective
 from gbrank.plots.style import GREY, axes_for, tidy
 
 POINTS = 401

@@ -23,7 +23,7 @@ from gbrank import (
     write_qrels,
 )
 from gbrank.commands.cli import main
-from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 STOPS = """
 import gbrank, itertools, numpy as np

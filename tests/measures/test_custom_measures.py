@@ -166,7 +166,7 @@ def test_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         with pytest.raises(ValueError, match="is taken; choose another name"):
             take()
-    with pytest.raises(ValueError, match="unknown measure 'top3'"):
+    with pytest.raises(ValueError, match="measure 'top3' takes no options, got 'top3@5'"):
         get_measure("top3@5")
     assert "NDCG" in gbrank.__all__  # what gbrank exports does not depend on it
     data, scores = tmp_path / "data.txt", tmp_path / "scores.txt"

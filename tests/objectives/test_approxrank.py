@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cases import loop
 from gbrank import NDCG, ApproxRank, Precision, Queries, get_measure
-from gbrank.kernels.newton_steps import LONGEST_STEP
+from gbrank.numerics.vectors import LONGEST_STEP
 
 Vector = NDArray[np.float64]
 MEASURES = [

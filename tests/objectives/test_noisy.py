@@ -23,8 +23,8 @@ from gbrank import (
     make_cubic,
 )
 from gbrank.data.sampling import query_keys, query_noise, split_mix
-from gbrank.kernels.noisy_pairs import TOP, WHOLE
-from gbrank.kernels.sorting import LONG
+from gbrank.engine.sorting import LONG
+from gbrank.objectives.noisy_lambdarank import TOP, WHOLE
 
 MEASURES = [NDCG(), DCG(k=3), AP(), RR(), ERR(), PairwiseCorrect(), KendallTau()]
 

@@ -13,8 +13,9 @@ from scipy.stats import norm
 
 from cases import loop
 from gbrank import DCG, NDCG, RBP, WTA, Precision, Queries, Recall, get_measure, get_objective
+from gbrank.engine.contract import Terms
 from gbrank.measures.discounted import DiscountedMeasure
-from gbrank.measures.measure import Measure, Terms
+from gbrank.measures.measure import Measure
 from gbrank.objectives.softrank import SoftRank
 from lists import make_labels, make_scores
 
@@ -54,11 +55,11 @@ def scale(terms: Terms) -> float:
 def by_integration(measure: DiscountedMeasure, labels: Vector, s: Vector, sigma: float) -> float:
     """Return E[M] by the definition, document by document, on a grid of 3,000 points."""
     terms = measure.terms(labels, Queries.from_sizes([len(s)]))
-    discounts = np.trim_zeros(terms.table[: len(s)], "b")
+    discounts = np.trim_zeros(terms.discounts[: len(s)], "b")
     if discounts.size == 0:
         return 0.0
     total = 0.0
-    for i in np.flatnonzero(terms.x):
+    for i in np.flatnonzero(terms.gains):
         x = np.linspace(s[i] - 9 * sigma, s[i] + 9 * sigma, 3001)
         count = np.zeros((len(discounts), len(x)))  # of documents above, as far as they matter
         count[0] = 1
@@ -67,7 +68,7 @@ def by_integration(measure: DiscountedMeasure, labels: Vector, s: Vector, sigma:
             moved[1:] += count[:-1] * p
             count = moved
         density = norm.pdf((x - s[i]) / sigma) / sigma
-        total += terms.x[i] * np.sum(density * (discounts @ count)) * (x[1] - x[0])
+        total += terms.gains[i] * np.sum(density * (discounts @ count)) * (x[1] - x[0])
     return total * scale(terms)
 
 
@@ -92,7 +93,7 @@ def test_value_is_the_mean_over_noise(measure: DiscountedMeasure) -> None:
     ranked = labels[np.argsort(-noisy, axis=1)]
     terms = measure.terms(labels, Queries.from_sizes([10]))
     gains = measure.gains(ranked.ravel()).reshape(ranked.shape)
-    values = scale(terms) * (gains @ terms.table[:10])
+    values = scale(terms) * (gains @ terms.discounts[:10])
     error = values.std() / 1000
     assert abs(-bind(measure, labels).loss(s, 0.7)[0] - values.mean()) < 4 * error
 

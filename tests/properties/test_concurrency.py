@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 
 import reference
 from gbrank import GBRanker, LinearRanker, Queries, get_objective
-from gbrank.kernels import driver
+from gbrank.engine import driver
 from pool import FITS, QID, X, Y, digest, fit
 
 THREADS = 8

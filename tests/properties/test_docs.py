@@ -11,7 +11,7 @@ import gbrank.distributed
 import gbrank.extend
 import gbrank.plots
 from gbrank import GBRanker
-from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

@@ -96,8 +96,8 @@ def test_the_toys_are_right(toys: ModuleType, query: reference.Query) -> None:
         pytest.param("toytop", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
-def test_scratch_is_ones_own(toys: ModuleType, name: str) -> None:
-    """What a measure leaves in its scratch changes nothing, however lists are summed."""
+def test_work_arrays_are_ones_own(toys: ModuleType, name: str) -> None:
+    """What a measure leaves in its arrays changes nothing, however lists are summed."""
     measures = [toys.ToyFirst(), then(toys.ToyFirst, fill_with_nan)]
     if name == "separable":
         measures = [
@@ -158,7 +158,7 @@ def test_catalogue() -> None:
         page.split(f"\n## `{usage}`\n")[1].split("\n## ")[0]
         for page, usage in ((objectives_page(), "toytop:MEASURE"), (measures_page(), "toyfirst"))
     )
-    assert as_tex("−c Σ_i x_i softmax(s/σ)_i") in toytop
+    assert as_tex("−c Σ_i G_i softmax(s/σ)_i") in toytop
     assert "`toyfirst`" in toytop.split("Measures: ")[1].split("\n")[0]
     assert as_tex("y_1 / max y") in toyfirst
     assert "Trained by: `approx`, `lambda`, `noisy`, `smooth`, `toytop`." in toyfirst
@@ -262,21 +262,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbrank.kernels.contract import Swaps
-from gbrank.measures.measure import Measure, Terms
+from gbrank.engine.contract import Swaps, Terms
+from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
 
 
 def value(ranking):
     """Return the mean label of the documents that may be first."""
-    return ranking.scale * ranking.x[: ranking.last[0]].mean()
+    return ranking.scale * ranking.gains[: ranking.last[0]].mean()
 
 
 def row(ranking, i, stop, top, out):
     """Write the change when i and j swap ranks, averaged over ties."""
-    x, n = ranking.x, ranking.last[0]
+    gains, n = ranking.gains, ranking.last[0]
     for j in range(i + 1, stop):
-        out[j] = ranking.scale * abs(x[i] - x[j]) * ((i < n) + (j < n)) / n
+        out[j] = ranking.scale * abs(gains[i] - gains[j]) * ((i < n) + (j < n)) / n
 
 
 @register_measure
@@ -301,8 +301,7 @@ RELAXATION = '''
 
 from dataclasses import dataclass
 
-from gbrank.objectives.kernel_objective import MeasureObjective
-from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
 
@@ -310,7 +309,7 @@ def line(query, measure, parameters, gradient, curvature):
     """Return ½ Σ (s/σ − c x)² and its derivatives."""
     loss = 0.0
     for i in range(query.scores.size):
-        error = query.scores[i] / query.sigma - query.ranking.scale * query.ranking.x[i]
+        error = query.scores[i] / query.sigma - query.ranking.scale * query.ranking.gains[i]
         loss += 0.5 * error * error
         if gradient.size > 0:
             gradient[i] = error / query.sigma

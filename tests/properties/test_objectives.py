@@ -24,7 +24,7 @@ from gbrank import (
     list_measures,
     list_objectives,
 )
-from gbrank.kernels import driver
+from gbrank.engine import driver
 
 Vector = NDArray[np.float64]
 Pair = tuple[Vector, Vector]

@@ -11,8 +11,8 @@ import xgboost as xgb
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
 from gbrank.common.arrays import Vector
 from gbrank.measures.measure_registry import Metric
-from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective
+from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.schedules import Sigma
 
 

@@ -1,0 +1,98 @@
+"""How gbrank compiles kernels, the functions of measures, and readers of files."""
+
+import logging
+import threading
+import warnings
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, TypeAlias, cast
+
+import numba
+
+Function: TypeAlias = Callable[..., Any]
+
+# Sums may be reordered, so that loops are vectorised. NaN and infinity keep their meaning: the
+# driver's checks rely on it.
+FAST_MATH = {"nsz", "reassoc"}
+# What a first objective takes on a processor of today, the sort and the measure included.
+EXPECTED_SECONDS = 10
+
+
+def _compile(
+    function: Function, *signature: Any, fastmath: Any = FAST_MATH, **options: Any
+) -> Function:
+    if not_compiled := vars(numba.config)["DISABLE_JIT"]:
+        raise RuntimeError(
+            f"NUMBA_DISABLE_JIT must be 0 or not set, got {not_compiled}: gbrank's kernels run "
+            "compiled only."
+        )
+    njit: Any = partial(
+        numba.njit, *signature, nogil=True, error_model="numpy", fastmath=fastmath, **options
+    )
+    # Code loaded from disk imports its module by name, and a plugin's may have another one then.
+    if function.__module__.startswith("gbrank."):
+        try:
+            return cast(Function, njit(cache=True)(function))
+        except RuntimeError as error:
+            if "cannot cache" not in str(error):
+                raise
+            _warn_of_no_cache()
+    return cast(Function, njit()(function))
+
+
+@cache
+def _warn_of_no_cache() -> None:
+    """Say once that nothing can be stored."""
+    warnings.warn(
+        "compiled code cannot be stored, since neither the package's folder nor the user's cache "
+        "can be written: every process compiles anew. Set NUMBA_CACHE_DIR to a folder that can.",
+        stacklevel=2,
+    )
+
+
+def inline(function: Function) -> Function:
+    """Compile a helper that compiled functions call; its types are found at the call."""
+    return _compile(function, inline="always")
+
+
+def plain(function: Function) -> Function:
+    """Compile a function on its own, with sums in the order in which they are written.
+
+    Everything that loops call without inlining must be compiled like this. Each loop comes with a
+    copy of it, and which copy a process calls depends on what it compiled or loaded first: with
+    reordered sums, copies would differ in their last bits.
+    """
+    return _compile(function, fastmath=False, no_cfunc_wrapper=True)
+
+
+@cache
+def compiled(signature: Any, function: Function) -> Function:
+    """Compile a function that Python calls; later processes load gbrank's own from disk."""
+    return _told(function, signature, no_cfunc_wrapper=True)
+
+
+@cache
+def address(signature: Any, function: Function) -> int:
+    """Compile a function that compiled code calls by its address, and return that."""
+    (found,) = cast(Any, _told(function, signature, no_cpython_wrapper=True)).overloads.values()
+    return int(found.library.get_pointer_to_function(found.fndesc.llvm_cfunc_wrapper_name))
+
+
+def _told(function: Function, signature: Any, **options: Any) -> Function:
+    """Compile a function, and say so if it takes long."""
+    timer = threading.Timer(1.0, _tell_what_takes_long)
+    timer.start()
+    try:
+        return _compile(function, signature, **options)
+    finally:
+        timer.cancel()
+        timer.join()
+
+
+@cache
+def _tell_what_takes_long() -> None:
+    """Say so once in a process, by the logger "gbrank"."""
+    logging.getLogger("gbrank").warning(
+        "gbrank compiles for this machine: about %d seconds, once for each objective",
+        EXPECTED_SECONDS,
+    )

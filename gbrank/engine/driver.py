@@ -1,0 +1,265 @@
+"""The driver: runs one kernel over all queries, on all threads.
+
+It alone sorts documents, finds ties, applies weights, checks for non-finite results and puts them
+back into input order. A query's result depends neither on the thread that computes it nor on the
+order of its rows: documents reach the kernel sorted by score and then by label, and documents that
+agree in both get the same bits.
+"""
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numba import types
+from numba.core.errors import NumbaExperimentalFeatureWarning
+from numpy.typing import NDArray
+
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.interrupts import interrupts_held
+from gbrank.common.threads import usable_threads
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_keys, query_noise
+from gbrank.engine.compiling import Function, address, compiled
+from gbrank.engine.contract import SIGNATURES, MeasureFunctions, Program, Terms
+from gbrank.engine.query_loop import Documents, Outputs, Sorted, Work, loop_of
+from gbrank.engine.structures import carved, n_vectors, type_of
+
+# Below this many pairs a second thread costs more than it saves.
+PAIRS_PER_THREAD = 200_000
+
+T = TypeVar("T")
+
+
+class Pool(Generic[T]):
+    """A thread-safe pool of as many items as were ever in use at once.
+
+    A copy or a pickle starts empty.
+
+    Parameters
+    ----------
+    make : callable
+        Makes an item.
+    """
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._free: deque[T] = deque()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle how to make items, but no item."""
+        return Pool, (self._make,)
+
+    @contextmanager
+    def borrow(self) -> Iterator[T]:
+        """Lend an item, in the state in which it was given back."""
+        try:
+            lent = self._free.pop()
+        except IndexError:
+            lent = self._make()
+        try:
+            yield lent
+        finally:
+            self._free.append(lent)
+
+
+class Runner:
+    """Runs a program over its queries.
+
+    Parameters
+    ----------
+    program : Program
+    queries : Queries
+    n_jobs : int or None
+        Number of threads; None or −1 means all that this process may use.
+    """
+
+    def __init__(self, program: Program, queries: Queries, n_jobs: int | None = None) -> None:
+        terms = program.terms or Terms(program.labels)
+        if terms.discounts.size not in (0, queries.n_documents):
+            raise ValueError(
+                f"discounts must have one entry per document, {queries.n_documents}, or none, "
+                f"got {terms.discounts.size}."
+            )
+        self.queries = queries
+        self.n_jobs = n_jobs
+        self._order = _sorted_rows(program, queries)
+        self._documents = _documents(program.labels, terms, queries, self._order, program.tied)
+        # Arrays in input order are not needed again.
+        self.program = replace(program, labels=np.empty(0), terms=None)
+        # To allocate memory costs long lists more than to compute in it.
+        self._work = Pool(partial(_work_arrays, self.program, 1 + int(queries.sizes.max())))
+        self._rankings = Pool(partial(np.full, queries.n_documents, -1, np.int16))
+
+    @cached_property
+    def _loop(self) -> Function:
+        """The loop with the program's kernel in it."""
+        return _compiled_loop(self._documents, self.program)
+
+    @cached_property
+    def _functions(self) -> MeasureFunctions:
+        """The addresses of the measure's functions; 0 for one that it does not have."""
+        return MeasureFunctions(
+            *(
+                0 if own is None else address(signature, own)
+                for signature, own in zip(SIGNATURES, self.program.measure, strict=True)
+            )
+        )
+
+    @cached_property
+    def _keys(self) -> NDArray[np.uint64]:
+        return query_keys(self.queries.ids)
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.int64]:
+        """Split queries into one run per thread, of about equal numbers of pairs."""
+        cost = np.cumsum(self.queries.sizes.astype(np.float64) ** 2)
+        threads = min(usable_threads(self.n_jobs), 1 + int(cost[-1] / PAIRS_PER_THREAD))
+        inner = np.searchsorted(cost, cost[-1] * np.arange(1, threads) / threads)
+        return np.concatenate([[0], inner, [self.queries.n_queries]])
+
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the kernel's value of each query, shape (n_queries,)."""
+        nothing = np.empty(0)
+        outputs = Outputs(np.empty(self.queries.n_queries), nothing, nothing)
+        self._run(scores, sigma, round, nothing, outputs)
+        return outputs.values
+
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature of each document, times its weight, in input order."""
+        outputs = Outputs(np.empty(0), *np.empty((2, self.queries.n_documents)))
+        self._run(scores, sigma, round, weights, outputs)
+        return outputs.gradient, outputs.curvature
+
+    def _run(
+        self, scores: Vector, sigma: float, round: int, weights: Vector, outputs: Outputs
+    ) -> None:
+        program, bounds = self.program, self._bounds
+        loop, functions = self._loop, self._functions  # compiled here, before threads ask for them
+        documents = self._documents._replace(
+            scores=scores,
+            sigma=float(sigma),
+            noise=query_noise(self._keys, program.seed, round),
+            weights=weights,
+        )
+
+        def run(ranked: NDArray[np.int16], begin: int, end: int) -> int:
+            with self._work.borrow() as work, interrupts_held():
+                fault: int = loop(
+                    functions, program.parameters, documents, ranked, work, outputs, begin, end
+                )
+            return fault
+
+        with self._rankings.borrow() as ranked:
+            if len(bounds) == 2:
+                faults = [run(ranked, *bounds)]
+            else:
+                with ThreadPoolExecutor(len(bounds) - 1) as pool:
+                    faults = list(pool.map(partial(run, ranked), bounds[:-1], bounds[1:]))
+        if max(faults) >= 0:
+            raise self.fault(min(fault for fault in faults if fault >= 0), scores, sigma)
+
+    def documents_of(self, query: int) -> tuple[NDArray[np.signedinteger], Vector]:
+        """Return the rows of a query and their labels, in the order for equal scores."""
+        span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
+        kept = self._documents.singles if self._documents.singles.size else self._documents.doubles
+        return self._order[span], kept[0, span].astype(np.float64)
+
+    def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
+        """Return the error for a query whose results are not usable."""
+        return RuntimeError(
+            f"{self.place(query, sigma)} has a loss, gradient or curvature that is not finite, or "
+            "a negative curvature: all must be finite, and no curvature below 0"
+        )
+
+    def place(self, query: int, sigma: float) -> str:
+        """Return how messages describe a query."""
+        (name,) = self.queries.ids[query : query + 1].tolist()
+        return f"query {name!r} ({self.queries.sizes[query]} documents), sigma={sigma!r}"
+
+
+def _documents(
+    labels: Vector, terms: Terms, queries: Queries, order: NDArray[Any], tied: bool
+) -> Documents:
+    """Return all that is known of documents and queries; what a round brings is empty."""
+    columns = [labels] if terms.gains is labels else [labels, terms.gains]
+    nothing = np.empty(0)
+    constants = np.empty((queries.n_queries, len(terms.constants)))
+    for column, values in enumerate(terms.constants):
+        constants[:, column] = values
+    return Documents(
+        queries.offsets,
+        order,
+        nothing,
+        *_in_least_memory(np.stack([column[order] for column in columns])),
+        np.ones(queries.n_queries) if terms.scale is None else np.ascontiguousarray(terms.scale),
+        float(terms.cut),
+        constants,
+        _of_longest(terms.discounts, queries),
+        1.0,
+        np.empty(0, np.uint64),
+        nothing,
+        tied,
+    )
+
+
+def _work_arrays(program: Program, length: int) -> Work:
+    """Return the arrays of the loop, the kernel and the measure."""
+    return Work(
+        carved(Sorted, length, {}),
+        carved(program.work, program.lists * length, program.rows),
+        np.empty((n_vectors(program.memory), length)),
+    )
+
+
+def _compiled_loop(documents: Documents, program: Program) -> Function:
+    """Return the compiled loop with this kernel inlined: faster than a call by pointer."""
+    examples = (
+        MeasureFunctions(*(0 for _ in SIGNATURES)),
+        program.parameters,
+        documents,
+        np.empty(0, np.int16),
+        _work_arrays(program, 1),
+        Outputs(*np.empty((3, 0))),
+        0,
+        0,
+    )
+    with warnings.catch_warnings():  # functions as arguments are experimental, but tested
+        warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+        return compiled(types.int64(*map(type_of, examples)), loop_of(program.kernel))
+
+
+def _in_least_memory(values: Matrix) -> tuple[NDArray[np.float32], Matrix]:
+    """Return values in single precision if it holds them exactly, else in double; one is empty."""
+    with np.errstate(over="ignore"):
+        singles = np.ascontiguousarray(values, dtype=np.float32)
+    if np.array_equal(singles, values):
+        return singles, np.empty((len(values), 0))
+    return np.empty((len(values), 0), np.float32), np.ascontiguousarray(values)
+
+
+def _of_longest(discounts: Vector, queries: Queries) -> Vector:
+    """Return the discounts of the longest query if the others begin like them, else all."""
+    if discounts.size == 0:
+        return discounts
+    starts = queries.offsets[:-1]
+    longest = int(np.argmax(queries.sizes))
+    one = discounts[starts[longest] : queries.offsets[longest + 1]].copy()
+    place = np.arange(discounts.size) - np.repeat(starts, queries.sizes)
+    return one if np.array_equal(discounts, one[place]) else discounts
+
+
+def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.signedinteger]:
+    """Return the rows, query by query, in the order for equal scores."""
+    if program.order == "input":
+        return queries.order
+    key = program.labels if program.order == "ascending" else -program.labels
+    numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
+    return queries.order[np.lexsort((key[queries.order], numbers))]

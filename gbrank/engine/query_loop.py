@@ -1,0 +1,244 @@
+"""The compiled loop over queries, of which each kernel has a copy."""
+
+from functools import cache
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.engine.compiling import Function, inline, plain
+from gbrank.engine.contract import SIGNATURES, MeasureFunctions, Query, Ranking
+from gbrank.engine.sorting import LONG, rank, rank_again
+from gbrank.engine.structures import borrowed, caller_of, part
+
+SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
+
+functions_at: Any = caller_of(SIGNATURES)
+kernel: Any = None  # a placeholder: each copy of the loop has its own
+
+
+class Documents(NamedTuple):
+    """What is known of all documents and queries.
+
+    Parameters
+    ----------
+    offsets : ndarray of int, shape (n_queries + 1,)
+        Where each query begins in `order`.
+    order : ndarray of int, shape (n_documents,)
+        Rows, query by query, in the order for equal scores.
+    scores : ndarray, shape (n_documents,)
+        In input order.
+    singles, doubles : ndarray, shape (1 or 2, n_documents)
+        Labels, and gains if they are not the labels, in the order of `order`: in single precision
+        or in double; the other one is empty.
+    scale : ndarray, shape (n_queries,)
+    cut : float
+    constants : ndarray, shape (n_queries, columns)
+    discounts : ndarray
+        Those of all queries, or of the longest if the others begin like it, or none.
+    sigma : float
+    noise : ndarray of uint64, shape (n_queries,)
+    weights : ndarray, shape (n_documents,)
+        In input order; or empty.
+    tied : bool
+        Whether documents of equal score form blocks.
+    """
+
+    offsets: Positions
+    order: NDArray[np.signedinteger]
+    scores: Vector
+    singles: NDArray[np.float32]
+    doubles: Matrix
+    scale: Vector
+    cut: float
+    constants: Matrix
+    discounts: Vector
+    sigma: float
+    noise: NDArray[np.uint64]
+    weights: Vector
+    tied: bool
+
+
+class Sorted(NamedTuple):
+    """The query at hand, best score first, and what sorting it needs."""
+
+    scores: Vector
+    labels: Vector
+    gains: Vector
+    gradient: Vector
+    curvature: Vector
+    ranking: Positions  # which document of the query has each rank
+    rows: Positions
+    first: Positions
+    last: Positions
+    spare: Vector
+
+
+class Work(NamedTuple):
+    """The arrays that a thread works with: the loop's, the kernel's and the measure's."""
+
+    best_first: Sorted
+    kernel: Any
+    measure: Matrix
+
+
+class Outputs(NamedTuple):
+    """What is written: values of queries, or derivatives in input order; the others are empty."""
+
+    values: Vector
+    gradient: Vector
+    curvature: Vector
+
+
+def _loop(
+    addresses: MeasureFunctions,
+    parameters: Any,
+    documents: Documents,
+    ranked: NDArray[np.int16],
+    work: Work,
+    outputs: Outputs,
+    begin: int,
+    end: int,
+) -> int:
+    """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
+    measure = functions_at(addresses)
+    documents, work = borrowed(documents), borrowed(work)
+    outputs, ranked = borrowed(outputs), borrowed(ranked)
+    best_first = work.best_first
+    with_gradient = outputs.gradient.size > 0
+    for q in range(begin, end):
+        start = documents.offsets[q]
+        m = documents.offsets[q + 1] - start
+        take(start, m, documents, part(ranked, start, start + m), best_first)
+        query = query_of(q, start, m, documents, work)
+        gradient = part(best_first.gradient, 0, m if with_gradient else 0)
+        curvature = part(best_first.curvature, 0, m if with_gradient else 0)
+        for i in range(gradient.size):
+            gradient[i] = 0.0
+            curvature[i] = 0.0
+        loss = kernel(query, measure, parameters, gradient, curvature)
+        if not with_gradient:
+            if not np.isfinite(loss):
+                return q
+            outputs.values[q] = loss
+            continue
+        if documents.tied:
+            share_among_equals(query.scores, query.labels, gradient, curvature)
+        if not give(part(best_first.rows, 0, m), gradient, curvature, documents.weights, outputs):
+            return q
+    return -1
+
+
+@inline
+def query_of(q: int, start: int, m: int, documents: Documents, work: Work) -> Query:
+    """Return the query at hand, which `take` has sorted."""
+    own = work.best_first
+    place = start if documents.discounts.size == documents.order.size else 0
+    return Query(
+        part(own.scores, 0, m),
+        part(own.labels, 0, m),
+        Ranking(
+            part(own.gains, 0, m),
+            part(own.first, 0, m),
+            part(own.last, 0, m),
+            part(documents.discounts, place, place + min(m, documents.discounts.size)),
+            documents.scale[q],
+            documents.cut,
+            documents.constants[q],
+            work.measure,
+        ),
+        documents.sigma,
+        q,
+        documents.noise[q],
+        work.kernel,
+    )
+
+
+@plain
+def take(start: int, m: int, documents: Documents, before: NDArray[np.int16], own: Sorted) -> None:
+    """Write a query's scores, labels, gains, rows and ties, best score first.
+
+    `before` holds the ranking of the last time, and then that of now; −1 if there was none.
+    """
+    s, ranking = part(own.scores, 0, m), part(own.ranking, 0, m)
+    sorted_again = m < LONG and before[0] >= 0
+    if sorted_again:
+        for i in range(m):
+            ranking[i] = before[i]
+            s[i] = documents.scores[documents.order[start + ranking[i]]]
+        sorted_again = rank_again(s, ranking)
+    if not sorted_again:
+        for i in range(m):
+            s[i] = documents.scores[documents.order[start + i]]
+        rank(s, ranking, part(own.spare, 0, m), part(own.rows, 0, m))
+    if m < LONG:
+        for i in range(m):
+            before[i] = ranking[i]
+    for i in range(m):
+        place = start + ranking[i]
+        own.rows[i] = documents.order[place]
+        if documents.singles.size > 0:
+            own.labels[i] = documents.singles[0, place]
+            own.gains[i] = documents.singles[documents.singles.shape[0] - 1, place]
+        else:
+            own.labels[i] = documents.doubles[0, place]
+            own.gains[i] = documents.doubles[documents.doubles.shape[0] - 1, place]
+    for i in range(m):
+        own.first[i] = own.first[i - 1] if documents.tied and i > 0 and s[i] == s[i - 1] else i
+    for i in range(m - 1, -1, -1):
+        same = i + 1 < m and own.first[i + 1] == own.first[i]
+        own.last[i] = own.last[i + 1] if same else i + 1
+
+
+@plain
+def give(
+    rows: Positions, gradient: Vector, curvature: Vector, weights: Vector, outputs: Outputs
+) -> bool:
+    """Write a query's derivatives, weighted, to its rows; return False if they are not usable."""
+    for i in range(rows.size):
+        usable = np.isfinite(gradient[i]) and np.isfinite(curvature[i]) and curvature[i] >= 0
+        if not usable:
+            return False
+    for i in range(rows.size):
+        weight = weights[rows[i]] if weights.size > 0 else 1.0
+        outputs.gradient[rows[i]] = gradient[i] * weight
+        outputs.curvature[rows[i]] = max(curvature[i] * weight, SMALLEST_CURVATURE)
+    return True
+
+
+@plain
+def share_among_equals(s: Vector, labels: Vector, gradient: Vector, curvature: Vector) -> None:
+    """Give documents of equal score and label the mean of their derivatives."""
+    start = 0
+    while start < s.size:
+        end = start + 1
+        while end < s.size and s[end] == s[start] and labels[end] == labels[start]:
+            end += 1
+        if end > start + 1:
+            force = 0.0
+            bend = 0.0
+            for i in range(start, end):
+                force += gradient[i]
+                bend += curvature[i]
+            for i in range(start, end):
+                gradient[i] = force / (end - start)
+                curvature[i] = bend / (end - start)
+        start = end
+
+
+@cache
+def loop_of(own: Function) -> Function:
+    """Return a copy of the loop that calls this kernel, and is stored on disk beside it."""
+    code = own.__code__
+    name = f"{own.__name__}_loop"
+    copy = FunctionType(
+        _loop.__code__.replace(
+            co_filename=code.co_filename, co_firstlineno=code.co_firstlineno, co_name=name
+        ),
+        {**_loop.__globals__, "kernel": inline(own), "__name__": own.__module__},
+        name,
+    )
+    copy.__qualname__ = name
+    return copy

@@ -1,0 +1,125 @@
+"""The order of a query's documents by score, stable: equal scores keep their order."""
+
+import numpy as np
+
+from gbrank.common.arrays import Positions, Vector
+from gbrank.engine.compiling import inline, plain
+
+# From this many documents on, a radix sort is faster than to count what is before: measured.
+LONG = 120
+# How many moves by insertion, per document, cost as much as sorting anew.
+MOVES = 6
+DIGITS, BITS = 8, 8
+SIGN = np.uint64(1 << 63)
+
+
+@plain
+def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions) -> None:
+    """Sort scores in place, best first, and write to `ranking` where each of them was.
+
+    The leading digits order nearly all documents, and insertion the others; if it takes too many
+    moves, all digits do.
+    """
+    for i in range(s.size):
+        ranking[i] = i
+    # In any order, a document moves past a quarter of the others.
+    if s.size < 4 * MOVES and rank_again(s, ranking):
+        return
+    first = DIGITS // 2
+    while True:
+        _sort_by_digits(s, ranking, spare, spare_ranking, first)
+        if first > 0 and rank_again(s, ranking):
+            return
+        first = DIGITS // 2 - first
+
+
+@plain
+def rank_again(s: Vector, ranking: Positions) -> bool:
+    """Sort scores by insertion, best first, in place, as `rank` does.
+
+    They come in the order of an earlier ranking, which is in `ranking`: from one round of boosting
+    to the next, a short list changes little. Return False if it took too many moves.
+    """
+    left = MOVES * s.size
+    for i in range(1, s.size):
+        score = s[i]
+        place = ranking[i]
+        j = i
+        while j > 0 and (s[j - 1] < score or (s[j - 1] == score and ranking[j - 1] > place)):
+            s[j] = s[j - 1]
+            ranking[j] = ranking[j - 1]
+            j -= 1
+        s[j] = score
+        ranking[j] = place
+        left -= i - j
+        if left < 0:
+            return False
+    return True
+
+
+@inline
+def rank_by_counting(s: Vector, ranking: Positions) -> None:
+    """Write the place of the score of each rank, best first; for short lists in any order.
+
+    A document's rank is the number of scores before it. To compare them as vectors costs less than
+    to sort, up to `LONG` of them.
+    """
+    for i in range(s.size):
+        own = s[i]
+        before = 0
+        # Unsigned indices need no wrap-around check, so that the loops vectorise.
+        for j in range(np.uintp(0), np.uintp(i)):
+            before += 1 if s[j] >= own else 0
+        for j in range(np.uintp(i + 1), np.uintp(s.size)):
+            before += 1 if s[j] > own else 0
+        ranking[before] = i
+
+
+@inline
+def _to_keys(bits: Vector) -> None:
+    """Turn the bits of floats into integers that are smaller where floats are larger."""
+    for i in range(bits.size):
+        if bits[i] == SIGN:  # −0 is 0
+            bits[i] = np.uint64(0)
+        # As integers, the bits of positive floats rise with the float, those of negative ones fall.
+        if bits[i] < SIGN:
+            bits[i] = ~bits[i] ^ SIGN
+
+
+@inline
+def _from_keys(bits: Vector) -> None:
+    """Turn integers back into the bits of floats."""
+    for i in range(bits.size):
+        if bits[i] < SIGN:
+            bits[i] = ~bits[i] ^ SIGN
+
+
+@inline
+def _sort_by_digits(
+    s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions, first: int
+) -> None:
+    """Sort scores by half of their digits, from `first` on, the least significant first."""
+    keys, spare_keys = s.view(np.uint64), spare.view(np.uint64)
+    _to_keys(keys)
+    mask = np.uint64((1 << BITS) - 1)
+    starts = np.zeros((DIGITS // 2, 1 << BITS), np.int64)
+    for i in range(keys.size):
+        for d in range(DIGITS // 2):
+            starts[d, np.int64((keys[i] >> np.uint64(BITS * (first + d))) & mask)] += 1
+    for d in range(DIGITS // 2):
+        total = 0
+        for b in range(starts.shape[1]):
+            count = starts[d, b]
+            starts[d, b] = total
+            total += count
+    for d in range(DIGITS // 2):
+        for i in range(keys.size):
+            digit = np.int64((keys[i] >> np.uint64(BITS * (first + d))) & mask)
+            place = starts[d, digit]
+            starts[d, digit] += 1
+            spare_keys[place] = keys[i]
+            spare_ranking[place] = ranking[i]
+        # Half of the digits is an even number: the sorted keys end in the array they came in.
+        keys, spare_keys = spare_keys, keys
+        ranking, spare_ranking = spare_ranking, ranking
+    _from_keys(s.view(np.uint64))

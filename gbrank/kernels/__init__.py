@@ -1,6 +1,0 @@
-"""Compiled loops over one query, and the one driver that runs them over all queries.
-
-Everything here sees arrays only. A *kernel* handles one query, whose documents are in rank order,
-best first; `contract` says what it is given. The driver compiles a copy of its loop for each
-kernel; the functions of measures are passed to it as pointers.
-"""

@@ -1,0 +1,536 @@
+"""Sums over all pairs of a list in quasi-linear time, by sweeps over the sorted scores.
+
+For scores s_i ≥ s_j and u = exp(−(s_i − s_j)/σ) ≤ 1, what a logistic pair needs is a function of u
+that is smooth on [0, 1], so that a polynomial Σ_n c_n u^n replaces it, and u^n is a product of a
+factor of i and a factor of j. A sweep along the list keeps Σ_j w_j u_j^n for each n, from which
+the sum of every document follows. Factors are relative to an anchor that moves along, so that
+nothing overflows; sums of what is far behind fade away.
+
+Where the sign or the size of a pair's weight depends on which document has the larger x, the list
+is divided by x.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.engine.compiling import inline, plain
+from gbrank.engine.contract import SeparableDelta
+from gbrank.engine.structures import n_vectors, part, unpack
+from gbrank.numerics.division import order_by, partition, parts_of
+from gbrank.numerics.logistic import exponentials, is_wide, row_exponentials
+
+TERMS = 16
+# The largest distance from an anchor to its documents, in σ, so that no power grows large.
+FARTHEST = 1.0
+# Parts of a list with fewer documents are summed pair by pair.
+SMALL = 256
+
+
+def _polynomial(function: Callable[[Vector], Vector], zeros: int = 1) -> Vector:
+    """Return the coefficients of u^zeros times a polynomial that interpolates a function.
+
+    Nodes are the extrema of a Chebyshev polynomial on [0, 1], both ends included.
+    """
+    degree = TERMS - 1 - zeros
+    nodes = 0.5 - 0.5 * np.cos(np.pi * np.arange(degree + 1) / degree)
+    fit = Polynomial.fit(nodes, function(nodes), degree, domain=[0, 1])
+    return np.concatenate([np.zeros(zeros), fit.convert().coef])
+
+
+# Functions of u, with p = 1/(1 + u): first the coefficients of powers of u, exact at u = 0 and to
+# rounding at u = 1; then those of 1, 1 − p, p (1 − p), p (1 − p)² and −log p themselves.
+_ONE, _WRONG, _SLOPE, _STEEP, _LOSS = np.hstack(
+    [
+        [
+            np.eye(TERMS)[0],
+            _polynomial(lambda u: 1 / (1 + u)),
+            _polynomial(lambda u: (1 + u) ** -2),
+            _polynomial(lambda u: (1 + u) ** -3, zeros=2),
+            _polynomial(lambda u: np.log1p(u + 1e-300) / (u + 1e-300)),
+        ],
+        np.eye(5),
+    ]
+)
+_RIGHT = _ONE - _WRONG
+
+# What a document below, and one above, adds to a document's soft rank; and the slope of that.
+LOGISTIC = np.stack([_WRONG, _RIGHT])
+LOGISTIC_SLOPE = np.stack([_SLOPE, _SLOPE])
+# Force and curvature of a pair of weight 1, each in the right order, then in the wrong one; for
+# `PAIR_CHANCES` the slope of its chance to be in the right order, and the chance itself.
+PAIR_FORCES = np.stack([_WRONG, _RIGHT, _SLOPE, _SLOPE])
+PAIR_CHANCES = np.stack([_SLOPE, _SLOPE, _RIGHT, _WRONG])
+PAIR_LOSSES = np.stack([_LOSS, _LOSS, 0 * _LOSS, 0 * _LOSS])
+RANK_FORCES = np.stack([_SLOPE, _SLOPE, _SLOPE - _STEEP, _STEEP])
+
+
+@inline
+def add_sums(
+    s: Vector, sigma: float, first: Positions, weights: Vector, terms: Matrix, out: Vector
+) -> None:
+    """Add Σ_{j ≠ i} w_j f(u) to each out[i]; f is ``terms[0]`` for j below i, else ``terms[1]``.
+
+    Tied documents of equal weight get the same bits.
+    """
+    m = s.size
+    sums = np.empty((1, TERMS))
+    powers = np.empty(TERMS)
+    for above in range(2):
+        for n in range(TERMS):
+            sums[0, n] = 0.0
+        anchor = s[0 if above else m - 1]
+        start = 0
+        while start < m:
+            head = start if above else m - 1 - start
+            gap = abs(anchor - s[head]) / sigma
+            if gap > FARTHEST:
+                _fade(np.exp(-gap), sums, powers)
+                anchor = s[head]
+                gap = 0.0
+            factor = np.exp(-gap)
+            fill_powers(factor, powers)
+            total = 0.0
+            for n in range(np.uintp(TERMS)):
+                total += terms[above, n] * sums[0, n] * powers[n]
+            end = start
+            tied = 0.0
+            while end < m and first[end if above else m - 1 - end] == first[head]:
+                tied += weights[end if above else m - 1 - end]
+                end += 1
+            for t in range(start, end):
+                i = t if above else m - 1 - t
+                out[i] += total
+                if end > start + 1:
+                    out[i] += 0.5 * (tied - weights[i]) * _at_one(terms, above)
+            fill_powers(1.0 / factor, powers)
+            for n in range(np.uintp(TERMS)):
+                sums[0, n] += tied * powers[n]
+            start = end
+
+
+class PairWeights(NamedTuple):
+    """What pairs weigh in a sweep: 1 or |x_i − x_j|, times the rest of their delta if `separable`.
+
+    In a tuple, since numba would compile the sweep anew for each constant flag.
+    """
+
+    unit: bool
+    separable: bool
+
+
+class SweepWork(NamedTuple):
+    """The work arrays of `sweep_pairs`: the lists of `division`, and each document's factor."""
+
+    members: Positions
+    spare: Positions
+    ordered: Vector
+    anchors: Vector
+    factors: Vector
+
+
+class Pairs(NamedTuple):
+    """The pairs that a sweep adds up: what is known of documents, and what is added where."""
+
+    s: Vector
+    sigma: float
+    first: Positions
+    x: Vector
+    weights: PairWeights
+    delta: SeparableDelta
+    terms: Matrix
+    gradient: Vector
+    curvature: Vector
+
+
+@plain
+def sweep_pairs(
+    s: Vector, sigma: float, first: Positions, x: Vector, weights: PairWeights,
+    delta: SeparableDelta, terms: Matrix, work: SweepWork, gradient: Vector, curvature: Vector,
+) -> float:  # fmt: skip
+    """Add the forces and curvatures of all pairs of different x, in units of σ.
+
+    A pair pushes its document of larger x up (its gradient down), and the other one down. Force
+    and curvature of weight 1 are polynomials in u: rows of `terms`, for pairs in the right order
+    (0 and 2) and in the wrong order (1 and 3).
+
+    Where there is no gradient, return the sum of the forces, plus the weighted gaps of pairs in
+    wrong order.
+    """
+    m = s.size
+    pairs = Pairs(s, sigma, first, x, weights, delta, terms, gradient, curvature)
+    members, spare = part(work.members, 0, m), part(work.spare, 0, m)
+    ordered, factors = part(work.ordered, 0, m), part(work.factors, 0, m)
+    order_by(part(x, 0, m), ordered, members, factors, spare)
+    for p in range(m):
+        anchor = work.anchors[p - 1] if p > 0 else s[0]
+        work.anchors[p] = s[p] if (anchor - s[p]) / sigma > FARTHEST else anchor
+        factors[p] = np.exp((s[p] - work.anchors[p]) / sigma)
+    total = 0.0
+    for begin, middle, end in parts_of(ordered, SMALL):
+        documents = part(members, begin, end)
+        if end - begin <= SMALL:
+            total += _sum_small(documents, pairs)
+            continue
+        cut = ordered[middle]
+        centre = 0.5 * ordered[middle - 1] + 0.5 * cut
+        for above in range(2 if gradient.size > 0 else 1):
+            total += _sweep(Side(above > 0, cut, centre), documents, pairs, work)
+        partition(documents, x, cut, spare)
+    return total
+
+
+class SmallPart(NamedTuple):
+    """Documents of a small part, best first, and the pairs of one of them with those below it.
+
+    Arrays are at a constant distance, so that loops vectorise.
+    """
+
+    scores: Vector
+    values: Vector
+    heads: Vector
+    lower: Vector
+    forces: Vector
+    curvatures: Vector
+    up: Vector
+    down: Vector
+    powers: Vector
+    rights: Vector
+    weight: Vector
+    force: Vector
+    second: Vector
+
+
+SMALL_ROWS = n_vectors(SmallPart)
+
+
+@inline
+def _sum_small(members: Positions, pairs: Pairs) -> float:
+    """Add the pairs of a few documents, pair by pair."""
+    size = members.size
+    small = unpack(np.empty((SMALL_ROWS, SMALL)), SmallPart)
+    for t in range(size):
+        p = members[t]
+        small.scores[t] = pairs.s[p]
+        small.values[t] = pairs.x[p]
+        small.heads[t] = pairs.first[p]
+        small.lower[t] = pairs.delta.lower[p] if pairs.weights.separable else 0.0
+        small.forces[t] = 0.0
+        small.curvatures[t] = 0.0
+    scores = part(small.scores, 0, size)
+    wide = is_wide(scores, pairs.sigma)
+    exponentials(scores, pairs.sigma, small.up, small.down)
+    total = 0.0
+    for i in range(size - 1):
+        scale = row_exponentials(i, wide, scores, pairs.sigma, small.up, small.down)
+        _weigh_row(i, members[i], size, scale, pairs, small)
+        if pairs.gradient.size == 0:
+            total = _row_losses(i, size, pairs, small, total)
+        else:
+            _add_row_forces(i, size, small)
+    if pairs.gradient.size > 0:
+        for t in range(size):
+            pairs.gradient[members[t]] += small.forces[t]
+            pairs.curvature[members[t]] += small.curvatures[t]
+    return total
+
+
+@inline
+def _weigh_row(i: int, p: int, size: int, scale: float, pairs: Pairs, small: SmallPart) -> None:
+    """Write weight, force and curvature of the pairs of a document with those below it."""
+    terms, (unit, separable) = pairs.terms, pairs.weights
+    value, head = small.values[i], small.heads[i]
+    upper = pairs.delta.upper[p] if separable else 1.0
+    share = pairs.delta.share[p] if separable else 0.0
+    inside = pairs.delta.inside[p] if separable else 1.0
+    # Unsigned indices need no wrap-around check, so that the loops vectorise.
+    for j in range(np.uintp(i + 1), np.uintp(size)):
+        difference = value - small.values[j]
+        small.rights[j] = 1.0 if difference > 0 else 0.0
+        small.weight[j] = (1.0 if unit and difference != 0 else abs(difference)) * (
+            inside if small.heads[j] == head else upper + share * small.lower[j]
+        )
+        small.powers[j] = small.up[j] * scale
+    for j in range(np.uintp(i + 1), np.uintp(size)):
+        in_order = small.rights[j] > 0
+        u = small.powers[j]
+        right = _at(terms, 0, u)
+        wrong = _at(terms, 1, u)
+        small.force[j] = right if in_order else wrong
+        right = _at(terms, 2, u)
+        wrong = _at(terms, 3, u)
+        small.second[j] = right if in_order else wrong
+
+
+@inline
+def _row_losses(i: int, size: int, pairs: Pairs, small: SmallPart, total: float) -> float:
+    """Return `total` and the losses of the pairs of a document with those below it."""
+    for j in range(np.uintp(i + 1), np.uintp(size)):
+        gap = (small.scores[i] - small.scores[j]) / pairs.sigma
+        loss = small.force[j] + pairs.terms[0, TERMS + 4] * np.log1p(small.powers[j])
+        total += small.weight[j] * (loss if small.rights[j] > 0 else loss + gap)
+    return total
+
+
+@inline
+def _add_row_forces(i: int, size: int, small: SmallPart) -> None:
+    """Add the pairs of a document with those below it."""
+    own_force = 0.0
+    own_curvature = 0.0
+    for j in range(np.uintp(i + 1), np.uintp(size)):
+        pull = small.weight[j] * small.force[j]
+        signed = pull if small.rights[j] > 0 else -pull
+        own_force -= signed
+        small.forces[j] += signed
+        added = small.weight[j] * small.second[j]
+        own_curvature += added
+        small.curvatures[j] += added
+    small.forces[i] += own_force
+    small.curvatures[i] += own_curvature
+
+
+@inline
+def _at(terms: Matrix, row: int, u: float) -> float:
+    """Evaluate a row of `terms` at u, without its multiple of −log p."""
+    p = 1.0 / (1.0 + u)
+    wrong = u * p
+    slope = wrong * p
+    plain = terms[row, TERMS:]
+    return plain[0] + plain[1] * wrong + plain[2] * slope + plain[3] * slope * wrong
+
+
+class Side(NamedTuple):
+    """Which pairs a sweep adds to each document: with those above it, or below, in the other half.
+
+    Documents of x ≥ `cut` are one half; `centre` is between the halves.
+    """
+
+    above: bool
+    cut: float
+    centre: float
+
+
+class Passed(NamedTuple):
+    """Sums over the documents that a sweep has passed, a row for each half and stream.
+
+    With d = |x − centre| a weight |x_i − x_j| is d_i + d_j, so that each half has a row for the
+    factors of documents and one for factors times d; if pairs are separable, two of both, as
+    documents have two factors. `reaches` has the logarithms of powers, for losses; the last two
+    count the documents of a tied block, by halves.
+    """
+
+    sums: Matrix
+    reaches: Vector
+    powers: Vector
+    tied_count: Vector
+    tied_reach: Vector
+
+
+@inline
+def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> float:
+    """Add to each document its pairs on one side; those in a tied block are with those below."""
+    size, above, first = members.size, side.above, pairs.first
+    streams = 4 if pairs.weights.separable else 2
+    passed = Passed(
+        np.zeros((2 * streams, TERMS)), np.zeros(2 * streams), np.empty(TERMS), np.empty(2),
+        np.empty(2),
+    )  # fmt: skip
+    total = 0.0
+    anchor = work.anchors[_member(0, above, members)]
+    start = 0
+    while start < size:
+        head = _member(start, above, members)
+        if work.anchors[head] != anchor:
+            _move_anchor(abs(anchor - work.anchors[head]) / pairs.sigma, pairs, passed)
+            anchor = work.anchors[head]
+        end = start + 1
+        while end < size and first[_member(end, above, members)] == first[head]:
+            end += 1
+        tied = end - start > 1 and not above
+        if tied:
+            _count_tied(start, end, side, members, pairs, passed)
+        factor = work.factors[head]
+        inverse = 1.0 / factor
+        fill_powers(factor if above else inverse, passed.powers)
+        for t in range(start, end):
+            p = _member(t, above, members)
+            total = _add_passed(p, tied, side, pairs, work.factors, passed, total)
+        fill_powers(inverse if above else factor, passed.powers)
+        for t in range(start, end):
+            _pass(_member(t, above, members), side, pairs, work.factors, passed)
+        start = end
+    return total
+
+
+@inline
+def _member(t: int, above: bool, members: Positions) -> int:
+    """Return the t-th document of a sweep: from the best down, or from the worst up."""
+    return members[t if above else members.size - 1 - t]
+
+
+@inline
+def _move_anchor(gap: float, pairs: Pairs, passed: Passed) -> None:
+    """Make all sums relative to an anchor that is farther by `gap`."""
+    _fade(np.exp(-gap), passed.sums, passed.powers)
+    if pairs.gradient.size == 0:
+        for c in range(passed.reaches.size):
+            if passed.sums[c, 0] != 0:
+                passed.reaches[c] += gap * passed.sums[c, 0]
+
+
+@inline
+def _count_tied(
+    start: int, end: int, side: Side, members: Positions, pairs: Pairs, passed: Passed
+) -> None:
+    """Count the documents of a tied block, and sum their d, by halves."""
+    for own in range(2):
+        passed.tied_count[own] = 0.0
+        passed.tied_reach[own] = 0.0
+    for t in range(start, end):
+        p = _member(t, side.above, members)
+        own = 1 if pairs.x[p] >= side.cut else 0
+        passed.tied_count[own] += 1.0
+        passed.tied_reach[own] += _distance(p, side, pairs)
+
+
+@inline
+def _distance(p: int, side: Side, pairs: Pairs) -> float:
+    """Return d, with which a pair of both halves weighs d_i + d_j."""
+    return 0.5 if pairs.weights.unit else abs(pairs.x[p] - side.centre)
+
+
+@inline
+def _add_passed(
+    p: int, tied: bool, side: Side, pairs: Pairs, factors: Vector, passed: Passed, total: float
+) -> float:
+    """Add to a document its pairs with those passed; or return `total` and their losses."""
+    better = np.uintp(pairs.x[p] >= side.cut)
+    wrong = better if side.above else np.uintp(1) - better
+    force, second = _forces_of_passed(p, better, wrong, side, pairs, passed)
+    if tied:
+        other = 0 if better else 1
+        d = _distance(p, side, pairs)
+        weight = d * passed.tied_count[other] + passed.tied_reach[other]
+        if pairs.weights.separable:
+            weight *= pairs.delta.inside[p]
+        if pairs.gradient.size == 0:
+            weight *= 0.5  # both documents of the pair count it
+        force += weight * _at_one(pairs.terms, 0)
+        second += weight * _at_one(pairs.terms, 2)
+    if pairs.gradient.size > 0:
+        pairs.gradient[p] += (1.0 - 2.0 * better) * force
+        pairs.curvature[p] += second
+        return total
+    total += force
+    return _add_gaps(p, better, np.log(factors[p]), side, pairs, passed, total) if wrong else total
+
+
+@inline
+def _forces_of_passed(
+    p: int, better: int, wrong: int, side: Side, pairs: Pairs, passed: Passed
+) -> tuple[float, float]:
+    """Return force and curvature of a document's pairs with those passed."""
+    d = _distance(p, side, pairs)
+    forces, curvatures = pairs.terms[wrong], pairs.terms[np.uintp(2) + wrong]
+    row = _first_row(np.uintp(1) - better, pairs)
+    one, two = passed.sums[row], passed.sums[row + np.uintp(1)]
+    powers = passed.powers
+    force = 0.0
+    second = 0.0
+    if pairs.weights.separable:
+        a, b = _factors_beside(p, side, pairs)
+        three, four = passed.sums[row + np.uintp(2)], passed.sums[row + np.uintp(3)]
+        for n in range(np.uintp(TERMS)):
+            term = a * (d * one[n] + two[n]) + b * (d * three[n] + four[n])
+            term *= powers[n]
+            force += forces[n] * term
+            second += curvatures[n] * term
+    else:
+        for n in range(np.uintp(TERMS)):
+            term = powers[n] * (d * one[n] + two[n])
+            force += forces[n] * term
+            second += curvatures[n] * term
+    return force, second
+
+
+@inline
+def _first_row(better: Any, pairs: Pairs) -> Any:
+    """Return where the sums over a half begin."""
+    return better * np.uintp(4 if pairs.weights.separable else 2)
+
+
+@inline
+def _factors_beside(p: int, side: Side, pairs: Pairs) -> tuple[float, float]:
+    """Return a document's two factors on sums over the documents of the other half."""
+    delta = pairs.delta
+    return (1.0, delta.lower[p]) if side.above else (delta.upper[p], delta.share[p])
+
+
+@inline
+def _add_gaps(
+    p: int, better: int, gap: float, side: Side, pairs: Pairs, passed: Passed, total: float
+) -> float:
+    """Return `total` and the weighted gaps of a document to those passed, in wrong order."""
+    d, row = _distance(p, side, pairs), _first_row(np.uintp(1) - better, pairs)
+    a = b = 1.0
+    if pairs.weights.separable:
+        a, b = _factors_beside(p, side, pairs)
+    for c in range(0, 4 if pairs.weights.separable else 2, 2):
+        factor = a if c == 0 else b
+        total += factor * gap * (d * passed.sums[row + c, 0] + passed.sums[row + c + 1, 0])
+        total += factor * (d * passed.reaches[row + c] + passed.reaches[row + c + 1])
+    return total
+
+
+@inline
+def _pass(p: int, side: Side, pairs: Pairs, factors: Vector, passed: Passed) -> None:
+    """Add a document to the sums over its half."""
+    d = _distance(p, side, pairs)
+    separable, delta = pairs.weights.separable, pairs.delta
+    first_row = _first_row(np.uintp(pairs.x[p] >= side.cut), pairs)
+    for c in range(0, 4 if separable else 2, 2):
+        factor = 1.0
+        if separable and side.above:
+            factor = delta.upper[p] if c == 0 else delta.share[p]
+        elif separable and c > 0:
+            factor = delta.lower[p]
+        row = first_row + np.uintp(c)
+        one = passed.sums[row]
+        two = passed.sums[row + np.uintp(1)]
+        for n in range(np.uintp(TERMS)):
+            one[n] += factor * passed.powers[n]
+            two[n] += factor * d * passed.powers[n]
+        if pairs.gradient.size == 0:
+            gap = np.log(factors[p])
+            passed.reaches[row] -= factor * gap
+            passed.reaches[row + np.uintp(1)] -= factor * d * gap
+
+
+@inline
+def _at_one(terms: Matrix, row: int) -> float:
+    """Return the polynomial of a row at u = 1."""
+    total = 0.0
+    for n in range(TERMS):
+        total += terms[row, n]
+    return total
+
+
+@inline
+def fill_powers(u: float, powers: Vector) -> None:
+    """Write u^n."""
+    powers[0] = 1.0
+    powers[1] = u
+    for n in range(2, TERMS):
+        powers[n] = powers[n >> 1] * powers[n - (n >> 1)]
+
+
+@inline
+def _fade(u: float, sums: Matrix, powers: Vector) -> None:
+    """Multiply column n by u^n: the anchor moves."""
+    fill_powers(u, powers)
+    for c in range(sums.shape[0]):
+        for n in range(np.uintp(TERMS)):
+            sums[c, n] *= powers[n]

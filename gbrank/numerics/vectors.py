@@ -1,0 +1,77 @@
+"""Vectors of a query: sums and checks, and from derivatives by s/σ to derivatives by the score s.
+
+NumPy's own sum would add in another order in each loop.
+"""
+
+from gbrank.common.arrays import Vector
+from gbrank.engine.compiling import inline
+
+SMALLEST, LARGEST = 1e-300, 1e300
+
+# The longest Newton step of logistic losses, in units of σ: far beyond what training meets.
+LONGEST_STEP = 1e3
+
+
+@inline
+def sum_of(values: Vector) -> float:
+    """Return the sum."""
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+@inline
+def all_alike(gains: Vector) -> bool:
+    """Say whether all documents are worth the same, so that there is nothing to rank."""
+    for p in range(1, gains.size):
+        if gains[p] != gains[0]:
+            return False
+    return True
+
+
+@inline
+def bound_steps(longest: float, gradient: Vector, curvature: Vector) -> None:
+    """Raise curvatures so that no document's Newton step is above `longest`, in units of σ.
+
+    Where a logistic function or a softmax saturates, curvature vanishes faster than the gradient,
+    and steps would have no bound.
+    """
+    for i in range(gradient.size):
+        curvature[i] = max(curvature[i], abs(gradient[i]) / longest)
+
+
+@inline
+def size_as_curvature(gradient: Vector, curvature: Vector) -> None:
+    """Write curvatures |gradient| plus its mean, with which no step is longer than 1.
+
+    This is for losses that are not convex.
+    """
+    mean = 0.0
+    for i in range(gradient.size):
+        mean += abs(gradient[i]) / gradient.size
+    for i in range(gradient.size):
+        curvature[i] = abs(gradient[i]) + mean
+
+
+@inline
+def to_score_units(sigma: float, gradient: Vector, curvature: Vector) -> None:
+    """Divide the gradient by σ and the curvature by σ², in place, clipped against overflow."""
+    slope = 1.0 / sigma
+    multiply(slope, slope * slope, gradient, curvature)
+
+
+@inline
+def multiply(on_gradient: float, on_curvature: float, gradient: Vector, curvature: Vector) -> None:
+    """Multiply gradient and curvature by their factors, in place, clipped against overflow.
+
+    If one gradient would overflow, the factor is smaller for all: they still sum to zero.
+    """
+    longest = 1.0
+    for i in range(gradient.size):
+        longest = max(longest, abs(gradient[i]))
+    on_gradient = min(on_gradient, LARGEST / longest)
+    on_curvature = min(max(on_curvature, SMALLEST), LARGEST)
+    for i in range(gradient.size):
+        gradient[i] *= on_gradient
+        curvature[i] = min(curvature[i] * on_curvature, LARGEST)

@@ -1,0 +1,461 @@
+"""NoisyLambdaRank, the default: logistic pairs weighted by what swaps change in noisy rankings."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.common.checks import check_number
+from gbrank.data.queries import Queries
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import MeasureFunctions, Program, Query, Ranking, SeparableDelta
+from gbrank.engine.sorting import LONG, rank, rank_by_counting
+from gbrank.engine.structures import part
+from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
+from gbrank.numerics.noise import stratified, stratum
+from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
+from gbrank.objectives.objective import Facts, MeasureObjective
+from gbrank.objectives.objective_registry import register_objective
+
+# By default, lists of more than `WHOLE` documents take pairs of the first `TOP`, others all pairs:
+# so lists of 100,000 documents take at most twice the time per document of lists of 300.
+WHOLE, TOP = 700, 192
+# exp(NARROW) is finite: within so many σ, pairs may be taken in any order.
+NARROW = 700.0
+# Long lists are processed in blocks that stay in the processor's cache.
+BLOCK = 1024
+
+
+class Draw(NamedTuple):
+    """What drawing a noisy ranking works with."""
+
+    keys: Vector
+    spare: Vector
+    spare_places: Positions
+    places: Positions  # of the document of each noisy rank
+
+
+class NoisyParameters(NamedTuple):
+    """The parameters of the kernels.
+
+    Parameters
+    ----------
+    draws : int
+        Number of noisy rankings.
+    top : int
+        Pairs need one document among the first `top` of the noisy ranking,
+    whole : int
+        in lists of more than `whole` documents.
+    by_row : bool
+        Whether the measure gives swap deltas by `row` only, and no separable ones.
+    """
+
+    draws: int
+    top: int
+    whole: int
+    by_row: bool
+
+
+class Documents(NamedTuple):
+    """What sums over pairs need of documents, in any order, and where derivatives are added."""
+
+    scores: Vector
+    labels: Vector
+    gains: Vector
+    up: Vector
+    down: Vector
+    forces: Vector
+    curvatures: Vector
+
+
+class WholeListWork(NamedTuple):
+    """The work arrays of `noisy_whole_lists`; `worth` has a row for each draw, and one more."""
+
+    delta: SeparableDelta
+    first: Positions
+    last: Positions
+    weights: Vector
+    up: Vector
+    down: Vector
+    draw: Draw
+    position: Positions
+    by_label: Documents
+    worth: Matrix
+
+
+def noisy_whole_lists(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: NoisyParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum all pairs of a list, each weighted by its mean delta over the draws."""
+    return over_ranks(query, measure, parameters.draws, query.work, gradient, curvature)
+
+
+@inline
+def over_ranks(
+    query: Query,
+    measure: MeasureFunctions,
+    draws: int,
+    work: WholeListWork,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Go through all pairs once.
+
+    The delta must be |G_a − G_b| |D_a − D_b|, D a function of the rank alone. Documents of a long
+    list are taken label by label, so that pairs of one label are left out.
+    """
+    s, gains, sigma = query.scores, query.ranking.gains, query.sigma
+    m = s.size
+    wide = is_wide(s, sigma)
+    grouped = m >= LONG and (s[0] - s[m - 1]) / sigma <= NARROW
+    measure.separable(untied(query.ranking, gains, work.first, work.last), m, work.delta)
+    exponentials(s, sigma, work.up, work.down)
+    place_documents(grouped, query.labels, work.position, work.draw)
+    for draw in range(draws):
+        draw_ranking(query, draw, draws, wide, work.down, work.draw)
+        for r in range(m):
+            place = work.position[work.draw.places[r]]
+            work.worth[draw, place] = work.delta.upper[r] / draws
+    for i in range(m):
+        work.worth[draws, i] = 0.0  # the partner of the last draw, if draws are odd
+    documents = Documents(s, query.labels, gains, work.up, work.down, gradient, curvature)
+    if grouped:
+        documents = moved(documents, work.position, work.by_label)
+    loss = sum_pairs(grouped, wide, sigma, draws, documents, work)
+    if grouped:
+        for i in range(gradient.size):
+            gradient[i] = documents.forces[work.position[i]]
+            curvature[i] = documents.curvatures[work.position[i]]
+    if gradient.size > 0:
+        bound_steps(LONGEST_STEP, gradient, curvature)
+        to_score_units(sigma, gradient, curvature)
+    return loss
+
+
+@inline
+def sum_pairs(
+    grouped: bool, wide: bool, sigma: float, draws: int, documents: Documents, work: WholeListWork
+) -> float:
+    """Add all pairs, in units of σ, or return their loss."""
+    s, labels, gains = documents.scores, documents.labels, documents.gains
+    weights, m = work.weights, documents.scores.size
+    loss = 0.0
+    begin = 0
+    for i in range(m - 1):
+        begin = max(begin, i + 1)
+        while grouped and begin < m and labels[begin] == labels[i]:
+            begin += 1
+        for draw in range(0, draws, 2):  # two at a time, which costs little more than one
+            one, other = work.worth[draw], work.worth[draw + 1]
+            for j in range(np.uintp(begin), np.uintp(m)):
+                so_far = weights[j] if draw > 0 else 0.0
+                change = abs(one[i] - one[j]) + abs(other[i] - other[j])
+                weights[j] = so_far + abs(gains[i] - gains[j]) * change
+        scale = row_exponentials(i, wide, s, sigma, documents.up, documents.down)
+        if documents.forces.size > 0:
+            add_row(
+                i, begin, m, labels, weights, documents.up, scale, documents.forces,
+                documents.curvatures,
+            )  # fmt: skip
+        else:
+            loss += row_loss(i, begin, m, s, labels, weights, documents.up, scale, sigma)
+    return loss
+
+
+@inline
+def place_documents(grouped: bool, labels: Vector, position: Positions, draw: Draw) -> None:
+    """Write where each document stands: where it is, or `grouped` by label, the highest first."""
+    m = labels.size
+    if not grouped:
+        for i in range(m):
+            position[i] = i
+        return
+    for i in range(m):
+        draw.keys[i] = labels[i]
+    sort_draw(m, draw)
+    for i in range(m):
+        position[draw.places[i]] = i
+
+
+@inline
+def moved(documents: Documents, position: Positions, to: Documents) -> Documents:
+    """Write documents to their positions, with no derivatives yet, and return them."""
+    m, n = documents.scores.size, documents.forces.size
+    for i in range(m):
+        place = position[i]
+        to.scores[place] = documents.scores[i]
+        to.labels[place] = documents.labels[i]
+        to.gains[place] = documents.gains[i]
+        to.up[place] = documents.up[i]
+        to.down[place] = documents.down[i]
+        to.forces[i] = 0.0
+        to.curvatures[i] = 0.0
+    return Documents(
+        part(to.scores, 0, m), part(to.labels, 0, m), part(to.gains, 0, m), to.up, to.down,
+        part(to.forces, 0, n), part(to.curvatures, 0, n),
+    )  # fmt: skip
+
+
+@inline
+def draw_ranking(query: Query, draw: int, draws: int, wide: bool, down: Vector, work: Draw) -> None:
+    """Write the place of the document of each noisy rank."""
+    s, m = query.scores, query.scores.size
+    shift = stratum(draw, draws)
+    for i in range(m):
+        exponential = np.log(stratified(query.noise, i, shift))  # the negative of one
+        if wide:
+            work.keys[i] = (s[i] - s[0]) / query.sigma - np.log(-exponential)  # plus Gumbel noise
+        else:
+            work.keys[i] = exponential * down[i]  # minus exp(−(s + noise)/σ), of the same order
+    if m < LONG:
+        rank_by_counting(part(work.keys, 0, m), work.places)
+    else:
+        sort_draw(m, work)
+
+
+@inline
+def sort_draw(m: int, draw: Draw) -> None:
+    """Write the places of the keys, the largest first."""
+    rank(
+        part(draw.keys, 0, m), part(draw.places, 0, m), part(draw.spare, 0, m),
+        part(draw.spare_places, 0, m),
+    )  # fmt: skip
+
+
+@inline
+def untied(ranking: Ranking, gains: Vector, first: Positions, last: Positions) -> Ranking:
+    """Return a ranking of documents of these gains, none of them tied."""
+    m = gains.size
+    for i in range(m):
+        first[i] = i
+        last[i] = i + 1
+    return Ranking(
+        gains, part(first, 0, m), part(last, 0, m), ranking.discounts, ranking.scale, ranking.cut,
+        ranking.constants, ranking.memory,
+    )  # fmt: skip
+
+
+class RankingsWork(NamedTuple):
+    """The work arrays of `noisy_rankings`; after `draw`, in the order of the noisy ranking."""
+
+    up: Vector
+    down: Vector
+    draw: Draw
+    delta: SeparableDelta
+    first: Positions
+    last: Positions
+    weights: Vector
+    ranked: Documents
+
+
+def noisy_rankings(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: NoisyParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Sum the pairs of each noisy ranking, in its order, and take the mean over the draws."""
+    return over_rankings(query, measure, parameters, query.work, gradient, curvature)
+
+
+class MixedWork(NamedTuple):
+    """The work arrays of `noisy_lists`."""
+
+    whole: WholeListWork
+    rankings: RankingsWork
+
+
+def noisy_lists(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: NoisyParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Do as `noisy_whole_lists` where the list is short, else as `noisy_rankings`."""
+    if query.scores.size <= parameters.whole:
+        return over_ranks(query, measure, parameters.draws, query.work.whole, gradient, curvature)
+    return over_rankings(query, measure, parameters, query.work.rankings, gradient, curvature)
+
+
+@inline
+def over_rankings(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: NoisyParameters,
+    work: RankingsWork,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Go through the pairs of each noisy ranking."""
+    draws, sigma = parameters.draws, query.sigma
+    s, m = query.scores, query.scores.size
+    top = m if m <= parameters.whole else min(parameters.top, m)
+    wide = is_wide(s, sigma)
+    for i in range(m):
+        work.up[i] = 1.0
+        work.down[i] = 1.0
+    exponentials(s, sigma, work.up, work.down)
+    loss = 0.0
+    for draw in range(draws):
+        draw_ranking(query, draw, draws, wide, work.down, work.draw)
+        documents = ranked(query, gradient.size, work)
+        ranking = untied(query.ranking, documents.gains, work.first, work.last)
+        if parameters.by_row:
+            measure.prepare(ranking, top)
+        else:
+            measure.separable(ranking, top, work.delta)
+        block = m if parameters.by_row else BLOCK
+        for head in range(0, m, block):
+            end = min(head + block, m)
+            for i in range(min(top, end - 1)):
+                begin = max(i + 1, head)
+                if parameters.by_row:
+                    measure.row(ranking, i, m, top, work.weights)
+                else:
+                    weigh(i, begin, end, documents.gains, work.delta, work.weights)
+                loss += add_pairs(i, begin, end, wide, sigma, documents, work.weights)
+        for i in range(gradient.size):
+            gradient[work.draw.places[i]] += documents.forces[i] / draws
+            curvature[work.draw.places[i]] += documents.curvatures[i] / draws
+    if gradient.size > 0:
+        bound_steps(LONGEST_STEP, gradient, curvature)
+        to_score_units(sigma, gradient, curvature)
+    return loss / draws
+
+
+@inline
+def ranked(query: Query, n: int, work: RankingsWork) -> Documents:
+    """Return the documents in the order of the noisy ranking, with n derivatives, all 0."""
+    to, m = work.ranked, query.scores.size
+    for i in range(m):
+        place = work.draw.places[i]
+        to.scores[i] = query.scores[place]
+        to.labels[i] = query.labels[place]
+        to.gains[i] = query.ranking.gains[place]
+        to.up[i] = work.up[place]
+        to.down[i] = work.down[place]
+        to.forces[i] = 0.0
+        to.curvatures[i] = 0.0
+    return Documents(
+        to.scores, part(to.labels, 0, m), part(to.gains, 0, m), to.up, to.down,
+        part(to.forces, 0, n), part(to.curvatures, 0, n),
+    )  # fmt: skip
+
+
+@inline
+def weigh(
+    i: int, begin: int, end: int, gains: Vector, delta: SeparableDelta, weights: Vector
+) -> None:
+    """Write the deltas of document i with begin, ..., end − 1."""
+    upper, share = delta.upper[i], delta.share[i]
+    for j in range(np.uintp(begin), np.uintp(end)):
+        weights[j] = abs(gains[i] - gains[j]) * (upper + share * delta.lower[j])
+
+
+@inline
+def add_pairs(
+    i: int, begin: int, end: int, wide: bool, sigma: float, documents: Documents, weights: Vector
+) -> float:
+    """Add the pairs of document i with begin, ..., end − 1; or return their loss."""
+    s, labels, up = documents.scores, documents.labels, documents.up
+    if wide:
+        for j in range(begin, end):
+            up[j] = np.exp((s[j] - s[i]) / sigma)
+    down = documents.down[i]
+    if documents.forces.size > 0:
+        add_row(i, begin, end, labels, weights, up, down, documents.forces, documents.curvatures)
+        return 0.0
+    return row_loss(i, begin, end, s, labels, weights, up, down, sigma)
+
+
+@register_objective
+@dataclass(frozen=True)
+class NoisyLambdaRank(MeasureObjective):
+    """NoisyLambdaRank: LambdaRank with the mean of |ΔM| over noisy rankings.
+
+    In every round each query is ranked `draws` times by s_i + σ z_i, z standard Gumbel noise. For
+    every pair y_i > y_j, with p = 1/(1 + exp((s_i − s_j)/σ)) at the scores without noise: gradient
+    ∓E|ΔM| p/σ and curvature E|ΔM| p (1 − p)/σ², E the mean over these rankings.
+
+    The noise depends on (seed, round, query) and on the rank of the document without noise. A
+    document's draws in a round are stratified: Gumbel noise from uniform numbers that are evenly
+    spaced modulo 1. Documents of equal score and label get the mean of their derivatives.
+
+    Parameters
+    ----------
+    measure : Measure or str
+        Any measure with a swap delta. Its own `ties` and `no_relevant` play no part.
+    draws : int
+        Number of noisy rankings in each round.
+    truncation : int, optional
+        Only pairs with a document among the first `truncation` of a noisy ranking take part;
+        by default 192 in lists of more than 700 documents, and all pairs in the others.
+    seed : int
+        What the noise depends on, besides round and query.
+
+    References
+    ----------
+    Gumbel noise as in YetiRank (Gulin, Kuralenok & Pavlov 2011, "Winning the transfer learning
+    track of Yahoo!'s learning to rank challenge with YetiRank"), which has it in p as well.
+
+    Examples
+    --------
+    >>> from gbrank import NoisyLambdaRank, Queries
+    >>> bound = NoisyLambdaRank("ndcg").bind([1, 0], Queries.from_sizes([2]))
+    >>> gradient, curvature = bound.gradients([0.0, 0.0])
+    >>> gradient.round(4).tolist()  # half of 1 − 1/log2(3), whichever is first
+    [-0.1845, 0.1845]
+    """
+
+    name = "noisy"
+    needs = "swaps"
+    wanted = "have a swap delta for NoisyLambdaRank"
+    declared = Facts(
+        formula="λ_ij = −E|ΔM_ij| / (σ (1 + exp((s_i − s_j)/σ))), y_i > y_j, ΔM in rankings by "
+        "s + σz, z Gumbel",
+        source="Burges, Ragno & Le 2006, eq. 9; noise as in Gulin, Kuralenok & Pavlov 2011",
+        differentiable=False,
+        stochastic=True,
+        takes_measure=True,
+        cost="O(m (log m + truncation)) for each draw",
+    )
+
+    draws: int = 2
+    truncation: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self.draws, "draws", 1, integer=True)
+        check_number(self.truncation, "truncation", 1, integer=True, optional=True)
+        check_number(self.seed, "seed", integer=True)
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return logistic pairs weighted by the measure's swap deltas in noisy rankings."""
+        swaps = type(self._measure).swaps
+        assert swaps is not None
+        whole = WHOLE if self.truncation is None else min(self.truncation, BLOCK)
+        by_row = swaps.separable is None
+        kernel: Any = noisy_rankings
+        work: type = RankingsWork
+        if not by_row and self._measure.form == "discounted":
+            short = queries.sizes.max() <= whole  # the other kernel takes long to compile
+            kernel, work = (noisy_whole_lists, WholeListWork) if short else (noisy_lists, MixedWork)
+        return self.measure_program(
+            kernel,
+            labels,
+            queries,
+            ["prepare", "row"] if by_row else ["separable"],
+            by_label=True,
+            parameters=NoisyParameters(self.draws, self.truncation or TOP, whole, by_row),
+            work=work,
+            rows={"worth": self.draws + 1},
+            seed=self.seed,
+        )

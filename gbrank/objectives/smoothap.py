@@ -1,0 +1,263 @@
+"""SmoothAP: average precision of soft ranks, pair by pair or, in longer lists, by sweeps."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gbrank.common.arrays import Positions, Vector
+from gbrank.common.checks import check_choice
+from gbrank.data.queries import Queries
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import MeasureFunctions, Program, Query, SeparableDelta
+from gbrank.engine.structures import part
+from gbrank.measures.average_precision import AP
+from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
+from gbrank.numerics.sweeps import (
+    LOGISTIC,
+    RANK_FORCES,
+    PairWeights,
+    SweepWork,
+    add_sums,
+    sweep_pairs,
+)
+from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
+from gbrank.objectives.objective import ANNEALED, Facts, KernelObjective
+from gbrank.objectives.objective_registry import register_objective
+
+# Up to this many documents, all pairs are summed one by one: the measured break-even point.
+LONGEST_DIRECT = 1000
+
+
+class SmoothAPParameters(NamedTuple):
+    """The parameters of the kernel.
+
+    Parameters
+    ----------
+    own : float
+        How much a document counts as above itself, in its rank among relevant ones.
+    longest : float
+        Up to how many documents pairs are summed one by one.
+    """
+
+    own: float = 1.0
+    longest: float = LONGEST_DIRECT
+
+
+class SmoothAPWork(NamedTuple):
+    """The work arrays; from `scores` on, of the documents that are swept."""
+
+    up: Vector
+    down: Vector
+    ranks: Vector
+    precisions: Vector
+    scores: Vector
+    values: Vector
+    heads: Positions
+    forces: Vector
+    curvatures: Vector
+    delta: SeparableDelta
+    sweep: SweepWork
+
+
+def smooth_average_precision(
+    query: Query,
+    measure: MeasureFunctions,
+    parameters: SmoothAPParameters,
+    gradient: Vector,
+    curvature: Vector,
+) -> float:
+    """Return −1/R Σ_i x_i ĉ_i/r̂_i, r̂_i and ĉ_i the soft ranks among all and among relevant ones.
+
+    x is the relevance, and ĉ_i counts the document itself as `own`. With P_i = ĉ_i/r̂_i and
+    a_i = x_i/(R r̂_i), the gradient of the loss is
+    Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
+    """
+    s, x, sigma, work = query.scores, query.ranking.gains, query.sigma, query.work
+    first, scale = query.ranking.first, query.ranking.scale
+    m = s.size
+    if all_alike(x):
+        return 0.0
+    up, down, ranks, precisions = work.up, work.down, work.ranks, work.precisions
+    swept = m > parameters.longest
+    for i in range(m):
+        ranks[i] = up[i] = 1.0
+        precisions[i] = parameters.own  # at first, the ranks among relevant documents
+    if swept:
+        for own in range(2):
+            weights = x if own else part(up, 0, m)
+            add_sums(s, sigma, first, weights, LOGISTIC, precisions if own else ranks)
+    else:
+        _add_ranks(s, sigma, x, up, down, ranks, precisions)
+    loss = 0.0
+    for i in range(m):
+        precisions[i] /= ranks[i]
+        loss -= scale * x[i] * precisions[i]
+    if gradient.size == 0:
+        return loss
+    shares = ranks
+    for i in range(m):
+        shares[i] = scale * x[i] / ranks[i]
+    if swept:
+        _sweep(s, sigma, x, shares, precisions, work, gradient, curvature)
+    else:
+        _add_forces(s, sigma, x, shares, precisions, up, down, gradient, curvature)
+    bound_steps(LONGEST_STEP, gradient, curvature)
+    to_score_units(sigma, gradient, curvature)
+    return loss
+
+
+@inline
+def _add_ranks(
+    s: Vector, sigma: float, x: Vector, up: Vector, down: Vector, ranks: Vector,
+    relevant_ranks: Vector,
+) -> None:  # fmt: skip
+    """Add to both ranks of each document, pair by pair; fill `up` and `down`."""
+    exponentials(s, sigma, up, down)
+    wide = is_wide(s, sigma)
+    for i in range(s.size - 1):
+        scale = row_exponentials(i, wide, s, sigma, up, down)
+        rank = 0.0
+        relevant_rank = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(s.size)):
+            u = up[j] * scale
+            above = 1.0 / (1.0 + u)
+            ranks[j] += above
+            rank += u * above
+            relevant_ranks[j] += x[i] * above
+            relevant_rank += x[j] * u * above
+        ranks[i] += rank
+        relevant_ranks[i] += relevant_rank
+
+
+@inline
+def _add_forces(
+    s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, up: Vector,
+    down: Vector, gradient: Vector, curvature: Vector,
+) -> None:  # fmt: skip
+    """Add all pairs, in units of σ."""
+    wide = is_wide(s, sigma)
+    for i in range(s.size - 1):
+        scale = row_exponentials(i, wide, s, sigma, up, down)
+        own_force = 0.0
+        own_curvature = 0.0
+        for j in range(np.uintp(i + 1), np.uintp(s.size)):
+            weight = shares[i] * (x[j] - precisions[i]) - shares[j] * (x[i] - precisions[j])
+            force, added = pair_force(weight, up[j] * scale)
+            own_force += force
+            gradient[j] -= force
+            own_curvature += added
+            curvature[j] += added
+        gradient[i] += own_force
+        curvature[i] += own_curvature
+
+
+@inline
+def _sweep(
+    s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, work: SmoothAPWork,
+    gradient: Vector, curvature: Vector,
+) -> None:  # fmt: skip
+    """Do as `_add_forces`, by sweeps.
+
+    A pair of a relevant and an irrelevant document has weight a P, of the former; then, among
+    relevant documents alone, a pair has the difference of their a (1 − P) as weight.
+    """
+    scores, values, heads, delta = work.scores, work.values, work.heads, work.delta
+    forces, curvatures = work.forces, work.curvatures
+    for alone in range(2):
+        n = 0
+        for i in range(s.size):
+            if alone and x[i] == 0:
+                continue
+            pull = shares[i] * precisions[i]  # 0 if it is irrelevant
+            tied = n > 0 and scores[n - 1] == s[i]
+            scores[n] = s[i]
+            heads[n] = heads[n - 1] if tied else n
+            values[n] = pull - shares[i] if alone else x[i]
+            delta.upper[n] = 1.0 if alone else pull
+            delta.share[n] = 0.0 if alone else 1.0 - x[i]
+            delta.lower[n] = 0.0 if alone else pull
+            # Of tied documents the relevant ones stand first, and are alike.
+            delta.inside[n] = delta.inside[n - 1] if tied else delta.upper[n]
+            forces[n] = 0.0
+            curvatures[n] = 0.0
+            n += 1
+        sweep_pairs(
+            part(scores, 0, n), sigma, part(heads, 0, n), part(values, 0, n),
+            PairWeights(unit=False, separable=True), delta, RANK_FORCES, work.sweep,
+            part(forces, 0, n), part(curvatures, 0, n),
+        )  # fmt: skip
+        n = 0
+        for i in range(s.size):
+            if alone and x[i] == 0:
+                continue
+            gradient[i] += forces[n]
+            curvature[i] += curvatures[n]
+            n += 1
+
+
+@register_objective
+@dataclass(frozen=True)
+class SmoothAP(KernelObjective):
+    """SmoothAP: minus the mean, over relevant documents, of precision at their soft ranks.
+
+    With p_ij = 1/(1 + exp((s_i − s_j)/σ)), how far document j is above i, the loss is
+    −1/R Σ_i (1 + Σ_j p_ij)/(1 + Σ_k p_ik) over the R relevant documents i, the other relevant
+    documents j ≠ i, and all other documents k ≠ i. It is the second of the two smooth forms of AP
+    that come with SmoothRank, hence its other name, "smooth:ap-ranks"; the first, "smooth:ap",
+    goes through soft indicators. Unlike that, it needs no initial scores.
+
+    As printed, equation 9 counts a relevant document as half above itself, with which the limit
+    σ → 0 is not AP, but AP less the mean of 1/(2 r_i) over relevant documents i; by default it
+    counts in full, as in equation 4. A query whose documents are all
+    relevant, or all irrelevant, has loss 0.
+
+    Parameters
+    ----------
+    threshold : float
+        The smallest label that counts as relevant.
+    as_printed : bool
+        Whether a relevant document counts as half above itself, as equation 9 reads.
+
+    References
+    ----------
+    Chapelle & Wu 2010, "Gradient descent optimization of smoothed information retrieval
+    metrics", equations 4, 5 and 9; Brown, Xie, Kalogeiton & Zisserman 2020, "Smooth-AP: smoothing
+    the path towards large-scale image retrieval".
+
+    Examples
+    --------
+    >>> from gbrank import Queries, SmoothAP
+    >>> bound = SmoothAP().bind([1, 0, 1], Queries.from_sizes([3]))
+    >>> bound.loss([3.0, 2.0, 1.0], sigma=1e-3).round(4)  # minus AP
+    array([-0.8333])
+    """
+
+    name = "smoothap"
+    aliases = ("smooth:ap-ranks",)
+    declared = Facts(
+        formula="−1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, "
+        "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
+        source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
+        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents",
+        sigma=ANNEALED,
+        start="ranknet",
+    )
+
+    threshold: float = 1.0
+    as_printed: bool = False
+
+    def __post_init__(self) -> None:
+        AP(threshold=self.threshold)  # checks it
+        check_choice(self.as_printed, "as_printed", [True, False])
+
+    def program(self, labels: Vector, queries: Queries) -> Program:
+        """Return average precision of soft ranks."""
+        terms = AP(threshold=self.threshold).terms(labels, queries)
+        return Program(
+            smooth_average_precision,
+            terms.gains,
+            terms,
+            parameters=SmoothAPParameters(0.5 if self.as_printed else 1.0),
+            work=SmoothAPWork,
+        )
