@@ -13,6 +13,7 @@ from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, plain
 from gbrank.engine.contract import (
+    Derivatives,
     MeasureFunctions,
     Nothing,
     Program,
@@ -31,6 +32,7 @@ from gbrank.objectives.objective import Facts, KernelObjective, MeasureObjective
 from gbrank.objectives.objective_registry import custom_objective, register_objective
 
 __all__ = [
+    "Derivatives",
     "DiscountedMeasure",
     "Facts",
     "KernelObjective",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbrank.extend import (
+    Derivatives,
     Facts,
     Measure,
     MeasureFunctions,
@@ -140,9 +141,7 @@ class SoftFirstWork(NamedTuple):
     total: Vector
 
 
-def soft_first(
-    query: Query, measure: MeasureFunctions, parameters: Any, gradient: Vector, curvature: Vector
-) -> float:
+def soft_first(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return −c Σ p_i G_i, p = softmax(s/σ), with curvature c p_i Σ |G_i − G_j| p_j/σ²."""
     s, gains, scale = query.scores, query.ranking.gains, query.ranking.scale
     m, p, total = s.size, query.work.p, query.work.total
@@ -154,11 +153,11 @@ def soft_first(
     for i in range(m):
         p[i] /= total[-1]
         mean += p[i] * gains[i]
-    for i in range(gradient.size):
-        gradient[i] = scale * p[i] * (mean - gains[i])
+    for i in range(out.gradient.size):
+        out.gradient[i] = scale * p[i] * (mean - gains[i])
         for j in range(m):
-            curvature[i] += scale * p[i] * p[j] * abs(gains[j] - gains[i])
-    to_score_units(query.sigma, gradient, curvature)
+            out.curvature[i] += scale * p[i] * p[j] * abs(gains[j] - gains[i])
+    to_score_units(query.sigma, out)
     return -scale * mean
 
 

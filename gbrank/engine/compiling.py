@@ -26,18 +26,19 @@ def _compile(
             f"NUMBA_DISABLE_JIT must be 0 or not set, got {not_compiled}: gbrank's kernels run "
             "compiled only."
         )
-    njit: Any = partial(
-        numba.njit, *signature, nogil=True, error_model="numpy", fastmath=fastmath, **options
-    )
+    njit: Any = partial(numba.njit, nogil=True, error_model="numpy", fastmath=fastmath, **options)
     # Code loaded from disk imports its module by name, and a plugin's may have another one then.
     if function.__module__.startswith("gbrank."):
         try:
-            return cast(Function, njit(cache=True)(function))
+            return cast(Function, njit(*signature, cache=True)(function))
         except RuntimeError as error:
             if "cannot cache" not in str(error):
                 raise
             _warn_of_no_cache()
-    return cast(Function, njit()(function))
+        except (AttributeError, ImportError):  # stored by a version that had other modules
+            njit(cache=True)(function)._cache.flush()
+            return cast(Function, njit(*signature, cache=True)(function))
+    return cast(Function, njit(*signature)(function))
 
 
 @cache

@@ -1,10 +1,9 @@
 """What compiled functions are given: the contract of kernels and measures.
 
 A *kernel* computes the loss of one query and its derivatives:
-``kernel(query, measure, parameters, gradient, curvature) -> loss``. `query` is a `Query`, `measure`
-holds the `MeasureFunctions` of the program's measure, `parameters` is the kernel's own named tuple,
-and `gradient` and `curvature` are written to: they come zeroed, or empty where only the loss is
-asked for.
+``kernel(query, measure, out) -> loss``. `query` is a `Query`, `measure` holds the functions of the
+program's measure, and `out` is what the kernel writes: `Derivatives` that come zeroed, or empty
+where only the loss is asked for.
 
 A *measure* takes part by functions of a `Ranking`, each declared on its class where it has one:
 
@@ -115,8 +114,8 @@ class Query(NamedTuple):
         Which query it is, from 0.
     noise : int
         The seed of the query's random numbers: a hash of (seed, round, query id).
-    work : named tuple
-        The kernel's own arrays.
+    parameters, work : named tuple
+        The kernel's own parameters and arrays.
     """
 
     scores: Vector
@@ -125,7 +124,15 @@ class Query(NamedTuple):
     sigma: float
     number: int
     noise: int
+    parameters: Any
     work: Any
+
+
+class Derivatives(NamedTuple):
+    """Gradient and curvature of each document of a query, by its score."""
+
+    gradient: Vector
+    curvature: Vector
 
 
 class SeparableDelta(NamedTuple):

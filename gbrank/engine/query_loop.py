@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import Function, inline, plain
-from gbrank.engine.contract import SIGNATURES, MeasureFunctions, Query, Ranking
+from gbrank.engine.contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
 from gbrank.engine.sorting import LONG, rank, rank_again
 from gbrank.engine.structures import borrowed, caller_of, part
 
@@ -67,8 +67,7 @@ class Sorted(NamedTuple):
     scores: Vector
     labels: Vector
     gains: Vector
-    gradient: Vector
-    curvature: Vector
+    out: Derivatives
     ranking: Positions  # which document of the query has each rank
     rows: Positions
     first: Positions
@@ -104,35 +103,37 @@ def _loop(
 ) -> int:
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
     measure = functions_at(addresses)
-    documents, work = borrowed(documents), borrowed(work)
-    outputs, ranked = borrowed(outputs), borrowed(ranked)
+    documents, work, outputs = borrowed(documents), borrowed(work), borrowed(outputs)
+    parameters, ranked = borrowed(parameters), borrowed(ranked)
     best_first = work.best_first
     with_gradient = outputs.gradient.size > 0
     for q in range(begin, end):
         start = documents.offsets[q]
         m = documents.offsets[q + 1] - start
         take(start, m, documents, part(ranked, start, start + m), best_first)
-        query = query_of(q, start, m, documents, work)
-        gradient = part(best_first.gradient, 0, m if with_gradient else 0)
-        curvature = part(best_first.curvature, 0, m if with_gradient else 0)
-        for i in range(gradient.size):
-            gradient[i] = 0.0
-            curvature[i] = 0.0
-        loss = kernel(query, measure, parameters, gradient, curvature)
+        query = query_of(q, start, m, parameters, documents, work)
+        n = m if with_gradient else 0
+        out = Derivatives(part(best_first.out.gradient, 0, n), part(best_first.out.curvature, 0, n))
+        for i in range(out.gradient.size):
+            out.gradient[i] = 0.0
+            out.curvature[i] = 0.0
+        loss = kernel(query, measure, out)
         if not with_gradient:
             if not np.isfinite(loss):
                 return q
             outputs.values[q] = loss
             continue
         if documents.tied:
-            share_among_equals(query.scores, query.labels, gradient, curvature)
-        if not give(part(best_first.rows, 0, m), gradient, curvature, documents.weights, outputs):
+            share_among_equals(query.scores, query.labels, out)
+        if not give(part(best_first.rows, 0, m), out, documents.weights, outputs):
             return q
     return -1
 
 
 @inline
-def query_of(q: int, start: int, m: int, documents: Documents, work: Work) -> Query:
+def query_of(
+    q: int, start: int, m: int, parameters: Any, documents: Documents, work: Work
+) -> Query:
     """Return the query at hand, which `take` has sorted."""
     own = work.best_first
     place = start if documents.discounts.size == documents.order.size else 0
@@ -152,6 +153,7 @@ def query_of(q: int, start: int, m: int, documents: Documents, work: Work) -> Qu
         documents.sigma,
         q,
         documents.noise[q],
+        parameters,
         work.kernel,
     )
 
@@ -193,23 +195,21 @@ def take(start: int, m: int, documents: Documents, before: NDArray[np.int16], ow
 
 
 @plain
-def give(
-    rows: Positions, gradient: Vector, curvature: Vector, weights: Vector, outputs: Outputs
-) -> bool:
+def give(rows: Positions, out: Derivatives, weights: Vector, outputs: Outputs) -> bool:
     """Write a query's derivatives, weighted, to its rows; return False if they are not usable."""
     for i in range(rows.size):
-        usable = np.isfinite(gradient[i]) and np.isfinite(curvature[i]) and curvature[i] >= 0
-        if not usable:
+        force, bend = out.gradient[i], out.curvature[i]
+        if not (np.isfinite(force) and np.isfinite(bend) and bend >= 0):
             return False
     for i in range(rows.size):
         weight = weights[rows[i]] if weights.size > 0 else 1.0
-        outputs.gradient[rows[i]] = gradient[i] * weight
-        outputs.curvature[rows[i]] = max(curvature[i] * weight, SMALLEST_CURVATURE)
+        outputs.gradient[rows[i]] = out.gradient[i] * weight
+        outputs.curvature[rows[i]] = max(out.curvature[i] * weight, SMALLEST_CURVATURE)
     return True
 
 
 @plain
-def share_among_equals(s: Vector, labels: Vector, gradient: Vector, curvature: Vector) -> None:
+def share_among_equals(s: Vector, labels: Vector, out: Derivatives) -> None:
     """Give documents of equal score and label the mean of their derivatives."""
     start = 0
     while start < s.size:
@@ -220,11 +220,11 @@ def share_among_equals(s: Vector, labels: Vector, gradient: Vector, curvature: V
             force = 0.0
             bend = 0.0
             for i in range(start, end):
-                force += gradient[i]
-                bend += curvature[i]
+                force += out.gradient[i]
+                bend += out.curvature[i]
             for i in range(start, end):
-                gradient[i] = force / (end - start)
-                curvature[i] = bend / (end - start)
+                out.gradient[i] = force / (end - start)
+                out.curvature[i] = bend / (end - start)
         start = end
 
 

@@ -22,7 +22,15 @@ from gbrank.common.checks import (
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import Function
-from gbrank.engine.contract import MeasureFunctions, Nothing, Program, Query, Swaps, Terms
+from gbrank.engine.contract import (
+    Derivatives,
+    MeasureFunctions,
+    Nothing,
+    Program,
+    Query,
+    Swaps,
+    Terms,
+)
 from gbrank.engine.driver import Runner
 from gbrank.measures.gains import Discount, discount_values
 from gbrank.measures.per_query import reduced
@@ -39,13 +47,7 @@ TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
 }
 
 
-def measure_value(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: Nothing,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def measure_value(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return the measure of one query."""
     return measure.value(query.ranking)
 

@@ -8,7 +8,7 @@ import numpy as np
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.contract import Derivatives, Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.structures import part, unpack
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
@@ -206,7 +206,7 @@ def pairwise_by_rank(
         sweep_pairs(
             part(own.from_last, 0, m), 1 / beta, first, gains,
             PairWeights(unit=True, separable=False), own.delta, PAIR_CHANCES, own.sweep,
-            part(slopes, 0, m), part(own.chances, 0, m),
+            Derivatives(part(slopes, 0, m), part(own.chances, 0, m)),
         )  # fmt: skip
         for a in range(m):
             total += 0.5 * own.chances[a]  # each pair counts for both documents

@@ -17,8 +17,9 @@ import numpy as np
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Derivatives
 from gbrank.engine.structures import part
-from gbrank.numerics.normal_windows import Integrals, add_curvature, chance_above
+from gbrank.numerics.normal_windows import Integrals, add_curvature, chance_above, window
 from gbrank.numerics.vectors import sum_of
 
 # The largest rate −log z; the smallest is SLOWEST/m.
@@ -108,12 +109,11 @@ def fit_drops(discounts: Vector, rates: Vector, tolerance: float) -> Vector:
 @inline
 def sum_exponentials(
     start: int, end: int, step: float, reach: float, first_discount: float, rates: Vector,
-    drops: Vector, levels: int, work: Integrals, gradient: Vector, curvature: Vector,
+    drops: Vector, levels: int, work: Integrals, out: Derivatives,
 ) -> float:  # fmt: skip
     """Return the value of a cluster and add its derivatives, in units of σ."""
-    depth, gains, density, above = work.depth, work.gain, work.density, work.above
-    share, slope = work.left, work.slope
-    wanted = gradient.size > 0
+    depth, gains, slope = work.depth, work.gain, work.slope
+    wanted = out.gradient.size > 0
     spreads = -np.expm1(-rates)
     certain = np.exp(-rates * start)  # Π over the documents that are above for certain
     low = start
@@ -125,41 +125,55 @@ def sum_exponentials(
     value *= sum_of(part(gains, start, end))
     for node in range(2 + int((depth[end - 1] + 2 * reach) / step)):
         x = node * step - reach
-        while high < end and depth[high] < x + reach:
-            high += 1
-        while low < high and depth[low] <= x - reach:
-            low += 1
+        passed = low
+        low, high = window(x, reach, low, high, end, depth)
+        for _ in range(passed, low):
             for r in range(rates.size):
                 certain[r] *= 1.0 - spreads[r]
         if low == high:
             continue
         for k in range(np.uintp(low), np.uintp(high)):
-            above[k], density[k] = chance_above(x - depth[k])
-        dropped = 0.0
-        for k in range(low, high):
+            work.above[k], work.density[k] = chance_above(x - depth[k])
             slope[k] = 0.0
+        dropped = 0.0
         for r in range(first, rates.size):
-            spread = spreads[r]
-            product = certain[r]
-            total = 0.0
-            gained = 0.0
-            for k in range(np.uintp(low), np.uintp(high)):
-                left = 1.0 - spread * above[k]
-                share[k] = density[k] / left
-                product *= left
-                total += share[k]
-                gained += share[k] * gains[k]
+            product, total, gained = _shares(low, high, spreads[r], certain[r], work)
             weight = step * drops[r] * product
-            value += weight / spread * gained
+            value += weight / spreads[r] * gained
             dropped += weight * total
             if wanted:
-                for k in range(np.uintp(low), np.uintp(high)):
-                    slope[k] += weight * share[k] * (gains[k] * total - gained)
+                _add_slopes(low, high, weight, total, gained, work)
             if r == first and product < np.exp(-FADED):
                 first += 1
         if wanted and high > low + 1:
             for k in range(np.uintp(low), np.uintp(high)):
-                gradient[k] -= slope[k]
+                out.gradient[k] -= slope[k]
             if node % 2 == 0:  # curvature only sets the size of steps: half the points do
-                add_curvature(low, high, 2 * dropped, levels, work, curvature)
+                add_curvature(low, high, 2 * dropped, levels, work, out.curvature)
     return value
+
+
+@inline
+def _shares(
+    low: int, high: int, spread: float, certain: float, work: Integrals
+) -> tuple[float, float, float]:
+    """Write the ψ of a window for one rate; return T, Σ ψ and Σ G ψ."""
+    product = certain
+    total = 0.0
+    gained = 0.0
+    for k in range(np.uintp(low), np.uintp(high)):
+        left = 1.0 - spread * work.above[k]
+        work.left[k] = work.density[k] / left
+        product *= left
+        total += work.left[k]
+        gained += work.left[k] * work.gain[k]
+    return product, total, gained
+
+
+@inline
+def _add_slopes(
+    low: int, high: int, weight: float, total: float, gained: float, work: Integrals
+) -> None:
+    """Add weight ψ_k Σ_i (G_k − G_i) ψ_i to the slopes of a window."""
+    for k in range(np.uintp(low), np.uintp(high)):
+        work.slope[k] += weight * work.left[k] * (work.gain[k] * total - gained)

@@ -6,10 +6,12 @@ for exp(−d²) to 1e-11 of its largest value. So a box contributes by its momen
 target evaluates a polynomial at its place a: a fast Gauss transform (Greengard & Strain 1991).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, plain
 from gbrank.numerics.sweeps import TERMS, fill_powers
 
@@ -61,6 +63,16 @@ def lay_out(s: Vector, width: float, places: Vector) -> None:
         places[i] = base + (anchor - s[i]) / width
 
 
+class Boxes(NamedTuple):
+    """The boxes in reach: their numbers, where their documents begin and end, Σ w b^q, powers."""
+
+    numbers: Vector
+    begins: Positions
+    ends: Positions
+    moments: NDArray[np.float64]
+    powers: Vector
+
+
 @plain
 def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> None:
     """Add to out[c, i], for all i, Σ_j w[c, j] f(d), d = place j − place i; places rise.
@@ -69,12 +81,14 @@ def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
     """
     table = GAUSSIAN_SLOPE if slope else GAUSSIAN
     streams = weights.shape[0]
-    moments = np.zeros((BOXES, streams, TERMS))
+    boxes = Boxes(
+        np.full(BOXES, -np.inf),
+        np.zeros(BOXES, np.int64),
+        np.zeros(BOXES, np.int64),
+        np.zeros((BOXES, streams, TERMS)),
+        np.empty(TERMS),
+    )
     local = np.empty((streams, TERMS))
-    powers = np.empty(TERMS)
-    boxes = np.full(BOXES, -np.inf)
-    begins = np.zeros(BOXES, np.int64)
-    ends = np.zeros(BOXES, np.int64)
     coming = 0
     start = 0
     while start < places.size:
@@ -83,42 +97,70 @@ def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> N
         while stop < places.size and places[stop] < box + 1:
             stop += 1
         while coming < places.size and places[coming] < box + REACH + 1:
-            own = np.floor(places[coming])
-            slot = np.int64(own % BOXES)
-            boxes[slot] = own
-            begins[slot] = coming
-            moments[slot] = 0.0
-            while coming < places.size and places[coming] < own + 1:
-                fill_powers(2.0 * (places[coming] - own) - 1.0, powers)
-                for c in range(np.uintp(streams)):
-                    weight = weights[c, coming]
-                    for n in range(np.uintp(TERMS)):
-                        moments[slot, c, n] += weight * powers[n]
-                coming += 1
-            ends[slot] = coming
-        local[:] = 0.0
+            coming = _enter(coming, places, weights, boxes)
+        for c in range(streams):
+            for n in range(TERMS):
+                local[c, n] = 0.0
         for place in range(np.uintp(BOXES)):
-            if not abs(boxes[place] - box) <= REACH:
+            distance = boxes.numbers[place] - box
+            if not abs(distance) <= REACH:
                 continue
-            if (ends[place] - begins[place]) * (stop - start) > FEW:
-                seen = table[np.int64(boxes[place] - box) + REACH]
-                for c in range(np.uintp(streams)):
-                    for q in range(np.uintp(TERMS)):
-                        moment = moments[place, c, q]
-                        for n in range(np.uintp(TERMS)):
-                            local[c, n] += moment * seen[q, n]
-                continue
-            for i in range(start, stop):
-                for j in range(begins[place], ends[place]):
-                    d = places[j] - places[i]
-                    value = np.exp(-d * d) * (d if slope else 1.0)
-                    for c in range(streams):
-                        out[c, i] += weights[c, j] * value
+            if (boxes.ends[place] - boxes.begins[place]) * (stop - start) > FEW:
+                _add_moments(boxes.moments[place], table[np.int64(distance) + REACH], local)
+            else:
+                begin, end = boxes.begins[place], boxes.ends[place]
+                _add_pairs(slope, start, stop, begin, end, places, weights, out)
         for i in range(start, stop):
-            fill_powers(2.0 * (places[i] - box) - 1.0, powers)
+            fill_powers(2.0 * (places[i] - box) - 1.0, boxes.powers)
             for c in range(np.uintp(streams)):
                 total = 0.0
                 for n in range(np.uintp(TERMS)):
-                    total += local[c, n] * powers[n]
+                    total += local[c, n] * boxes.powers[n]
                 out[c, i] += total
         start = stop
+
+
+@inline
+def _enter(coming: int, places: Vector, weights: Matrix, boxes: Boxes) -> int:
+    """Take the box that begins at a document in reach; return where the next one begins."""
+    own = np.floor(places[coming])
+    slot = np.int64(own % BOXES)
+    boxes.numbers[slot] = own
+    boxes.begins[slot] = coming
+    moments, powers = boxes.moments[slot], boxes.powers
+    for c in range(weights.shape[0]):
+        for n in range(TERMS):
+            moments[c, n] = 0.0
+    while coming < places.size and places[coming] < own + 1:
+        fill_powers(2.0 * (places[coming] - own) - 1.0, powers)
+        for c in range(np.uintp(weights.shape[0])):
+            weight = weights[c, coming]
+            for n in range(np.uintp(TERMS)):
+                moments[c, n] += weight * powers[n]
+        coming += 1
+    boxes.ends[slot] = coming
+    return coming
+
+
+@inline
+def _add_moments(moments: Matrix, seen: Matrix, local: Matrix) -> None:
+    """Add a box's moments to the coefficients of the polynomial at the targets."""
+    for c in range(np.uintp(moments.shape[0])):
+        for q in range(np.uintp(TERMS)):
+            moment = moments[c, q]
+            for n in range(np.uintp(TERMS)):
+                local[c, n] += moment * seen[q, n]
+
+
+@inline
+def _add_pairs(
+    slope: bool, start: int, stop: int, begin: int, end: int, places: Vector, weights: Matrix,
+    out: Matrix,
+) -> None:  # fmt: skip
+    """Add to documents start, ..., stop − 1 what begin, ..., end − 1 contribute."""
+    for i in range(start, stop):
+        for j in range(begin, end):
+            d = places[j] - places[i]
+            value = np.exp(-d * d) * (d if slope else 1.0)
+            for c in range(weights.shape[0]):
+                out[c, i] += weights[c, j] * value

@@ -12,6 +12,7 @@ import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Derivatives
 
 
 class GradeSums(NamedTuple):
@@ -53,8 +54,7 @@ def spread(
     sigma: float,
     n: int,
     sums: GradeSums,
-    gradient: Vector,
-    curvature: Vector,
+    out: Derivatives,
 ) -> None:
     """Add Σ mass π to gradient and Σ (mass π − square π²) to curvature.
 
@@ -69,8 +69,8 @@ def spread(
         fall = np.exp((top[g] - top[g + 1]) / sigma)
         mass[g] += mass[g + 1] * fall
         square[g] += square[g + 1] * fall * fall
-    for i in range(gradient.size):
+    for i in range(out.gradient.size):
         g = int(grade[i])
         e = np.exp((s[i] - top[g]) / sigma)
-        gradient[i] += mass[g] * e
-        curvature[i] += max(mass[g] * e - square[g] * e * e, 0.0)
+        out.gradient[i] += mass[g] * e
+        out.curvature[i] += max(mass[g] * e - square[g] * e * e, 0.0)

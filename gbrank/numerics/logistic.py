@@ -8,6 +8,7 @@ import numpy as np
 
 from gbrank.common.arrays import Vector
 from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Derivatives
 
 # exp(±700) is finite, so scores within 1400 σ of each other share one exponential per document.
 WIDEST = 1400.0
@@ -69,7 +70,7 @@ def truncation(rank: float, k: float, beta: float) -> tuple[float, float]:
 @inline
 def add_row(
     i: int, begin: int, end: int, labels: Vector, weights: Vector, up: Vector, scale: float,
-    gradient: Vector, curvature: Vector,
+    out: Derivatives,
 ) -> float:  # fmt: skip
     """Add the pairs of document i with begin, ..., end − 1, in units of σ; return their Σ|λ|."""
     own_force = 0.0
@@ -88,10 +89,10 @@ def add_row(
         own_force -= signed
         own_curvature += added
         total += abs(signed)
-        gradient[j] += signed
-        curvature[j] += added
-    gradient[i] += own_force
-    curvature[i] += own_curvature
+        out.gradient[j] += signed
+        out.curvature[j] += added
+    out.gradient[i] += own_force
+    out.curvature[i] += own_curvature
     return total
 
 

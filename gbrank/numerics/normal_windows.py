@@ -70,6 +70,16 @@ def chance_above(z: float) -> tuple[float, float]:
 
 
 @inline
+def window(x: float, reach: float, low: int, high: int, end: int, depth: Vector) -> tuple[int, int]:
+    """Return the documents within reach of x, given those of a point before it."""
+    while high < end and depth[high] < x + reach:
+        high += 1
+    while low < high and depth[low] <= x - reach:
+        low += 1
+    return low, high
+
+
+@inline
 def densest(start: int, end: int, reach: float, depth: Vector) -> int:
     """Return how many documents the fullest window of a cluster holds."""
     most = 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Query
+from gbrank.engine.contract import Derivatives, Query
 from gbrank.engine.structures import part
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
@@ -117,16 +117,16 @@ def next_segment(begin: int, end: int, n: int, s: Vector, documents: Rounded) ->
 @inline
 def write_derivatives(
     n: int, scale: float, sigma: float, documents: Rounded,
-    gradient: Vector, curvature: Vector,
+    out: Derivatives,
 ) -> None:  # fmt: skip
     """Write derivatives by scores, negated, from those in `total`; none if all gains are equal."""
     if all_alike(part(documents.gain, 0, n)):
         return
     for i in range(n):
         documents.total[i] *= documents.slope[i]
-    size_as_curvature(part(documents.total, 0, n), part(documents.rest, 0, n))
+    size_as_curvature(Derivatives(part(documents.total, 0, n), part(documents.rest, 0, n)))
     for i in range(n):  # documents that are not drawn have no curvature either
         place = documents.place[i]
-        gradient[place] = -documents.total[i]
-        curvature[place] = documents.rest[i]
-    multiply(scale / sigma, scale / sigma / sigma, gradient, curvature)
+        out.gradient[place] = -documents.total[i]
+        out.curvature[place] = documents.rest[i]
+    multiply(scale / sigma, scale / sigma / sigma, out)

@@ -18,7 +18,7 @@ from numpy.polynomial import Polynomial
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, plain
-from gbrank.engine.contract import SeparableDelta
+from gbrank.engine.contract import Derivatives, SeparableDelta
 from gbrank.engine.structures import n_vectors, part, unpack
 from gbrank.numerics.division import order_by, partition, parts_of
 from gbrank.numerics.logistic import exponentials, is_wide, row_exponentials
@@ -142,14 +142,13 @@ class Pairs(NamedTuple):
     weights: PairWeights
     delta: SeparableDelta
     terms: Matrix
-    gradient: Vector
-    curvature: Vector
+    out: Derivatives
 
 
 @plain
 def sweep_pairs(
     s: Vector, sigma: float, first: Positions, x: Vector, weights: PairWeights,
-    delta: SeparableDelta, terms: Matrix, work: SweepWork, gradient: Vector, curvature: Vector,
+    delta: SeparableDelta, terms: Matrix, work: SweepWork, out: Derivatives,
 ) -> float:  # fmt: skip
     """Add the forces and curvatures of all pairs of different x, in units of σ.
 
@@ -161,7 +160,7 @@ def sweep_pairs(
     wrong order.
     """
     m = s.size
-    pairs = Pairs(s, sigma, first, x, weights, delta, terms, gradient, curvature)
+    pairs = Pairs(s, sigma, first, x, weights, delta, terms, out)
     members, spare = part(work.members, 0, m), part(work.spare, 0, m)
     ordered, factors = part(work.ordered, 0, m), part(work.factors, 0, m)
     order_by(part(x, 0, m), ordered, members, factors, spare)
@@ -177,7 +176,7 @@ def sweep_pairs(
             continue
         cut = ordered[middle]
         centre = 0.5 * ordered[middle - 1] + 0.5 * cut
-        for above in range(2 if gradient.size > 0 else 1):
+        for above in range(2 if out.gradient.size > 0 else 1):
             total += _sweep(Side(above > 0, cut, centre), documents, pairs, work)
         partition(documents, x, cut, spare)
     return total
@@ -227,14 +226,14 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
     for i in range(size - 1):
         scale = row_exponentials(i, wide, scores, pairs.sigma, small.up, small.down)
         _weigh_row(i, members[i], size, scale, pairs, small)
-        if pairs.gradient.size == 0:
+        if pairs.out.gradient.size == 0:
             total = _row_losses(i, size, pairs, small, total)
         else:
             _add_row_forces(i, size, small)
-    if pairs.gradient.size > 0:
+    if pairs.out.gradient.size > 0:
         for t in range(size):
-            pairs.gradient[members[t]] += small.forces[t]
-            pairs.curvature[members[t]] += small.curvatures[t]
+            pairs.out.gradient[members[t]] += small.forces[t]
+            pairs.out.curvature[members[t]] += small.curvatures[t]
     return total
 
 
@@ -375,7 +374,7 @@ def _member(t: int, above: bool, members: Positions) -> int:
 def _move_anchor(gap: float, pairs: Pairs, passed: Passed) -> None:
     """Make all sums relative to an anchor that is farther by `gap`."""
     _fade(np.exp(-gap), passed.sums, passed.powers)
-    if pairs.gradient.size == 0:
+    if pairs.out.gradient.size == 0:
         for c in range(passed.reaches.size):
             if passed.sums[c, 0] != 0:
                 passed.reaches[c] += gap * passed.sums[c, 0]
@@ -416,13 +415,13 @@ def _add_passed(
         weight = d * passed.tied_count[other] + passed.tied_reach[other]
         if pairs.weights.separable:
             weight *= pairs.delta.inside[p]
-        if pairs.gradient.size == 0:
+        if pairs.out.gradient.size == 0:
             weight *= 0.5  # both documents of the pair count it
         force += weight * _at_one(pairs.terms, 0)
         second += weight * _at_one(pairs.terms, 2)
-    if pairs.gradient.size > 0:
-        pairs.gradient[p] += (1.0 - 2.0 * better) * force
-        pairs.curvature[p] += second
+    if pairs.out.gradient.size > 0:
+        pairs.out.gradient[p] += (1.0 - 2.0 * better) * force
+        pairs.out.curvature[p] += second
         return total
     total += force
     return _add_gaps(p, better, np.log(factors[p]), side, pairs, passed, total) if wrong else total
@@ -503,7 +502,7 @@ def _pass(p: int, side: Side, pairs: Pairs, factors: Vector, passed: Passed) -> 
         for n in range(np.uintp(TERMS)):
             one[n] += factor * passed.powers[n]
             two[n] += factor * d * passed.powers[n]
-        if pairs.gradient.size == 0:
+        if pairs.out.gradient.size == 0:
             gap = np.log(factors[p])
             passed.reaches[row] -= factor * gap
             passed.reaches[row + np.uintp(1)] -= factor * d * gap

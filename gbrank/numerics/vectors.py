@@ -5,6 +5,7 @@ NumPy's own sum would add in another order in each loop.
 
 from gbrank.common.arrays import Vector
 from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Derivatives
 
 SMALLEST, LARGEST = 1e-300, 1e300
 
@@ -31,47 +32,47 @@ def all_alike(gains: Vector) -> bool:
 
 
 @inline
-def bound_steps(longest: float, gradient: Vector, curvature: Vector) -> None:
+def bound_steps(longest: float, out: Derivatives) -> None:
     """Raise curvatures so that no document's Newton step is above `longest`, in units of σ.
 
     Where a logistic function or a softmax saturates, curvature vanishes faster than the gradient,
     and steps would have no bound.
     """
-    for i in range(gradient.size):
-        curvature[i] = max(curvature[i], abs(gradient[i]) / longest)
+    for i in range(out.gradient.size):
+        out.curvature[i] = max(out.curvature[i], abs(out.gradient[i]) / longest)
 
 
 @inline
-def size_as_curvature(gradient: Vector, curvature: Vector) -> None:
+def size_as_curvature(out: Derivatives) -> None:
     """Write curvatures |gradient| plus its mean, with which no step is longer than 1.
 
     This is for losses that are not convex.
     """
     mean = 0.0
-    for i in range(gradient.size):
-        mean += abs(gradient[i]) / gradient.size
-    for i in range(gradient.size):
-        curvature[i] = abs(gradient[i]) + mean
+    for i in range(out.gradient.size):
+        mean += abs(out.gradient[i]) / out.gradient.size
+    for i in range(out.gradient.size):
+        out.curvature[i] = abs(out.gradient[i]) + mean
 
 
 @inline
-def to_score_units(sigma: float, gradient: Vector, curvature: Vector) -> None:
+def to_score_units(sigma: float, out: Derivatives) -> None:
     """Divide the gradient by σ and the curvature by σ², in place, clipped against overflow."""
     slope = 1.0 / sigma
-    multiply(slope, slope * slope, gradient, curvature)
+    multiply(slope, slope * slope, out)
 
 
 @inline
-def multiply(on_gradient: float, on_curvature: float, gradient: Vector, curvature: Vector) -> None:
+def multiply(on_gradient: float, on_curvature: float, out: Derivatives) -> None:
     """Multiply gradient and curvature by their factors, in place, clipped against overflow.
 
     If one gradient would overflow, the factor is smaller for all: they still sum to zero.
     """
     longest = 1.0
-    for i in range(gradient.size):
-        longest = max(longest, abs(gradient[i]))
+    for i in range(out.gradient.size):
+        longest = max(longest, abs(out.gradient[i]))
     on_gradient = min(on_gradient, LARGEST / longest)
     on_curvature = min(max(on_curvature, SMALLEST), LARGEST)
-    for i in range(gradient.size):
-        gradient[i] *= on_gradient
-        curvature[i] = min(curvature[i] * on_curvature, LARGEST)
+    for i in range(out.gradient.size):
+        out.gradient[i] *= on_gradient
+        out.curvature[i] = min(out.curvature[i] * on_curvature, LARGEST)

@@ -13,7 +13,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Program, Query, SeparableDelta
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
 from gbrank.numerics.sweeps import (
     LOGISTIC,
@@ -70,32 +70,25 @@ class SweptWork(NamedTuple):
     sweep: SweepWork
 
 
-def approximate_measure(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: ApproxParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def approximate_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return minus the measure at the soft ranks r̂_i = 1 + Σ_{j ≠ i} 1/(1 + exp((s_i − s_j)/σ)).
 
     With d = ∂M/∂r̂, which `by_rank` gives, the gradient of the loss is Σ_j (d_i − d_j) p (1 − p)/σ,
     p the probability that the pair is in the wrong order. Each pair is majorised by a logistic loss
     of the same slope, whose curvature is |d_i − d_j| p (1 − p)²/σ².
     """
-    return _pair_by_pair(query, measure, parameters, query.work, gradient, curvature)
+    return _pair_by_pair(query, measure, query.work, out)
 
 
 @inline
 def _pair_by_pair(
     query: Query,
     measure: MeasureFunctions,
-    parameters: ApproxParameters,
     work: DirectWork,
-    gradient: Vector,
-    curvature: Vector,
+    out: Derivatives,
 ) -> float:
     """Do so pair by pair."""
+    parameters: ApproxParameters = query.parameters
     s, sigma = query.scores, query.sigma
     if all_alike(query.ranking.gains):
         return 0.0
@@ -105,24 +98,19 @@ def _pair_by_pair(
     loss = -measure.by_rank(
         query.ranking, work.ranks, parameters.beta, parameters.direct, work.slopes
     )
-    if gradient.size > 0:
-        _add_forces(s, sigma, work.slopes, work.up, work.down, gradient, curvature)
-        bound_steps(LONGEST_STEP, gradient, curvature)
-        to_score_units(sigma, gradient, curvature)
+    if out.gradient.size > 0:
+        _add_forces(s, sigma, work.slopes, work.up, work.down, out)
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
     return loss
 
 
-def swept_measure(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: ApproxParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Do as `approximate_measure`, by sweeps where the list is long."""
+    parameters: ApproxParameters = query.parameters
     s, sigma, first, work = query.scores, query.sigma, query.ranking.first, query.work
     if s.size <= parameters.direct * LONGEST_DIRECT:
-        return _pair_by_pair(query, measure, parameters, work.direct, gradient, curvature)
+        return _pair_by_pair(query, measure, work.direct, out)
     if all_alike(query.ranking.gains):
         return 0.0
     ranks, slopes = work.direct.ranks, work.direct.slopes
@@ -131,31 +119,26 @@ def swept_measure(
         slopes[i] = 1.0
     add_sums(s, sigma, first, slopes, LOGISTIC, ranks)
     loss = -measure.by_rank(query.ranking, ranks, parameters.beta, parameters.direct, slopes)
-    if gradient.size > 0:
+    if out.gradient.size > 0:
         for i in range(s.size):
             slopes[i] = -slopes[i]
         sweep_pairs(
             s, sigma, first, slopes, PairWeights(unit=False, separable=False), work.delta,
-            RANK_FORCES, work.sweep, gradient, curvature,
+            RANK_FORCES, work.sweep, out,
         )  # fmt: skip
-        bound_steps(LONGEST_STEP, gradient, curvature)
-        to_score_units(sigma, gradient, curvature)
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
     return loss
 
 
-def sigmoid_measure(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: ApproxParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def sigmoid_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return minus the measure at the soft ranks r̂_i = 1 + Σ_{j ≠ i} q((s_i − s_j)/σ).
 
     q is the chance of the wrong order, 1 minus the sigmoid. With d = ∂M/∂r̂, the gradient of the
     loss is −Σ_j (d_i − d_j) q'/σ, and the curvature Σ_j |d_i − d_j| |q'|/σ² times the chance of the
     order that d wants, as with the logistic function.
     """
+    parameters: ApproxParameters = query.parameters
     s, sigma, ranks, slopes = query.scores, query.sigma, query.work.ranks, query.work.slopes
     m = s.size
     if all_alike(query.ranking.gains):
@@ -168,19 +151,19 @@ def sigmoid_measure(
             ranks[i] += wrong
             ranks[j] += 1.0 - wrong
     loss = -measure.by_rank(query.ranking, ranks, parameters.beta, 1.0, slopes)
-    if gradient.size == 0:
+    if out.gradient.size == 0:
         return loss
     for i in range(m - 1):
         for j in range(i + 1, m):
             wrong, slope = _sigmoid((s[i] - s[j]) / sigma, parameters.arctan)
             force = (slopes[i] - slopes[j]) * slope
-            gradient[i] += force
-            gradient[j] -= force
+            out.gradient[i] += force
+            out.gradient[j] -= force
             bend = abs(force) * (1.0 - wrong if force < 0 else wrong)
-            curvature[i] += bend
-            curvature[j] += bend
-    bound_steps(LONGEST_STEP, gradient, curvature)
-    to_score_units(sigma, gradient, curvature)
+            out.curvature[i] += bend
+            out.curvature[j] += bend
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(sigma, out)
     return loss
 
 
@@ -207,8 +190,7 @@ def _add_forces(
     slopes: Vector,
     up: Vector,
     down: Vector,
-    gradient: Vector,
-    curvature: Vector,
+    out: Derivatives,
 ) -> None:
     """Add all pairs, in units of σ."""
     wide = is_wide(s, sigma)
@@ -220,11 +202,11 @@ def _add_forces(
         for j in range(np.uintp(i + 1), np.uintp(s.size)):
             force, added = pair_force(own - slopes[j], up[j] * scale)
             own_force += force
-            gradient[j] -= force
+            out.gradient[j] -= force
             own_curvature += added
-            curvature[j] += added
-        gradient[i] += own_force
-        curvature[i] += own_curvature
+            out.curvature[j] += added
+        out.gradient[i] += own_force
+        out.curvature[i] += own_curvature
 
 
 @inline

@@ -11,7 +11,7 @@ import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
 from gbrank.data.queries import Queries
-from gbrank.engine.contract import MeasureFunctions, Nothing, Program, Query
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import SMALLEST_CURVATURE, share_among_equals
 from gbrank.measures.custom_measure import best_first
@@ -51,26 +51,17 @@ class CustomObjective(Objective):
 
 @cache
 def _as_kernel(function: Any) -> Callable[..., Any]:
-    def kernel(
-        query: Query,
-        measure: MeasureFunctions,
-        parameters: Nothing,
-        gradient: Vector,
-        curvature: Vector,
-    ) -> float:
+    def kernel(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
         # Copies, so that the function may change its arguments.
-        loss, own_gradient, own_curvature = function(
-            query.scores.copy(), query.labels.copy(), query.sigma
-        )
-        if gradient.size > 0:
+        loss, gradient, curvature = function(query.scores.copy(), query.labels.copy(), query.sigma)
+        if out.gradient.size > 0:
             m = query.scores.size
-            right = own_gradient.size == m and own_curvature.size == m
-            if not (right and np.isfinite(loss)):
-                gradient[0] = np.nan
+            if gradient.size != m or curvature.size != m or not np.isfinite(loss):
+                out.gradient[0] = np.nan
                 return np.nan
             for i in range(m):
-                gradient[i] = own_gradient[i]
-                curvature[i] = own_curvature[i]
+                out.gradient[i] = gradient[i]
+                out.curvature[i] = curvature[i]
         return float(loss)
 
     # Under gbrank's own module it would be stored on disk, one entry for all users' functions.
@@ -150,5 +141,5 @@ class PythonRunner(Runner):
                     f"{what} of {name} must be {wanted}, got {values[wrong[0]]}{row}: "
                     f"{self.place(query, sigma)}."
                 )
-        share_among_equals(s, labels, g, h)
+        share_among_equals(s, labels, Derivatives(g, h))
         return rows, loss, g, h

@@ -8,7 +8,7 @@ import numpy as np
 from gbrank.common.arrays import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Program, Query
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.structures import part
 from gbrank.numerics.division import order_by, partition, parts_of
 from gbrank.numerics.vectors import to_score_units
@@ -46,32 +46,25 @@ class HingeWork(NamedTuple):
     keys: Vector
 
 
-def hinge_pairs(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: HingeParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def hinge_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum max(0, 1 − (s_i − s_j)/σ), or half its square, over all pairs y_i > y_j.
 
     The curvature is the number of active pairs. At the kink a pair counts half: the mean of the
     slopes on both sides.
     """
+    parameters: HingeParameters = query.parameters
     s, labels, sigma = query.scores, query.labels, query.sigma
     squared = parameters.squared
     if s.size > parameters.longest:
-        loss = _sweep_pairs(s, sigma, labels, squared, query.work, gradient, curvature)
+        loss = _sweep_pairs(s, sigma, labels, squared, query.work, out)
     else:
-        loss = _sum_pairs(s, sigma, labels, squared, gradient, curvature)
-    to_score_units(sigma, gradient, curvature)
+        loss = _sum_pairs(s, sigma, labels, squared, out)
+    to_score_units(sigma, out)
     return loss
 
 
 @inline
-def _sum_pairs(
-    s: Vector, sigma: float, labels: Vector, squared: bool, gradient: Vector, curvature: Vector
-) -> float:
+def _sum_pairs(s: Vector, sigma: float, labels: Vector, squared: bool, out: Derivatives) -> float:
     """Add all pairs, in units of σ."""
     loss = 0.0
     for i in range(s.size - 1):
@@ -87,21 +80,21 @@ def _sum_pairs(
             active = abs(sign) * (1.0 if gap > 0 else (0.5 if gap == 0 else 0.0))
             slope = active * short if squared else active
             loss += active * short * (0.5 * short if squared else 1.0)
-            if gradient.size > 0:
-                gradient[j] += sign * slope
-                curvature[j] += active
+            if out.gradient.size > 0:
+                out.gradient[j] += sign * slope
+                out.curvature[j] += active
                 force -= sign * slope
                 active_pairs += active
-        if gradient.size > 0:
-            gradient[i] += force
-            curvature[i] += active_pairs
+        if out.gradient.size > 0:
+            out.gradient[i] += force
+            out.curvature[i] += active_pairs
     return loss
 
 
 @inline
 def _sweep_pairs(
     s: Vector, sigma: float, labels: Vector, squared: bool, work: HingeWork,
-    gradient: Vector, curvature: Vector,
+    out: Derivatives,
 ) -> float:  # fmt: skip
     """Add all pairs, in units of σ, of the parts into which labels divide the list."""
     m = s.size
@@ -112,9 +105,9 @@ def _sweep_pairs(
     for begin, middle, end in parts_of(ordered, 1):
         cut = ordered[middle]
         half = part(members, begin, end)
-        loss += _sweep(True, half, s, sigma, labels, cut, squared, gradient, curvature)
-        if gradient.size > 0:
-            _sweep(False, half, s, sigma, labels, cut, squared, gradient, curvature)
+        loss += _sweep(True, half, s, sigma, labels, cut, squared, out)
+        if out.gradient.size > 0:
+            _sweep(False, half, s, sigma, labels, cut, squared, out)
         partition(half, labels, cut, spare)
     return loss
 
@@ -122,7 +115,7 @@ def _sweep_pairs(
 @inline
 def _sweep(
     better: bool, members: Positions, s: Vector, sigma: float, labels: Vector, cut: float,
-    squared: bool, gradient: Vector, curvature: Vector,
+    squared: bool, out: Derivatives,
 ) -> float:  # fmt: skip
     """Add to the better half, best first, its pairs with the worse; or to the worse, worst first.
 
@@ -164,10 +157,10 @@ def _sweep(
                     squares += 0.5 * short * short if other else 0.0
                 ahead += 1
         loss += squares if squared else lack
-        if gradient.size > 0:
+        if out.gradient.size > 0:
             slope = lack if squared else count + kinks
-            gradient[p] += -slope if better else slope
-            curvature[p] += count + kinks
+            out.gradient[p] += -slope if better else slope
+            out.curvature[p] += count + kinks
     return loss
 
 

@@ -15,6 +15,7 @@ from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (
+    Derivatives,
     MeasureFunctions,
     Program,
     Query,
@@ -89,8 +90,7 @@ class TwoGrades(NamedTuple):
 
     scores: Vector
     grades: Vector
-    forces: Vector
-    curvatures: Vector
+    out: Derivatives
     heads: Positions
     places: Positions
 
@@ -104,27 +104,20 @@ class SweptWork(NamedTuple):
     two_grades: TwoGrades
 
 
-def direct_pairs(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: PairParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""
-    return _sum_directly(query, measure, parameters, query.work, gradient, curvature)
+    return _sum_directly(query, measure, query.work, out)
 
 
 @inline
 def _sum_directly(
     query: Query,
     measure: MeasureFunctions,
-    parameters: PairParameters,
     work: DirectWork,
-    gradient: Vector,
-    curvature: Vector,
+    out: Derivatives,
 ) -> float:
     """Go through the pairs one by one."""
+    parameters: PairParameters = query.parameters
     s, labels, ranking, sigma = query.scores, query.labels, query.ranking, query.sigma
     m = s.size
     weights = work.weights
@@ -149,16 +142,16 @@ def _sum_directly(
         if parameters.built_in and s[0] != s[m - 1]:
             _divide_by_distance(i, s, weights)
         scale = row_exponentials(i, wide, s, sigma, work.up, work.down)
-        if gradient.size > 0:
-            total += add_row(i, i + 1, m, labels, weights, work.up, scale, gradient, curvature)
+        if out.gradient.size > 0:
+            total += add_row(i, i + 1, m, labels, weights, work.up, scale, out)
         else:
             loss += row_loss(i, i + 1, m, s, labels, weights, work.up, scale, sigma)
     if parameters.built_in:
-        _normalize_by_sum(total, parameters.boost, sigma, gradient, curvature)
+        _normalize_by_sum(total, parameters.boost, sigma, out)
     else:
-        bound_steps(LONGEST_STEP, gradient, curvature)
-    if gradient.size > 0:
-        to_score_units(sigma, gradient, curvature)
+        bound_steps(LONGEST_STEP, out)
+    if out.gradient.size > 0:
+        to_score_units(sigma, out)
     return loss
 
 
@@ -184,35 +177,28 @@ def _divide_by_distance(i: int, s: Vector, weights: Vector) -> None:
 
 
 @inline
-def _normalize_by_sum(
-    total: float, boost: float, sigma: float, gradient: Vector, curvature: Vector
-) -> None:
+def _normalize_by_sum(total: float, boost: float, sigma: float, out: Derivatives) -> None:
     """Multiply by log2(1 + S) / S, S = 2 total/σ the sum of |λ| over both documents of pairs."""
     total *= 2 / sigma
     factor = np.log2(1 + total) / total if total > 0 else 1.0
-    for i in range(gradient.size):
-        gradient[i] *= factor
+    for i in range(out.gradient.size):
+        out.gradient[i] *= factor
         # an expected delta of zero may round to less
-        curvature[i] = max(boost * curvature[i], 0.0) * factor
+        out.curvature[i] = max(boost * out.curvature[i], 0.0) * factor
 
 
-def swept_pairs(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: PairParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Do as `direct_pairs` where the list is short; sweep over a long one."""
+    parameters: PairParameters = query.parameters
     work: SweptWork = query.work
     if query.scores.size <= parameters.longest:
-        return _sum_directly(query, measure, parameters, work.direct, gradient, curvature)
+        return _sum_directly(query, measure, work.direct, out)
     if parameters.by_grades:
-        loss = _sweep_grades(query, measure, work, gradient, curvature)
+        loss = _sweep_grades(query, measure, work, out)
     else:
-        loss = _sweep_list(query, measure, parameters, work, gradient, curvature)
-    bound_steps(LONGEST_STEP, gradient, curvature)
-    to_score_units(query.sigma, gradient, curvature)
+        loss = _sweep_list(query, measure, work, out)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(query.sigma, out)
     return loss
 
 
@@ -220,12 +206,11 @@ def swept_pairs(
 def _sweep_list(
     query: Query,
     measure: MeasureFunctions,
-    parameters: PairParameters,
     work: SweptWork,
-    gradient: Vector,
-    curvature: Vector,
+    out: Derivatives,
 ) -> float:
     """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
+    parameters: PairParameters = query.parameters
     m, delta = query.scores.size, work.delta
     top = np.int64(min(parameters.top, float(m)))
     if parameters.separable:
@@ -240,12 +225,12 @@ def _sweep_list(
     loss = sweep_pairs(
         query.scores, query.sigma, query.ranking.first, query.ranking.gains,
         PairWeights(unit=not parameters.separable, separable=parameters.separable), delta,
-        PAIR_FORCES if gradient.size > 0 else PAIR_LOSSES, work.sweep, gradient, curvature,
+        PAIR_FORCES if out.gradient.size > 0 else PAIR_LOSSES, work.sweep, out,
     )  # fmt: skip
     if parameters.by_row:
         if parameters.prepares:
             measure.prepare(query.ranking, top)
-        loss += _add_blocks(query, measure, top, work.direct.weights, gradient, curvature)
+        loss += _add_blocks(query, measure, top, work.direct.weights, out)
     return loss
 
 
@@ -255,8 +240,7 @@ def _add_blocks(
     measure: MeasureFunctions,
     top: int,
     weights: Vector,
-    gradient: Vector,
-    curvature: Vector,
+    out: Derivatives,
 ) -> float:
     """Add the pairs inside tied blocks, those of equal gains together; return their loss."""
     gains, first, last = query.ranking.gains, query.ranking.first, query.ranking.last
@@ -272,12 +256,12 @@ def _add_blocks(
         for j in range(end, last[begin]):
             half = 0.5 * weights[j]
             force += half
-            if gradient.size > 0:
-                gradient[j] += half * (end - begin)
-                curvature[j] += 0.5 * half * (end - begin)
-        for i in range(begin, end if gradient.size > 0 else begin):
-            gradient[i] -= force
-            curvature[i] += 0.5 * force
+            if out.gradient.size > 0:
+                out.gradient[j] += half * (end - begin)
+                out.curvature[j] += 0.5 * half * (end - begin)
+        for i in range(begin, end if out.gradient.size > 0 else begin):
+            out.gradient[i] -= force
+            out.curvature[i] += 0.5 * force
         total += 2 * force * (end - begin) * np.log(2.0)
         begin = end
     return total
@@ -285,7 +269,7 @@ def _add_blocks(
 
 @inline
 def _sweep_grades(
-    query: Query, measure: MeasureFunctions, work: SweptWork, gradient: Vector, curvature: Vector
+    query: Query, measure: MeasureFunctions, work: SweptWork, out: Derivatives
 ) -> float:
     """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
     two = work.two_grades
@@ -294,19 +278,19 @@ def _sweep_grades(
         for low in range(high):
             measure.grades(query.ranking, low, high, work.delta)
             size = _pick_grades(low, high, query, work.delta, two)
-            n = size if gradient.size > 0 else 0
+            n = size if out.gradient.size > 0 else 0
             for t in range(n):
-                two.forces[t] = 0.0
-                two.curvatures[t] = 0.0
+                two.out.gradient[t] = 0.0
+                two.out.curvature[t] = 0.0
             loss += sweep_pairs(
                 part(two.scores, 0, size), query.sigma, part(two.heads, 0, size),
                 part(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
-                PAIR_FORCES if n > 0 else PAIR_LOSSES, work.sweep, part(two.forces, 0, n),
-                part(two.curvatures, 0, n),
+                PAIR_FORCES if n > 0 else PAIR_LOSSES, work.sweep,
+                Derivatives(part(two.out.gradient, 0, n), part(two.out.curvature, 0, n)),
             )  # fmt: skip
             for t in range(n):
-                gradient[two.places[t]] += two.forces[t]
-                curvature[two.places[t]] += two.curvatures[t]
+                out.gradient[two.places[t]] += two.out.gradient[t]
+                out.curvature[two.places[t]] += two.out.curvature[t]
     return loss
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
-from gbrank.engine.contract import MeasureFunctions, Nothing, Program, Query, Terms
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values
 from gbrank.measures.per_query import grades, labels_differ, reduced
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
@@ -37,14 +37,9 @@ class SoftmaxWork(NamedTuple):
     targets: Vector
 
 
-def softmax_loss(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: SoftmaxParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def softmax_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return −Σ t log p, t = G/Σ G, p = softmax(s/σ)."""
+    parameters: SoftmaxParameters = query.parameters
     s, gains, sigma = query.scores, query.ranking.gains, query.sigma
     if query.ranking.scale == 0.0:
         return 0.0
@@ -61,23 +56,17 @@ def softmax_loss(
     for i in range(s.size):
         if targets[i] > 0.0:
             loss -= targets[i] / sum_of_targets * ((s[i] - s[0]) / sigma)
-    for i in range(gradient.size):
+    for i in range(out.gradient.size):
         probability = p[i] / total
         target = targets[i] / sum_of_targets
-        gradient[i] = probability - target
-        curvature[i] = probability * (1.0 - probability)
-    bound_steps(1.0, gradient, curvature)
-    to_score_units(sigma, gradient, curvature)
+        out.gradient[i] = probability - target
+        out.curvature[i] = probability * (1.0 - probability)
+    bound_steps(1.0, out)
+    to_score_units(sigma, out)
     return loss
 
 
-def list_likelihood(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: Nothing,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def list_likelihood(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over the documents above the lowest grade."""
     s, grade, sigma = query.scores, query.labels, query.sigma
     sums: GradeSums = query.work
@@ -89,11 +78,11 @@ def list_likelihood(
             loss += np.log(sums.total[g]) + (sums.top[g] - s[i]) / sigma
             sums.mass[g] += 1.0
             sums.square[g] += 1.0
-            if gradient.size > 0:
-                gradient[i] = -1.0
-    spread(s, grade, sigma, n, sums, gradient, curvature)
-    bound_steps(1.0, gradient, curvature)
-    to_score_units(sigma, gradient, curvature)
+            if out.gradient.size > 0:
+                out.gradient[i] = -1.0
+    spread(s, grade, sigma, n, sums, out)
+    bound_steps(1.0, out)
+    to_score_units(sigma, out)
     return loss
 
 

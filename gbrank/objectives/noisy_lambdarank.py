@@ -9,7 +9,14 @@ from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Program, Query, Ranking, SeparableDelta
+from gbrank.engine.contract import (
+    Derivatives,
+    MeasureFunctions,
+    Program,
+    Query,
+    Ranking,
+    SeparableDelta,
+)
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
 from gbrank.engine.structures import part
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
@@ -65,8 +72,7 @@ class Documents(NamedTuple):
     gains: Vector
     up: Vector
     down: Vector
-    forces: Vector
-    curvatures: Vector
+    out: Derivatives
 
 
 class WholeListWork(NamedTuple):
@@ -84,15 +90,10 @@ class WholeListWork(NamedTuple):
     worth: Matrix
 
 
-def noisy_whole_lists(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: NoisyParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum all pairs of a list, each weighted by its mean delta over the draws."""
-    return over_ranks(query, measure, parameters.draws, query.work, gradient, curvature)
+    parameters: NoisyParameters = query.parameters
+    return over_ranks(query, measure, parameters.draws, query.work, out)
 
 
 @inline
@@ -101,8 +102,7 @@ def over_ranks(
     measure: MeasureFunctions,
     draws: int,
     work: WholeListWork,
-    gradient: Vector,
-    curvature: Vector,
+    out: Derivatives,
 ) -> float:
     """Go through all pairs once.
 
@@ -123,17 +123,17 @@ def over_ranks(
             work.worth[draw, place] = work.delta.upper[r] / draws
     for i in range(m):
         work.worth[draws, i] = 0.0  # the partner of the last draw, if draws are odd
-    documents = Documents(s, query.labels, gains, work.up, work.down, gradient, curvature)
+    documents = Documents(s, query.labels, gains, work.up, work.down, out)
     if grouped:
         documents = moved(documents, work.position, work.by_label)
     loss = sum_pairs(grouped, wide, sigma, draws, documents, work)
     if grouped:
-        for i in range(gradient.size):
-            gradient[i] = documents.forces[work.position[i]]
-            curvature[i] = documents.curvatures[work.position[i]]
-    if gradient.size > 0:
-        bound_steps(LONGEST_STEP, gradient, curvature)
-        to_score_units(sigma, gradient, curvature)
+        for i in range(out.gradient.size):
+            out.gradient[i] = documents.out.gradient[work.position[i]]
+            out.curvature[i] = documents.out.curvature[work.position[i]]
+    if out.gradient.size > 0:
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
     return loss
 
 
@@ -157,11 +157,9 @@ def sum_pairs(
                 change = abs(one[i] - one[j]) + abs(other[i] - other[j])
                 weights[j] = so_far + abs(gains[i] - gains[j]) * change
         scale = row_exponentials(i, wide, s, sigma, documents.up, documents.down)
-        if documents.forces.size > 0:
+        if documents.out.gradient.size > 0:
             add_row(
-                i, begin, m, labels, weights, documents.up, scale, documents.forces,
-                documents.curvatures,
-            )  # fmt: skip
+                i, begin, m, labels, weights, documents.up, scale, documents.out)  # fmt: skip
         else:
             loss += row_loss(i, begin, m, s, labels, weights, documents.up, scale, sigma)
     return loss
@@ -185,7 +183,7 @@ def place_documents(grouped: bool, labels: Vector, position: Positions, draw: Dr
 @inline
 def moved(documents: Documents, position: Positions, to: Documents) -> Documents:
     """Write documents to their positions, with no derivatives yet, and return them."""
-    m, n = documents.scores.size, documents.forces.size
+    m, n = documents.scores.size, documents.out.gradient.size
     for i in range(m):
         place = position[i]
         to.scores[place] = documents.scores[i]
@@ -193,11 +191,11 @@ def moved(documents: Documents, position: Positions, to: Documents) -> Documents
         to.gains[place] = documents.gains[i]
         to.up[place] = documents.up[i]
         to.down[place] = documents.down[i]
-        to.forces[i] = 0.0
-        to.curvatures[i] = 0.0
+        to.out.gradient[i] = 0.0
+        to.out.curvature[i] = 0.0
     return Documents(
         part(to.scores, 0, m), part(to.labels, 0, m), part(to.gains, 0, m), to.up, to.down,
-        part(to.forces, 0, n), part(to.curvatures, 0, n),
+        Derivatives(part(to.out.gradient, 0, n), part(to.out.curvature, 0, n)),
     )  # fmt: skip
 
 
@@ -253,15 +251,9 @@ class RankingsWork(NamedTuple):
     ranked: Documents
 
 
-def noisy_rankings(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: NoisyParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum the pairs of each noisy ranking, in its order, and take the mean over the draws."""
-    return over_rankings(query, measure, parameters, query.work, gradient, curvature)
+    return over_rankings(query, measure, query.work, out)
 
 
 class MixedWork(NamedTuple):
@@ -271,29 +263,23 @@ class MixedWork(NamedTuple):
     rankings: RankingsWork
 
 
-def noisy_lists(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: NoisyParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def noisy_lists(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Do as `noisy_whole_lists` where the list is short, else as `noisy_rankings`."""
+    parameters: NoisyParameters = query.parameters
     if query.scores.size <= parameters.whole:
-        return over_ranks(query, measure, parameters.draws, query.work.whole, gradient, curvature)
-    return over_rankings(query, measure, parameters, query.work.rankings, gradient, curvature)
+        return over_ranks(query, measure, parameters.draws, query.work.whole, out)
+    return over_rankings(query, measure, query.work.rankings, out)
 
 
 @inline
 def over_rankings(
     query: Query,
     measure: MeasureFunctions,
-    parameters: NoisyParameters,
     work: RankingsWork,
-    gradient: Vector,
-    curvature: Vector,
+    out: Derivatives,
 ) -> float:
     """Go through the pairs of each noisy ranking."""
+    parameters: NoisyParameters = query.parameters
     draws, sigma = parameters.draws, query.sigma
     s, m = query.scores, query.scores.size
     top = m if m <= parameters.whole else min(parameters.top, m)
@@ -305,7 +291,7 @@ def over_rankings(
     loss = 0.0
     for draw in range(draws):
         draw_ranking(query, draw, draws, wide, work.down, work.draw)
-        documents = ranked(query, gradient.size, work)
+        documents = ranked(query, out.gradient.size, work)
         ranking = untied(query.ranking, documents.gains, work.first, work.last)
         if parameters.by_row:
             measure.prepare(ranking, top)
@@ -321,12 +307,12 @@ def over_rankings(
                 else:
                     weigh(i, begin, end, documents.gains, work.delta, work.weights)
                 loss += add_pairs(i, begin, end, wide, sigma, documents, work.weights)
-        for i in range(gradient.size):
-            gradient[work.draw.places[i]] += documents.forces[i] / draws
-            curvature[work.draw.places[i]] += documents.curvatures[i] / draws
-    if gradient.size > 0:
-        bound_steps(LONGEST_STEP, gradient, curvature)
-        to_score_units(sigma, gradient, curvature)
+        for i in range(out.gradient.size):
+            out.gradient[work.draw.places[i]] += documents.out.gradient[i] / draws
+            out.curvature[work.draw.places[i]] += documents.out.curvature[i] / draws
+    if out.gradient.size > 0:
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
     return loss / draws
 
 
@@ -341,11 +327,11 @@ def ranked(query: Query, n: int, work: RankingsWork) -> Documents:
         to.gains[i] = query.ranking.gains[place]
         to.up[i] = work.up[place]
         to.down[i] = work.down[place]
-        to.forces[i] = 0.0
-        to.curvatures[i] = 0.0
+        to.out.gradient[i] = 0.0
+        to.out.curvature[i] = 0.0
     return Documents(
         to.scores, part(to.labels, 0, m), part(to.gains, 0, m), to.up, to.down,
-        part(to.forces, 0, n), part(to.curvatures, 0, n),
+        Derivatives(part(to.out.gradient, 0, n), part(to.out.curvature, 0, n)),
     )  # fmt: skip
 
 
@@ -369,8 +355,8 @@ def add_pairs(
         for j in range(begin, end):
             up[j] = np.exp((s[j] - s[i]) / sigma)
     down = documents.down[i]
-    if documents.forces.size > 0:
-        add_row(i, begin, end, labels, weights, up, down, documents.forces, documents.curvatures)
+    if documents.out.gradient.size > 0:
+        add_row(i, begin, end, labels, weights, up, down, documents.out)
         return 0.0
     return row_loss(i, begin, end, s, labels, weights, up, down, sigma)
 

@@ -9,7 +9,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Nothing, Program, Query, Terms
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.engine.structures import part
 from gbrank.measures.gains import Gain, check_gain, gain_values
 from gbrank.numerics.logistic import logistic
@@ -44,18 +44,13 @@ class InterceptWork(NamedTuple):
     z: Vector
 
 
-def logistic_with_intercept(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: InterceptParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def logistic_with_intercept(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return min over b of Σ_i CE(p_i, t_i) + λ/2 (b − b₀ + mean s/σ)², p_i = σ(s_i/σ + b).
 
     Labels are the targets t. The gradient is p − t at the best b, less its mean, which is the part
     due to the mean score in the penalty.
     """
+    parameters: InterceptParameters = query.parameters
     s, targets, sigma = query.scores, query.labels, query.sigma
     m = s.size
     strength = parameters.strength
@@ -75,12 +70,12 @@ def logistic_with_intercept(
         excess += (logistic(x) - targets[i]) / m
     if m == 1:
         return min(loss, 1e300)  # the intercept alone explains a single document
-    for i in range(gradient.size):
+    for i in range(out.gradient.size):
         p = logistic(z[i] + b)
-        gradient[i] = p - targets[i] - excess
-        curvature[i] = p * (1 - p)
-    bound_steps(LONGEST_STEP, gradient, curvature)
-    to_score_units(sigma, gradient, curvature)
+        out.gradient[i] = p - targets[i] - excess
+        out.curvature[i] = p * (1 - p)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(sigma, out)
     return min(loss, 1e300)
 
 
@@ -162,21 +157,15 @@ class Pointwise(KernelObjective):
         )
 
 
-def squared_loss(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: Nothing,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def squared_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum half the squared differences between scores and gains."""
     loss = 0.0
     for i in range(query.scores.size):
         error = query.scores[i] - query.ranking.gains[i]
         loss += 0.5 * error * error
-        if gradient.size > 0:
-            gradient[i] = error
-            curvature[i] = 1.0
+        if out.gradient.size > 0:
+            out.gradient[i] = error
+            out.curvature[i] = 1.0
     return loss
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.engine.contract import MeasureFunctions, Program, Query, Terms
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.average_precision import AP
 from gbrank.measures.per_query import grades
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
@@ -30,14 +30,9 @@ class SLAMParameters(NamedTuple):
     margin: float
 
 
-def slam_smooth(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: SLAMParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def slam_smooth(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)), v being the gains."""
+    parameters: SLAMParameters = query.parameters
     s, grade, v, sigma = query.scores, query.labels, query.ranking.gains, query.sigma
     margin = parameters.margin
     sums: GradeSums = query.work
@@ -56,13 +51,13 @@ def slam_smooth(
         loss += v[i] * (max(short, 0.0) + sigma * np.log1p(u))
         sums.mass[g] += v[i] * q
         sums.square[g] += v[i] * q * q
-        if gradient.size > 0:
-            gradient[i] = -v[i] * q
-            curvature[i] = v[i] * q * (1.0 - q)
-    spread(s, grade, sigma, n, sums, gradient, curvature)
-    bound_steps(1.0, gradient, curvature)
-    for i in range(curvature.size):
-        curvature[i] /= sigma
+        if out.gradient.size > 0:
+            out.gradient[i] = -v[i] * q
+            out.curvature[i] = v[i] * q * (1.0 - q)
+    spread(s, grade, sigma, n, sums, out)
+    bound_steps(1.0, out)
+    for i in range(out.curvature.size):
+        out.curvature[i] /= sigma
     return loss
 
 
@@ -72,17 +67,12 @@ class HingeWork(NamedTuple):
     best: Positions
 
 
-def slam_hinges(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: SLAMParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def slam_hinges(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum v max(0, margin + max_{lower j} s_j − s_i), v being the gains.
 
     At the kink a hinge counts half: the mean of the slopes on both sides.
     """
+    parameters: SLAMParameters = query.parameters
     s, grade, v = query.scores, query.labels, query.ranking.gains
     margin, best = parameters.margin, query.work.best
     for g in range(s.size):
@@ -104,11 +94,11 @@ def slam_hinges(
         short = margin + (s[j] - s[i])
         active = v[i] * (1.0 if short > 0 else (0.5 if short == 0 else 0.0))
         loss += active * short
-        if gradient.size > 0:
-            gradient[i] -= active
-            gradient[j] += active
-            curvature[i] += active
-            curvature[j] += active
+        if out.gradient.size > 0:
+            out.gradient[i] -= active
+            out.gradient[j] += active
+            out.curvature[i] += active
+            out.curvature[j] += active
     return loss
 
 

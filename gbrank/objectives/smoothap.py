@@ -9,7 +9,7 @@ from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Program, Query, SeparableDelta
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
 from gbrank.engine.structures import part
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
@@ -54,25 +54,19 @@ class SmoothAPWork(NamedTuple):
     scores: Vector
     values: Vector
     heads: Positions
-    forces: Vector
-    curvatures: Vector
+    out: Derivatives
     delta: SeparableDelta
     sweep: SweepWork
 
 
-def smooth_average_precision(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: SmoothAPParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return −1/R Σ_i x_i ĉ_i/r̂_i, r̂_i and ĉ_i the soft ranks among all and among relevant ones.
 
     x is the relevance, and ĉ_i counts the document itself as `own`. With P_i = ĉ_i/r̂_i and
     a_i = x_i/(R r̂_i), the gradient of the loss is
     Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
     """
+    parameters: SmoothAPParameters = query.parameters
     s, x, sigma, work = query.scores, query.ranking.gains, query.sigma, query.work
     first, scale = query.ranking.first, query.ranking.scale
     m = s.size
@@ -93,17 +87,17 @@ def smooth_average_precision(
     for i in range(m):
         precisions[i] /= ranks[i]
         loss -= scale * x[i] * precisions[i]
-    if gradient.size == 0:
+    if out.gradient.size == 0:
         return loss
     shares = ranks
     for i in range(m):
         shares[i] = scale * x[i] / ranks[i]
     if swept:
-        _sweep(s, sigma, x, shares, precisions, work, gradient, curvature)
+        _sweep(s, sigma, x, shares, precisions, work, out)
     else:
-        _add_forces(s, sigma, x, shares, precisions, up, down, gradient, curvature)
-    bound_steps(LONGEST_STEP, gradient, curvature)
-    to_score_units(sigma, gradient, curvature)
+        _add_forces(s, sigma, x, shares, precisions, up, down, out)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(sigma, out)
     return loss
 
 
@@ -133,7 +127,7 @@ def _add_ranks(
 @inline
 def _add_forces(
     s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, up: Vector,
-    down: Vector, gradient: Vector, curvature: Vector,
+    down: Vector, out: Derivatives,
 ) -> None:  # fmt: skip
     """Add all pairs, in units of σ."""
     wide = is_wide(s, sigma)
@@ -145,17 +139,17 @@ def _add_forces(
             weight = shares[i] * (x[j] - precisions[i]) - shares[j] * (x[i] - precisions[j])
             force, added = pair_force(weight, up[j] * scale)
             own_force += force
-            gradient[j] -= force
+            out.gradient[j] -= force
             own_curvature += added
-            curvature[j] += added
-        gradient[i] += own_force
-        curvature[i] += own_curvature
+            out.curvature[j] += added
+        out.gradient[i] += own_force
+        out.curvature[i] += own_curvature
 
 
 @inline
 def _sweep(
     s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, work: SmoothAPWork,
-    gradient: Vector, curvature: Vector,
+    out: Derivatives,
 ) -> None:  # fmt: skip
     """Do as `_add_forces`, by sweeps.
 
@@ -163,7 +157,6 @@ def _sweep(
     relevant documents alone, a pair has the difference of their a (1 − P) as weight.
     """
     scores, values, heads, delta = work.scores, work.values, work.heads, work.delta
-    forces, curvatures = work.forces, work.curvatures
     for alone in range(2):
         n = 0
         for i in range(s.size):
@@ -179,20 +172,20 @@ def _sweep(
             delta.lower[n] = 0.0 if alone else pull
             # Of tied documents the relevant ones stand first, and are alike.
             delta.inside[n] = delta.inside[n - 1] if tied else delta.upper[n]
-            forces[n] = 0.0
-            curvatures[n] = 0.0
+            work.out.gradient[n] = 0.0
+            work.out.curvature[n] = 0.0
             n += 1
         sweep_pairs(
             part(scores, 0, n), sigma, part(heads, 0, n), part(values, 0, n),
             PairWeights(unit=False, separable=True), delta, RANK_FORCES, work.sweep,
-            part(forces, 0, n), part(curvatures, 0, n),
+            Derivatives(part(work.out.gradient, 0, n), part(work.out.curvature, 0, n)),
         )  # fmt: skip
         n = 0
         for i in range(s.size):
             if alone and x[i] == 0:
                 continue
-            gradient[i] += forces[n]
-            curvature[i] += curvatures[n]
+            out.gradient[i] += work.out.gradient[n]
+            out.curvature[i] += work.out.curvature[n]
             n += 1
 
 

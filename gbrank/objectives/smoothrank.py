@@ -13,7 +13,7 @@ import numpy as np
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Program, Query
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.structures import part
 from gbrank.numerics.gauss_transform import add_by_boxes, lay_out
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
@@ -55,18 +55,13 @@ class SmoothWork(NamedTuple):
 ROWS = {"mean_weights": 2, "mean_sums": 2, "force_weights": 4, "force_sums": 4}
 
 
-def smooth_measure(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: SmoothParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def smooth_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return minus the measure at ḡ_j = Σ_i G_i h_ij, h_ij = softmax_i(−(s_i − s_j)²/σ).
 
     With b = ∂M/∂ḡ, which `by_position` gives, ∂ḡ_j/∂s_p = −(2/σ)(s_p − s_j) h_pj (G_p − ḡ_j), and
     the opposite of their sum over p is added at p = j.
     """
+    parameters: SmoothParameters = query.parameters
     s, gains, sigma, work = query.scores, query.ranking.gains, query.sigma, query.work
     m = s.size
     if all_alike(gains):
@@ -82,16 +77,16 @@ def smooth_measure(
     else:
         average(s, gains, width, total, means)
     loss = -measure.by_position(query.ranking, means, slopes)
-    if gradient.size == 0:
+    if out.gradient.size == 0:
         return loss
     for i in range(m):
         slopes[i] /= total[i]
     if boxed:
-        add_in_boxes(gains, means, slopes, places, work, gradient)
+        add_in_boxes(gains, means, slopes, places, work, out.gradient)
     else:
-        add_neighbours(s, gains, width, means, slopes, gradient)
-    size_as_curvature(gradient, curvature)
-    multiply(2 / width, 2 / width / longest_step(s, width), gradient, curvature)
+        add_neighbours(s, gains, width, means, slopes, out.gradient)
+    size_as_curvature(out)
+    multiply(2 / width, 2 / width / longest_step(s, width), out)
     return loss
 
 

@@ -26,7 +26,7 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Program, Query
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.structures import part
 from gbrank.measures.measure import Measure
 from gbrank.numerics.exponential_sums import fit_discounts, sum_exponentials
@@ -36,6 +36,7 @@ from gbrank.numerics.normal_windows import (
     chance_above,
     densest,
     gain_levels,
+    window,
 )
 from gbrank.numerics.vectors import bound_steps, multiply, sum_of
 from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
@@ -94,14 +95,9 @@ class SoftRankParameters(NamedTuple):
     accuracy: Accuracy
 
 
-def soft_rank(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: SoftRankParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Compute −E[M] and its derivatives, for clusters of documents out of each other's reach."""
+    parameters: SoftRankParameters = query.parameters
     s, sigma, accuracy = query.scores, query.sigma, parameters.accuracy
     discounts = query.ranking.discounts
     work: Integrals = query.work
@@ -134,31 +130,30 @@ def soft_rank(
             value += gains[start] * discounts[start]
             start = end
             continue
-        if gradient.size > 0:
+        if out.gradient.size > 0:
             levels = gain_levels(start, end, gains, work.level)
         if fitted:
             step = accuracy.smooth_step / np.log(densest(start, end, accuracy.reach, depth) + 4.0)
             value += sum_exponentials(
                 start, end, step, accuracy.reach, discounts[0], part(parameters.rates, 0, rates),
-                part(drops, 0, rates), levels, work, gradient, curvature,
+                part(drops, 0, rates), levels, work, out,
             )  # fmt: skip
         else:
             step = accuracy.step / np.sqrt(min(end - start, SELDOM * deepest) + 1)
             value += integrate(
-                start, end, step, accuracy, support, deepest, discounts, levels, work, gradient,
-                curvature,
+                start, end, step, accuracy, support, deepest, discounts, levels, work, out,
             )  # fmt: skip
         start = end
     scale = most * query.ranking.scale
-    bound_steps(1.0, gradient, curvature)
-    multiply(scale / sigma, scale / sigma / sigma, gradient, curvature)
+    bound_steps(1.0, out)
+    multiply(scale / sigma, scale / sigma / sigma, out)
     return -scale * value
 
 
 @inline
 def integrate(
     start: int, end: int, step: float, accuracy: Accuracy, support: int, deepest: float,
-    discounts: Vector, levels: int, work: Integrals, gradient: Vector, curvature: Vector,
+    discounts: Vector, levels: int, work: Integrals, out: Derivatives,
 ) -> float:  # fmt: skip
     """Return the value of a cluster and add its derivatives, in units of σ."""
     depth, density, above = work.depth, work.density, work.above
@@ -168,10 +163,7 @@ def integrate(
     high = start
     for node in range(2 + int((depth[end - 1] + 2 * reach) / step)):
         x = node * step - reach
-        while high < end and depth[high] < x + reach:
-            high += 1
-        while low < high and depth[low] <= x - reach:
-            low += 1
+        low, high = window(x, reach, low, high, end, depth)
         if low == high:
             continue
         for j in range(np.uintp(low), np.uintp(high)):
@@ -183,12 +175,12 @@ def integrate(
         for r in range(bottom, top + 1):
             total += work.gained[r - 1] * discounts[high - r]
         value += step * total
-        if gradient.size > 0 and high > low + 1:
-            add_derivatives(low, high, bottom, top, step, support, discounts, work, gradient)
+        if out.gradient.size > 0 and high > low + 1:
+            add_derivatives(low, high, bottom, top, step, support, discounts, work, out.gradient)
             drop = 0.0
             for r in range(max(bottom, 2), top + 1):
                 drop += work.dense[r - 1] * (discounts[high - r] - discounts[high - r + 1])
-            add_curvature(low, high, step * drop, levels, work, curvature)
+            add_curvature(low, high, step * drop, levels, work, out.curvature)
     return value
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Query
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Query
 from gbrank.numerics.random_rounding import (
     NEGLIGIBLE,
     Rounded,
@@ -84,14 +84,9 @@ class CascadeWork(NamedTuple):
     stopped: Vector
 
 
-def tied_cascade(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: CascadeParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def tied_cascade(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return minus the expected tied measure, and write its derivatives."""
+    parameters: CascadeParameters = query.parameters
     s = query.scores
     work: CascadeWork = query.work
     documents = work.documents
@@ -103,7 +98,7 @@ def tied_cascade(
         stop = next_segment(begin, end, n, s, documents)
         if stop > begin:
             value += level(
-                begin, end, stop, reached, gradient.size > 0, query.ranking.discounts,
+                begin, end, stop, reached, out.gradient.size > 0, query.ranking.discounts,
                 parameters, work,
             )  # fmt: skip
         for i in range(begin, end):
@@ -112,8 +107,8 @@ def tied_cascade(
             break
         begin, end = end, stop
 
-    if gradient.size > 0:
-        write_derivatives(n, 1.0, query.sigma, documents, gradient, curvature)
+    if out.gradient.size > 0:
+        write_derivatives(n, 1.0, query.sigma, documents, out)
     return -value
 
 

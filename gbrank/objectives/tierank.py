@@ -32,7 +32,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import MeasureFunctions, Program, Query
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.structures import part
 from gbrank.numerics.random_rounding import (
     NEGLIGIBLE,
@@ -74,14 +74,9 @@ class TieWork(NamedTuple):
     sums: PositionSums
 
 
-def tied_expectation(
-    query: Query,
-    measure: MeasureFunctions,
-    parameters: TieParameters,
-    gradient: Vector,
-    curvature: Vector,
-) -> float:
+def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return minus the expected tied measure, and write its derivatives."""
+    parameters: TieParameters = query.parameters
     s, ranking = query.scores, query.ranking
     work: TieWork = query.work
     documents, sums, paired = work.documents, work.sums, parameters.paired
@@ -102,7 +97,7 @@ def tied_expectation(
         stop = next_segment(begin, end, n, s, documents)
         next_low, next_high, next_gain = count_up(end, stop, paired, documents, lower)
         value += tie(low, high, gain, passed, next_low, next_high, paired, sums, upper, lower)
-        if gradient.size > 0:
+        if out.gradient.size > 0:
             leave_out(begin, end, low, high, paired, documents, upper)
         if end == n:
             break
@@ -111,8 +106,8 @@ def tied_expectation(
         low, high, gain = next_low, next_high, next_gain
         upper, lower = lower, upper
 
-    if gradient.size > 0:
-        write_derivatives(n, scale, query.sigma, documents, gradient, curvature)
+    if out.gradient.size > 0:
+        write_derivatives(n, scale, query.sigma, documents, out)
     return -scale * value
 
 

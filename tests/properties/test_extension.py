@@ -305,15 +305,15 @@ from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
 
 
-def line(query, measure, parameters, gradient, curvature):
+def line(query, measure, out):
     """Return ½ Σ (s/σ − c x)² and its derivatives."""
     loss = 0.0
     for i in range(query.scores.size):
         error = query.scores[i] / query.sigma - query.ranking.scale * query.ranking.gains[i]
         loss += 0.5 * error * error
-        if gradient.size > 0:
-            gradient[i] = error / query.sigma
-            curvature[i] = 1 / query.sigma**2
+        if out.gradient.size > 0:
+            out.gradient[i] = error / query.sigma
+            out.curvature[i] = 1 / query.sigma**2
     return loss
 
 

@@ -1,0 +1,218 @@
+"""What a measure must be, derived from its value on rankings without ties, and from nothing else.
+
+Ties, swaps, real ranks, positions, truncation, relevance and the bounds that a measure declares
+all follow from that value, by enumeration of small lists. A measure that is registered is held
+against it without a line of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from functools import cache
+from itertools import combinations, permutations, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reference
+from gbrank import SLAM, ApproxRank, LambdaRank, Measure, Queries, SmoothRank, SoftRank, TieRank
+
+Labels = tuple[float, ...]
+Values = Callable[[Labels], float | None]
+
+LISTS: tuple[Labels, ...] = (
+    (2.0,), (0.0, 0.0), (0.0, 1.0), (3.0, 1.0), (2.0, 2.0, 2.0), (2.0, 0.0, 1.0), (0.0, 2.0, 0.0),
+    (1.0, 0.0, 3.0, 1.0), (0.0, 0.0, 2.0, 0.0), (3.0, 2.0, 0.0, 1.0), (0.0, 1.0, 2.0, 1.0, 3.0),
+)  # fmt: skip
+SCORES = (0.3, 0.0, 0.3, -0.4, 0.0)  # with ties, of two and three documents in lists of five
+OTHER = (0.1, 0.1, 0.1, 0.5, 0.1)
+APART = (0.5, -1.0, 1.5, 3.0, 2.25)
+
+
+def values_of(measure: Measure, labels: Labels) -> Values:
+    """Return the measure of each order of these labels, as a function of the order."""
+    orders = sorted(set(permutations(labels)))
+    queries = Queries.from_sizes([len(labels)] * len(orders))
+    scores = np.tile(-np.arange(len(labels), dtype=float), len(orders))
+    found = measure.bind(np.ravel(orders), queries).per_query(scores).tolist()
+    known = {
+        key: None if np.isnan(value) else value for key, value in zip(orders, found, strict=True)
+    }
+    return lambda order: known[tuple(order)]
+
+
+def value_of(measure: Measure, labels: Labels, scores: Any) -> float | None:
+    """Return the measure of one list."""
+    queries = Queries.from_sizes([len(labels)])
+    value = measure.bind(labels, queries).per_query(np.asarray(scores, float)).item()
+    return None if np.isnan(value) else value
+
+
+def ranked(labels: Labels, scores: Any) -> Labels:
+    """Return labels in rank order, of scores that differ."""
+    return tuple(labels[row] for row in np.argsort(-np.asarray(scores)))
+
+
+def same(found: float | None, wanted: float | None, tolerance: float = 1e-9) -> None:
+    """Both undefined, or equal."""
+    assert (found is None) == (wanted is None)
+    if found is not None:
+        assert found == pytest.approx(wanted, rel=tolerance, abs=tolerance)
+
+
+def loss_of(objective: Any, labels: Labels, scores: Any, sigma: float) -> float:
+    """Return an objective's loss of one list."""
+    queries = Queries.from_sizes([len(labels)])
+    return float(objective.bind(labels, queries).loss(np.asarray(scores, float), sigma)[0])
+
+
+def varied(measure: Measure, labels: Labels) -> bool:
+    """Say whether documents are worth different things, and the list counts."""
+    terms = measure.terms(np.asarray(labels), Queries.from_sizes([len(labels)]))
+    return bool(len(set(terms.gains.tolist())) > 1 and (terms.defined is None or terms.defined[0]))
+
+
+# --- What follows from the value --------------------------------------------------------------
+
+
+def ties(measure: Measure) -> None:
+    """Documents of equal score: the mean, the worst and the best over all their orders."""
+    for labels in LISTS:
+        values = values_of(measure, labels)
+        for scores in (SCORES[: len(labels)], OTHER[: len(labels)]):
+            for rule in ("average", "pessimistic", "optimistic", "order"):
+                found = value_of(replace(measure, ties=rule), labels, scores)
+                same(found, reference.tied(values, labels, scores, rule))
+
+
+def swaps(measure: Measure) -> None:
+    """LambdaRank's gradient: the mean change over the orders of ties, also with a truncation."""
+    if type(measure).swaps is None:
+        return
+    cuts = (None, 1, 2) if measure.truncatable else (None,)
+    for labels, cut in product(LISTS, cuts):
+        values = cache(values_of(measure, labels))
+        queries = Queries.from_sizes([len(labels)])
+        for scores in (SCORES[: len(labels)], OTHER[: len(labels)], APART[: len(labels)]):
+            bound = LambdaRank(measure, truncation=cut).bind(labels, queries)
+            found = bound.gradients(np.asarray(scores, float), 0.7)
+            deltas = reference.expected_swap_deltas(values, labels, scores, cut)
+            wanted = reference.lambda_gradients(deltas, labels, scores, 0.7)
+            for one, other in zip(found, wanted[:2], strict=True):
+                np.testing.assert_allclose(one, other, rtol=0, atol=1e-9)
+
+
+def real_ranks(measure: Measure) -> None:
+    """ApproxRank where ranks are integers but for rounding, and β is steep."""
+    if type(measure).by_rank is not None and measure.known_at_real_ranks:
+        relaxed(measure, ApproxRank(measure, beta=100.0), 1e-2)
+
+
+def positions(measure: Measure) -> None:
+    """SmoothRank where every position has its document alone."""
+    if type(measure).by_position is not None:
+        relaxed(measure, SmoothRank(measure), 1e-3)
+
+
+def relaxed(measure: Measure, objective: Any, sigma: float) -> None:
+    """A relaxation of no width is the measure itself."""
+    for labels in filter(lambda labels: varied(measure, labels), LISTS):
+        values = values_of(measure, labels)
+        for scores in set(permutations(APART[: len(labels)])):
+            wanted = values(ranked(labels, scores))
+            same(-loss_of(objective, labels, scores, sigma), wanted, 1e-6)
+
+
+def truncation(measure: Measure) -> None:
+    """With a k the first k documents count, the k-th too, and k = m is no cut."""
+    if not any(item.name == "k" for item in fields(measure)):
+        return
+    counts = set()  # the k of which the last document matters in some list
+    for labels in LISTS:
+        whole = values_of(replace(measure, k=None), labels)
+        for k in range(1, len(labels) + 1):
+            values = values_of(replace(measure, k=k), labels)
+            heads: dict[Labels, set[float | None]] = {}
+            for order in set(permutations(labels)):
+                for length in (k, k - 1):
+                    heads.setdefault(order[:length], set()).add(rounded(values(order)))
+                if k == len(labels):
+                    same(values(order), whole(order))
+            assert all(len(found) == 1 for head, found in heads.items() if len(head) == k)
+            if any(len(found) > 1 for head, found in heads.items() if len(head) < k):
+                counts.add(k)
+    assert counts >= {1, 2}
+
+
+def rounded(value: float | None) -> float | None:
+    """Return a value without its last digits."""
+    return None if value is None else round(value, 12)
+
+
+def relevance(measure: Measure) -> None:
+    """From the threshold on, labels are all alike."""
+    if not any(item.name == "threshold" for item in fields(measure)):
+        return
+    for labels in LISTS:
+        binary = tuple(float(label >= 2) for label in labels)
+        values = values_of(replace(measure, threshold=2.0), labels)
+        plain = values_of(replace(measure, threshold=1.0), binary)
+        for order in set(permutations(labels)):
+            same(values(order), plain(tuple(float(label >= 2) for label in order)))
+
+
+def terms(measure: Measure) -> None:
+    """Gains rise with labels and are equal where these are; a list is defined if its value is."""
+    for labels in LISTS:
+        found = measure.terms(np.asarray(labels), Queries.from_sizes([len(labels)]))
+        for one, other in combinations(range(len(labels)), 2):
+            rise = np.sign(found.gains[one] - found.gains[other])
+            assert rise * np.sign(labels[one] - labels[other]) >= 0
+            assert rise == 0 or labels[one] != labels[other]
+        value = values_of(measure, labels)(labels)
+        assert found.defined is None or bool(found.defined[0]) == (value is not None)
+
+
+def bound(measure: Measure) -> None:
+    """SLAM's loss is at least 1 − the measure, if the measure says that it can be bounded."""
+    if measure.bounded_by is None:
+        return
+    for labels in LISTS:
+        values = values_of(measure, labels)
+        for scores in set(permutations(APART[: len(labels)])):
+            value = values(ranked(labels, scores))
+            if value is not None:
+                loss = loss_of(SLAM(measure, smooth=False), labels, scores, 1.0)
+                assert loss >= 1 - value - 1e-9
+
+
+def form(measure: Measure) -> None:
+    """TieRank's loss is the mean over all roundings, SoftRank's without noise the value."""
+    if measure.form is None:
+        return
+    for labels in filter(lambda labels: varied(measure, labels), LISTS):
+        values = values_of(measure, labels)
+        scores = np.array([0.1, -0.3, 0.45, 0.6, 1.2])[: len(labels)]
+        low = np.floor(scores + 0.5)
+        up = scores + 0.5 - low
+        up = up * up * (3 - 2 * up)
+        total = 0.0
+        for outcome in product((0, 1), repeat=len(labels)):
+            chance = np.prod(np.where(outcome, up, 1 - up))
+            tied = reference.tied(values, labels, tuple(low + outcome), "average")
+            total += float(chance) * float(tied or 0.0)
+        same(-loss_of(TieRank(measure), labels, scores, 1.0), total)
+    if measure.form == "discounted":
+        relaxed(measure, SoftRank(measure), 1e-2)
+
+
+CHECKS: tuple[Callable[[Measure], None], ...] = (
+    ties, swaps, real_ranks, positions, truncation, relevance, terms, bound, form,
+)  # fmt: skip
+
+
+def variants(measure: Measure) -> Iterator[Measure]:
+    """Yield a measure, and the same cut at rank 2 if it can be."""
+    yield measure
+    if any(item.name == "k" for item in fields(measure)):
+        yield replace(measure, k=2)
