@@ -16,6 +16,7 @@ from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.schema import Schema
@@ -29,7 +30,6 @@ from gbrank.fit.plan import plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import START_NAMES
 from gbrank.fit.storage import Saved, describe_booster
-from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
 from gbrank.objectives.objective import Objective

@@ -14,11 +14,11 @@ from gbrank.boosters.interface import Steps
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_jobs
 from gbrank.common.extras import needed
+from gbrank.common.threads import usable_threads
 from gbrank.data.checking import check_rows, check_valid
 from gbrank.data.schema import Schema
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loop import Evaluation, train
-from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 

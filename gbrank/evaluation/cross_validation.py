@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.common.progress import Bar
+from gbrank.common.threads import usable_threads
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.folds import Dataset, Folds
 from gbrank.evaluation.named_rankers import ranker_from_name
 from gbrank.evaluation.stored_outcomes import outcome_paths, read_outcome, write_outcome
 from gbrank.evaluation.summary import POOLED
 from gbrank.evaluation.trial import PARTS, Outcome, Task, Trial, configured, run, run_in_worker
-from gbrank.kernels.driver import usable_threads
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
 

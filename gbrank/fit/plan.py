@@ -14,6 +14,7 @@ from gbrank.boosters.interface import Derivatives, State
 from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_jobs, check_number
+from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, learn_schema
 from gbrank.data.checking import check_training, check_valid, split_rows, take_rows
 from gbrank.data.rows import Rows
@@ -27,7 +28,6 @@ from gbrank.fit.estimator import check_seed
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
-from gbrank.kernels.driver import usable_threads
 from gbrank.parallel.collective import all_any, all_gather, all_max, all_sum
 
 Mask = NDArray[np.bool_]

@@ -6,7 +6,6 @@ order of its rows: documents reach the kernel sorted by score and then by label,
 agree in both get the same bits.
 """
 
-import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.threads import usable_threads
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.kernels.compiled import Function, borrowed, compile_for, inline, plain
@@ -191,15 +191,6 @@ def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.signedinteger
     key = program.labels if program.order == "ascending" else -program.labels
     numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
     return queries.order[np.lexsort((key[queries.order], numbers))]
-
-
-def usable_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` stands for: None or −1 for all there are."""
-    if n_jobs is None or n_jobs == -1:
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
-    return n_jobs
 
 
 kernel: Any = None  # a placeholder: each copy of the loop has its own

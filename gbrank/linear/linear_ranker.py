@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_number, check_vector
+from gbrank.common.threads import usable_threads
 from gbrank.data.rows import Rows
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.estimator import WEIGHTS, check_seed
 from gbrank.fit.loading import loadable
 from gbrank.fit.loop import train
 from gbrank.fit.plan import check_data, evaluations
-from gbrank.kernels.driver import usable_threads
 from gbrank.linear.linear_model import LinearModel, complete_rows, learn_numbers
 from gbrank.linear.solvers import (
     Descent,

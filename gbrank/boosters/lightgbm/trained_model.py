@@ -13,8 +13,8 @@ from gbrank.boosters.lightgbm.text_checks import check_text, split_model
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.threads import usable_threads
 from gbrank.data.schema import Features, Schema
-from gbrank.kernels.driver import usable_threads
 
 
 class LightGBMModel:

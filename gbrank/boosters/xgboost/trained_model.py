@@ -12,8 +12,8 @@ from gbrank.boosters.xgboost.json_checks import check_json
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.threads import usable_threads
 from gbrank.data.schema import Features, Schema
-from gbrank.kernels.driver import usable_threads
 
 
 class XGBoostModel:
