@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from gbrank.boosters.xgboost.rabit import meeting
 from gbrank.data.queries import Queries
-from gbrank.fit.plan import tree_settings
+from gbrank.fit.parameters import tree_settings
 from gbrank.fit.start import is_fitted
 from gbrank.objectives.from_string import get_objective
 from gbrank.parallel.collective import BoosterError, WorkersLostError
@@ -38,9 +38,12 @@ class Part:
     def arguments(self) -> dict[str, Any]:
         """Return what both `fit` and `score` take."""
         return {
-            "X": self.X, "y": self.y, "qid": self.qid, "sample_weight": self.sample_weight,
+            "X": self.X,
+            "y": self.y,
+            "qid": self.qid,
+            "sample_weight": self.sample_weight,
             "query_weight": self._weight_of_queries(),
-        }  # fmt: skip
+        }
 
     def _weight_of_queries(self) -> NDArray[Any] | None:
         """Return the weight of each query, in the order in which they first appear."""

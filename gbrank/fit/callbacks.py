@@ -45,7 +45,7 @@ class Round:
 Callback: TypeAlias = Callable[[Round], Any]
 
 
-def check_callbacks(callbacks: Any) -> list[Callback]:
+def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     """Return the callbacks, or say what is wrong with them."""
     listed = [] if callbacks is None else callbacks
     if not isinstance(listed, Sequence) or not all(map(callable, listed)):

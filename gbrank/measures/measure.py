@@ -21,6 +21,7 @@ from gbrank.common.checks import (
 )
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
+from gbrank.data.schema import Schema
 from gbrank.kernels.compiled import Function
 from gbrank.kernels.contract import MeasureFunctions, Swaps
 from gbrank.kernels.driver import Runner
@@ -167,6 +168,10 @@ class Measure(ABC):
     def known_at_real_ranks(self) -> bool:
         """Whether `by_rank` can compute the measure at ranks that are not integers."""
         return True
+
+    def placed(self, schema: Schema) -> Measure:
+        """Return the measure for features without names; itself if it looks at none."""
+        return self
 
     def bind(
         self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None, X: Any = None
