@@ -16,12 +16,12 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Ids, Table
+from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.callbacks import Callback
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedTrees, Published
-from gbrank.fit.parameters import BoostedRanker
 from gbrank.fit.plan import boost
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.fit.start import is_start_name

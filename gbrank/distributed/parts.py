@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from gbrank.boosters.xgboost.rabit import meeting
 from gbrank.data.queries import Queries
-from gbrank.fit.parameters import tree_settings
+from gbrank.fit.boosted_ranker import tree_settings
 from gbrank.fit.start import is_fitted
 from gbrank.objectives.from_string import get_objective
 from gbrank.parallel.collective import BoosterError, WorkersLostError

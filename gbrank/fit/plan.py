@@ -21,12 +21,12 @@ from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Table
+from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_settings
 from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import Evaluation, History, train
-from gbrank.fit.parameters import BoostedRanker, learning_rate_of, tree_settings
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
 from gbrank.measures.measure import Measure

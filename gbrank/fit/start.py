@@ -14,8 +14,8 @@ from gbrank.boosters.interface import TreeSettings
 from gbrank.common.checks import check_finite, check_vector
 from gbrank.data.rows import Rows
 from gbrank.fit.arguments import Table
+from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.estimator import BaseRanker
-from gbrank.fit.parameters import BoostedRanker
 from gbrank.fit.pretrained import as_pretrained
 from gbrank.objectives.from_string import get_objective
 

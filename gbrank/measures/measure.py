@@ -170,7 +170,18 @@ class Measure(ABC):
         return True
 
     def placed(self, schema: Schema) -> Measure:
-        """Return the measure for features without names; itself if it looks at none."""
+        """Return the measure for features whose columns have no names.
+
+        Parameters
+        ----------
+        schema : Schema
+            The names and positions of the columns.
+
+        Returns
+        -------
+        Measure
+            Itself, if it looks at no columns.
+        """
         return self
 
     def bind(
