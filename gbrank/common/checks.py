@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
+from gbrank.common.plain import plain
 
 LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
 MOST_LISTED = 50  # names that an error message lists
@@ -98,14 +99,13 @@ def check_number(
     """Return a number within [low, high] (or ]low, high]), refusing bools and other types."""
     if value is None and optional:
         return None
-    kinds: tuple[type, ...] = (int, np.integer) if integer else (int, float, np.number)
+    number = plain(value)
     what = "an integer" if integer else "a number"
     bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
     bounds += f"{' and' if bounds else ''} at most {high}" if high < np.inf else ""
     message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {value!r}."
-    if isinstance(value, bool | np.bool_) or not isinstance(value, kinds):
+    if isinstance(number, bool) or not isinstance(number, int if integer else int | float):
         raise TypeError(message)
-    number: Any = value
     if not low <= number <= high or (open_low and number == low) or abs(number) == math.inf:
         raise ValueError(message)
     return int(number) if integer else float(number)
