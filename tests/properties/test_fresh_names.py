@@ -105,8 +105,8 @@ def uses(folder: Path) -> dict[str, str]:
         "make_scorer": "make_scorer('ndcg@10')",
         "ranker_from_name": "for name in ['lambda:ndcg', 'xgboost:rank:ndcg']:"
         " ranker_from_name(name)",
-        "lightgbm_fobj": "lightgbm_fobj('smooth:ndcg', start=False)",
-        "xgboost_obj": "xgboost_obj('smooth:ndcg', start=False)",
+        "lightgbm_fobj": "lightgbm_fobj('lambda:ndcg')",
+        "xgboost_obj": "xgboost_obj('lambda:ndcg')",
         "plots": "for name in plots.__all__: getattr(plots, name)",
     }
 
