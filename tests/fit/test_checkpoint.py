@@ -391,6 +391,22 @@ def test_equal_data_may_lie_otherwise_in_memory(booster: str, tmp_path: Path) ->
         fit(make(booster), X[:, ::-1], checkpoint=tmp_path / "other")
 
 
+@boosters
+def test_sparse_data_may_not_lie_in_other_columns(booster: str, tmp_path: Path) -> None:
+    """The same numbers, as many in each row, are other data."""
+    sparse = sp.csr_matrix(np.where(X > 0.5, X, 0.0)[:, :4])
+    padded, moved = (
+        sp.csr_matrix((sparse.data, sparse.indices + shift, sparse.indptr), (len(Y), 6))
+        for shift in (0, 1)
+    )
+    valid = {"eval_set": [(padded[:120], Y[:120])], "eval_qid": [QID[:120]]}
+    interrupted(make(booster), tmp_path, 4, padded, **valid)
+    with pytest.raises(ValueError, match="these were others: X\\."):
+        fit(make(booster), moved, checkpoint=tmp_path, **valid)
+    whole = fit(make(booster), padded, **valid)
+    assert_same(fit(make(booster), padded, checkpoint=tmp_path, **valid), whole, padded)
+
+
 # --- the command line ---------------------------------------------------------------------------
 
 

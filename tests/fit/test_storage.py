@@ -426,3 +426,29 @@ def test_a_failed_save_leaves_the_earlier_model(
         make(n_estimators=2).fit(X, Y, qid=QID).save(saved)
     assert {path.name for path in saved.iterdir()} == names
     assert_array_equal(GBRanker.load(saved).predict(FRAME), before)
+
+
+@pytest.mark.parametrize("trees", [2, 8])
+def test_a_save_that_fails_at_its_end(
+    trees: int, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model's file is written, its description is not: nothing of the earlier model is lost.
+
+    Of the same model neither, whose file has the same name.
+    """
+    again = GBRanker.load(saved) if trees == 8 else make(n_estimators=trees).fit(X, Y, qid=QID)
+    before = GBRanker.load(saved).predict(FRAME)
+    files = {path.name: path.read_bytes() for path in saved.iterdir()}
+
+    def full(source: Path, target: Path) -> None:
+        if target.name == "gbrank.json":
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    replace = os.replace
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", full)
+        with pytest.raises(OSError, match="No space"):
+            again.save(saved)
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == files
+    assert_array_equal(GBRanker.load(saved).predict(FRAME), before)
