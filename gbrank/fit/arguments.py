@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.checks import brief
+from gbrank.common.plain import plain
 from gbrank.data.checking import check_training, check_valid
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
@@ -37,10 +40,38 @@ class FitData:
     eval_group: Sequence[ArrayLike] | None = None
     eval_init_score: Sequence[ArrayLike] | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what is no list, or a list of other things."""
+        for name in ("eval_qid", "eval_group", "eval_init_score"):
+            given = getattr(self, name)
+            if given is not None and not _is_list(given):
+                raise TypeError(f"{name} must be a list, one entry per set, got {brief(given)}.")
+        sets = [] if self.eval_set is None else self.eval_set
+        if not isinstance(sets, list):
+            kind = type(sets).__name__
+            raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
+        for pair in sets:
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise ValueError(f"eval_set must hold (X, y) pairs, got {brief(pair)} in it.")
+        columns = self.categorical_feature
+        if columns is None or isinstance(columns, str):
+            return
+        if not _is_list(columns) or not all(type(c) in (int, str) for c in plain(list(columns))):
+            raise TypeError(
+                "categorical_feature must be a list of columns, by position or name, got "
+                f"{brief(columns)}."
+            )
+
     @property
     def tables(self) -> list[Table]:
         """The features to train on, then those of each validation set."""
         return [self.X, *(table for table, _ in self.eval_set or [])]
+
+    @property
+    def columns(self) -> Sequence[int | str] | None:
+        """The columns of categories, as a list."""
+        columns = self.categorical_feature
+        return columns if columns is None or isinstance(columns, str) else plain(list(columns))
 
     def checked(self, schema: Schema) -> tuple[Rows, list[Rows]]:
         """Check the data over all workers; return training rows and validation sets."""
@@ -71,6 +102,11 @@ class FitData:
     def trained_on(self, rows: Rows) -> TrainedQueries | None:
         """Return the queries of the rows to train on, if their ids are the user's."""
         return None if self.qid is None else TrainedQueries.of(rows.queries)
+
+
+def _is_list(values: Any) -> bool:
+    """Say whether something is a list, or an array or other sequence that serves as one."""
+    return isinstance(values, Sequence) or (hasattr(values, "tolist") and np.ndim(values) > 0)
 
 
 @dataclass(frozen=True)

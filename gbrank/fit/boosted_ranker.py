@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters import TRAINERS, TreeSettings
-from gbrank.common.checks import check_choice, check_jobs, check_number
-from gbrank.common.plain import plain
+from gbrank.common.checks import brief, check_choice, check_jobs, check_number
 from gbrank.common.threads import usable_threads
-from gbrank.fit.estimator import BaseRanker, check_seed
+from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
@@ -58,8 +57,10 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     _check_all_but_trees(ranker)
     subsample = check_number(ranker.subsample, "subsample", 0, 1, open_low=True)
     params = ranker.booster_params
-    if params is not None and not isinstance(params, Mapping):
-        raise TypeError(f"booster_params must be a dict, got {params!r}.")
+    if not isinstance(params, Mapping | None) or not all(
+        isinstance(name, str) for name in params or ()
+    ):
+        raise TypeError(f"booster_params must be a dict of values by name, got {brief(params)}.")
     return TreeSettings(
         learning_rate=learning_rate_of(ranker, 0),  # replaced when the documents are counted
         num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),
@@ -73,7 +74,7 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
         reg_lambda=check_number(ranker.reg_lambda, "reg_lambda", 0),
         seed=all_gather(check_seed(ranker.random_state))[0],
         n_jobs=usable_threads(check_jobs(ranker.n_jobs)),
-        params=plain(dict(params or {})),
+        params=dict(params or {}),
         built_in=_built_in(ranker),
         early_stopping=ranker.early_stopping_rounds is not None,
         resumable=resumable,
@@ -88,6 +89,7 @@ def _check_all_but_trees(ranker: BoostedRanker) -> None:
     check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
     fraction = ranker.validation_fraction
     check_number(fraction, "validation_fraction", 0, 1, open_low=True, optional=True)
+    check_verbose(ranker.verbose)
     if fraction == 1:
         raise ValueError("validation_fraction must be below 1, got 1.")
     check_choice(ranker.extra_trees, "extra_trees", [True, False, None])

@@ -189,7 +189,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     settings = tree_settings(ranker, resumable=options.checkpoint is not None)
     callbacks = check_callbacks(options.callbacks)
     measures = ranker._measures()
-    schema = Schema.union(all_gather(learn_schema(data.X, data.categorical_feature)))
+    schema = Schema.union(all_gather(learn_schema(data.X, data.columns)))
     rows, valid = data.checked(schema)
     _refuse_together(ranker, settings, data, rows, valid)
     saved = _checkpoint(ranker, options, schema, rows, valid)

@@ -16,7 +16,7 @@ from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, Ids, Table
 from gbrank.fit.callbacks import Callback, check_callbacks
-from gbrank.fit.estimator import WEIGHTS, check_seed
+from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
 from gbrank.fit.loop import train
@@ -276,6 +276,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         check_number(self.max_iter, "max_iter", 1, integer=True)
         check_number(self.tol, "tol", 0)
         check_number(self.learning_rate, "learning_rate", 0, open_low=True)
+        check_verbose(self.verbose)
         patience = self.early_stopping_rounds
         check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
         n_steps = check_number(self.n_steps, "n_steps", 1, integer=True, optional=True)
