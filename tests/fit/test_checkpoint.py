@@ -256,6 +256,13 @@ def test_ctrl_c_leaves_a_model_and_a_checkpoint(booster: str, tmp_path: Path) ->
     assert_same(fit(ranker, checkpoint=tmp_path), whole)
 
 
+@pytest.mark.parametrize(("killed_before", "written"), [(1, 0), (2, 2), (5, 4), (6, 6)])
+def test_what_is_written_when(killed_before: int, written: int, tmp_path: Path) -> None:
+    """Every second round, and the beginning."""
+    interrupted(make(), tmp_path, killed_before)
+    assert history_of(tmp_path)["done"] == written
+
+
 # --- what is refused ----------------------------------------------------------------------------
 
 CODES: dict[str, Any] = {"X": np.floor(4 * np.abs(X)), "eval_set": None, "eval_qid": None}
