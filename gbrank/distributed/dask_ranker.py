@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.common.extras import needed
 from gbrank.data.checking import validation_sets
 from gbrank.distributed.parts import Part, fit_part, portable
-from gbrank.distributed.shards import distribute, is_dask
+from gbrank.distributed.shards import Collection, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
+from gbrank.fit.arguments import Table
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.storage import Saved
 from gbrank.ranker import GBRanker
@@ -51,16 +52,16 @@ class DaskGBRanker(GBRanker):
 
     def fit(  # type: ignore[override]
         self,
-        X: Any,
-        y: Any,
+        X: Collection,
+        y: Collection,
         *,
-        qid: Any,
-        sample_weight: Any = None,
-        query_weight: Any = None,
-        eval_set: Sequence[tuple[Any, Any]] | None = None,
-        eval_qid: Sequence[Any] | None = None,
-        eval_init_score: Sequence[Any] | None = None,
-        init_score: Any = None,
+        qid: Collection,
+        sample_weight: Collection | None = None,
+        query_weight: Collection | None = None,
+        eval_set: Sequence[tuple[Collection, Collection]] | None = None,
+        eval_qid: Sequence[Collection] | None = None,
+        eval_init_score: Sequence[Collection] | None = None,
+        init_score: Collection | None = None,
         categorical_feature: Sequence[int | str] | None = None,
     ) -> "DaskGBRanker":
         """Train the ranker on the cluster.
@@ -111,7 +112,9 @@ class DaskGBRanker(GBRanker):
         )
         return self._publish(fitted)
 
-    def predict(self, X: Any, *, output: str = "score", num_iteration: int | None = None) -> Any:
+    def predict(
+        self, X: Collection, *, output: str = "score", num_iteration: int | None = None
+    ) -> Any:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
@@ -136,7 +139,9 @@ class DaskGBRanker(GBRanker):
             return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
         return X.rechunk({1: -1}).map_blocks(predict, drop_axis=1, meta=np.empty(0))
 
-    def rank(self, X: Any, qid: Any = None, *, group: Any = None) -> Any:
+    def rank(
+        self, X: Collection, qid: Collection | None = None, *, group: Collection | None = None
+    ) -> Any:
         """Return the position of each row within its query, from 1.
 
         Parameters
@@ -162,13 +167,13 @@ class DaskGBRanker(GBRanker):
 
     def score(
         self,
-        X: Any,
-        y: Any,
-        qid: Any = None,
+        X: Collection,
+        y: Collection,
+        qid: Collection | None = None,
         *,
-        group: Any = None,
-        sample_weight: Any = None,
-        query_weight: Any = None,
+        group: Collection | None = None,
+        sample_weight: Collection | None = None,
+        query_weight: Collection | None = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
@@ -227,7 +232,7 @@ def _fit(
     return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)._fitted
 
 
-def _predict_frame(block: Any, predict: Callable[[Any], Any]) -> Any:
+def _predict_frame(block: Table, predict: Callable[[Any], Any]) -> Any:
     import pandas as pd
 
     return pd.Series(predict(block), index=block.index, name="score")

@@ -57,10 +57,10 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     _check_all_but_trees(ranker)
     subsample = check_number(ranker.subsample, "subsample", 0, 1, open_low=True)
     params = ranker.booster_params
-    if not isinstance(params, Mapping | None) or not all(
-        isinstance(name, str) for name in params or ()
-    ):
-        raise TypeError(f"booster_params must be a dict of values by name, got {brief(params)}.")
+    if not isinstance(params, Mapping | None):
+        raise TypeError(f"booster_params must be a dict, got {brief(params)}.")
+    if not all(isinstance(name, str) for name in params or ()):
+        raise TypeError(f"booster_params must have texts as names, got {brief(params)}.")
     return TreeSettings(
         learning_rate=learning_rate_of(ranker, 0),  # replaced when the documents are counted
         num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),

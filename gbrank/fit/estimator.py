@@ -212,7 +212,8 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     def _fitted(self) -> F:
         if self._published is None:
             raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first."
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
             )
         return self._published
 

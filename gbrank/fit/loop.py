@@ -47,7 +47,7 @@ class History:
     """What happened in the rounds of a fit."""
 
     results: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # by set and measure
-    best_round: int = 0  # how many rounds to keep; all without validation data
+    best_round: int = 0  # how many rounds to keep; at the end of a fit without validation data, all
     best_value: float = math.nan  # the first measure after them; NaN without validation data
     done: int = 0  # how many rounds have been trained
     start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
@@ -67,7 +67,8 @@ class History:
         for evaluation, current in zip(on_valid, scores, strict=True):
             shown |= self._record(evaluation, current)
         self.done += 1
-        self._update_best(on_valid[0].name if on_valid else None, patience)
+        if on_valid:
+            self._update_best(on_valid[0].name, patience)
         return shown
 
     def _record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
@@ -78,9 +79,9 @@ class History:
         measure, value = next(iter(values.items()))
         return {f"{evaluation.name} {measure}": f"{value:.4f}"}
 
-    def _update_best(self, judge: str | None, patience: int | None) -> None:
+    def _update_best(self, name: str, patience: int | None) -> None:
         """Note the round to keep: the best one or, without early stopping, the last one."""
-        value = math.nan if judge is None else next(iter(self.results[judge].values()))[-1]
+        value = next(iter(self.results[name].values()))[-1]
         if patience is None or self.best_round == 0 or value > self.best_value:
             self.best_round, self.best_value = self.done, value
 
@@ -147,7 +148,7 @@ def train(
                 bar.total = rounds = hook.end_start(begin)
             bar.set_postfix(shown, refresh=False)
             bar.update()
-            values, best = history.last_values(), history.best_round
+            values, best = history.last_values(), history.best_round if on_valid else round + 1
             stopped = call_all(callbacks, Round(round, rounds, sigmas.get(round), values, best))
             if keep is not None:
                 keep(history, stopped or _finished(history, rounds, begin, patience))
@@ -155,13 +156,15 @@ def train(
         if history.done == 0:
             raise
         history.forget_unfinished()
+        kept = history.best_round if on_valid else history.done
         warn_user(
-            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps "
-            f"{history.best_round}.",
+            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
             FitInterrupted,
         )
     finally:
         bar.close()
+    if not on_valid:
+        history.best_round = history.done
     return history
 
 
