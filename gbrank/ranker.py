@@ -22,6 +22,7 @@ from gbrank.fit.callbacks import Callback
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedTrees, Published
+from gbrank.fit.known_elsewhere import explains_names
 from gbrank.fit.plan import boost
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.fit.start import is_start_name
@@ -30,6 +31,7 @@ from gbrank.linear.linear_ranker import LinearRanker
 from gbrank.linear.perceptron import SLAMPerceptron
 
 
+@explains_names
 @dataclass(eq=False, repr=False)
 class GBRanker(BoostedRanker):
     """Gradient-boosted tree ranker.
