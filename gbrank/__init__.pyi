@@ -37,7 +37,6 @@ from .evaluation import read_folds as read_folds
 from .evaluation import split_folds as split_folds
 from .export import export_model as export_model
 from .fit.callbacks import Round as Round
-from .fit.loading import load_ranker as load_ranker
 from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP
@@ -90,6 +89,7 @@ from .objectives.theory.loss_bounds import perceptron_loss_bound as perceptron_l
 from .objectives.theory.loss_bounds import smooth_ndcg_lipschitz as smooth_ndcg_lipschitz
 from .objectives.tierank import TieRank as TieRank
 from .ranker import GBRanker as GBRanker
+from .ranker import load_ranker as load_ranker
 from .schedules import cosine as cosine
 from .schedules import geometric as geometric
 from .schedules import staircase as staircase

@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters.stages import Progress
+from gbrank.boosters import Model
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, check_jobs, check_number
-from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
-from gbrank.common.warnings import warn_user
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.schema import Schema
+from gbrank.fit.arguments import FitData, FitOptions, Ids, Table
+from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.callbacks import Callback
-from gbrank.fit.checkpoints import in_use
-from gbrank.fit.estimator import WEIGHTS, BaseRanker, as_json
+from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored
 from gbrank.fit.evals_result import EvalsResult
-from gbrank.fit.loading import loadable, restore_start
-from gbrank.fit.plan import plan_boosting
-from gbrank.fit.position_bias import DebiasedTrainer
-from gbrank.fit.start import START_NAMES
-from gbrank.fit.storage import Saved, describe_booster
-from gbrank.measures.measure_registry import Metric
-from gbrank.objectives.objective import Objective
-from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
-from gbrank.schedules import Sigma
+from gbrank.fit.fitted import FittedTrees, Published
+from gbrank.fit.known_elsewhere import explains_names
+from gbrank.fit.plan import boost
+from gbrank.fit.pretrained import PretrainedRanker
+from gbrank.fit.start import is_start_name
+from gbrank.fit.storage import Saved, describe_booster, read_saved
+from gbrank.linear.linear_ranker import LinearRanker
+from gbrank.linear.perceptron import SLAMPerceptron
 
 
-@loadable
+@explains_names
 @dataclass(eq=False, repr=False)
-class GBRanker(BaseRanker):
+class GBRanker(BoostedRanker):
     """Gradient-boosted tree ranker.
 
     Parameters
@@ -155,41 +150,28 @@ class GBRanker(BaseRanker):
 
     _allows_missing: ClassVar[bool] = True
 
-    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE
-    _: KW_ONLY
-    booster: str = "lightgbm"
-    n_estimators: int = 500
-    learning_rate: float | None = None
-    num_leaves: int = 63
-    max_depth: int | None = None
-    min_child_samples: int = 20
-    subsample: float = 1.0
-    subsample_by: str = "document"
-    colsample: float = 0.5
-    extra_trees: bool | None = None
-    reg_lambda: float = 0.0
-    sigma: Sigma | None = None
-    curvature: str = "own"
-    init: str | Any = None
-    eval_metric: Metric | Sequence[Metric] = "ndcg@10"
-    early_stopping_rounds: int | None = None
-    validation_fraction: float | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
-    booster_params: dict[str, Any] | None = None
+    best_iteration_ = Published[int]()
+    best_score_ = Published[float]()
+    evals_result_ = Published[EvalsResult]()
+    training_data_ = Published[dict[str, dict[str, int]]]("data")
+    learning_rate_ = Published[float]()
+    sigmas_ = Published[Vector]()
+    position_bias_ = Published[dict[int, float] | None]()
+    init_ = Published[Any]()
+    calibration_ = Published[Calibration]()
+    _model = Published[Model]()
 
     def fit(
         self,
-        X: Any,
+        X: Table,
         y: ArrayLike,
         *,
-        qid: ArrayLike | None = None,
+        qid: Ids | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
-        eval_set: Sequence[tuple[Any, ArrayLike]] | None = None,
-        eval_qid: Sequence[ArrayLike] | None = None,
+        eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
+        eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         eval_init_score: Sequence[ArrayLike] | None = None,
         init_score: ArrayLike | None = None,
@@ -258,44 +240,27 @@ class GBRanker(BaseRanker):
         BlockingIOError
             If another fit uses the checkpoint's folder.
         """
-        with in_use(checkpoint):
-            plan = plan_boosting(
-                self, X, y, qid=qid, group=group, sample_weight=sample_weight,
-                query_weight=query_weight, eval_set=eval_set, eval_qid=eval_qid,
-                eval_group=eval_group, eval_init_score=eval_init_score, init_score=init_score,
-                position=position, categorical_feature=categorical_feature,
-                checkpoint=checkpoint, checkpoint_rounds=checkpoint_rounds,
-                callbacks=callbacks,
-            )  # fmt: skip
-            trainer = plan.trainer()
-            with closing(trainer):
-                history = plan.run(trainer)
-                model = trainer.finish(history.best_round)
-                scores = plan.calibration_scores(trainer, model)
-        bias = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
-        with interrupts_held():  # the booster's destructor would lose a Ctrl-C
-            del plan.in_round, trainer  # frees memory for the calibration
-        if not model.importances().any():
-            warn_user(
-                "no tree has a split, and all documents the same score: are "
-                f"{len(plan.rows.labels)} documents too few for "
-                f"min_child_samples={self.min_child_samples}, features without variation, or "
-                "gradients too small (a narrow sigma)?"
-            )
-        with interrupts_held():  # so would the destructor of an earlier model
-            self._model = model
-        self._booster_kind = self.booster
-        self.init_ = plan.start
-        self.learning_rate_ = plan.settings.learning_rate
-        self.position_bias_ = bias
-        self.calibration_ = plan.calibration(scores)
-        self._progress = plan.progress(history.best_round)
-        self.training_data_ = plan.sizes
-        self._publish_fit(plan.schema, history, plan.sigmas)
-        self._remember_queries(qid, plan.rows.queries)
-        return self
+        data = FitData(
+            X,
+            y,
+            qid=qid,
+            group=group,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            init_score=init_score,
+            position=position,
+            categorical_feature=categorical_feature,
+            eval_set=eval_set,
+            eval_qid=eval_qid,
+            eval_group=eval_group,
+            eval_init_score=eval_init_score,
+        )
+        options = FitOptions(checkpoint, checkpoint_rounds, callbacks)
+        return self._publish(boost(self._taken(), data, options))
 
-    def predict(self, X: Any, *, output: str = "score", num_iteration: int | None = None) -> Vector:
+    def predict(
+        self, X: Table, *, output: str = "score", num_iteration: int | None = None
+    ) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
@@ -314,15 +279,14 @@ class GBRanker(BaseRanker):
         -------
         ndarray, shape (n_documents,)
         """
-        check_is_fitted(self)
         self._check_prediction(output, num_iteration)
         scores: Vector = self._each_batch(X, self._model.predict, num_iteration)
         if self.init_ is not None:
             scores = scores + self.init_.predict(X)
         return scores if output == "score" else self.calibration_.probabilities(scores)
 
-    def _each_batch(self, X: Any, function: Callable[..., Matrix], *options: Any) -> Matrix:
-        threads = usable_threads(self.n_jobs)
+    def _each_batch(self, X: Table, function: Callable[..., Matrix], *options: Any) -> Matrix:
+        threads = usable_threads(check_jobs(self.n_jobs))
         return each_batch(
             lambda rows: function(rows, self._schema, threads, *options),
             transformed(self._schema, X),
@@ -330,14 +294,14 @@ class GBRanker(BaseRanker):
 
     def _check_prediction(self, output: str, num_iteration: int | None) -> None:
         check_choice(output, "output", ["score", "probability"])
-        check_number(num_iteration, "num_iteration", 1, self.best_iteration_, integer=True,
-                     optional=True)  # fmt: skip
+        most = self.best_iteration_
+        check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
         if num_iteration is not None and output != "score":
             raise ValueError(
                 f"num_iteration must be None with output={output!r}, got {num_iteration}."
             )
 
-    def explain(self, X: Any) -> Matrix:
+    def explain(self, X: Table) -> Matrix:
         r"""Return what each feature adds to the score of each row (SHAP values).
 
         They are the booster's own, exact for its trees: a feature's share is its mean effect on
@@ -375,7 +339,6 @@ class GBRanker(BaseRanker):
         >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
         True
         """
-        check_is_fitted(self)
         if not (self.init_ is None or isinstance(self.init_, GBRanker)):
             raise ValueError(
                 f"init must be a GBRanker for scores to be explained, got {self.init_!r}."
@@ -385,80 +348,47 @@ class GBRanker(BaseRanker):
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
-        params = self.get_params(deep=False)
-        booster = describe_booster(self._booster_kind, self._model)
-        start = None
-        if self.init_ is not None:
-            if not isinstance(self.init_, BaseRanker):
+        fitted, description = self._fitted, self._description()
+        booster = describe_booster(fitted.booster, fitted.model)
+        start = Saved({}, {})
+        if fitted.init is not None:
+            if isinstance(fitted.init, BaseRanker):
+                start = fitted.init._to_saved()
+            if start.description.get("estimator") not in KINDS:
                 raise TypeError(
                     "init must be a ranker of gbrank for the model to be saved, or a model of "
-                    f"LightGBM or XGBoost, got {self.init_!r}."
+                    f"LightGBM or XGBoost, got {fitted.init!r}."
                 )
-            if self.init not in START_NAMES:
-                params["init"] = type(self.init).__name__  # loading replaces it by the model
-            start = self.init_._to_saved()
-        description = {
-            "estimator": type(self).__name__,
-            "params": as_json(params),
-            "schema": asdict(self._schema),
-            "init": start and start.description,
-            "fitted": {
-                "best_iteration": self.best_iteration_,
-                "best_score": self.best_score_,
-                "evals_result": self.evals_result_,
-                "sigmas": self.sigmas_.tolist(),
-                "learning_rate": self.learning_rate_,
-                "progress": self._progress and asdict(self._progress),
-                "position_bias": self.position_bias_,
-                "data": self.training_data_,
-                "calibration": asdict(self.calibration_),
-            },
-        }
-        files = booster.files | (start.files if start else {})
-        return Saved(description | booster.description, files)
+        if not is_start_name(self.init):
+            description["params"]["init"] = type(self.init).__name__  # loading puts in the model
+        description["init"] = start.description or None
+        return Saved(description | booster.description, booster.files | start.files)
 
     @classmethod
     def _from_saved(cls, saved: Saved) -> GBRanker:
         """Return the ranker that a folder holds."""
         description = saved.description
-        start = restore_start(saved)
+        start, nested = None, description["init"]
+        if nested is not None:
+            start = KINDS[nested["estimator"]]._from_saved(Saved(nested, saved.files))
         params = description["params"]
-        if params["init"] not in START_NAMES:
-            params["init"] = start
-        ranker = cls(**params)
-        ranker.init_ = start
+        ranker = cls(**(params if is_start_name(params["init"]) else params | {"init": start}))
         check_jobs(ranker.n_jobs)
-        ranker._schema = Schema.restored(description["schema"])
-        fitted = description["fitted"]
-        ranker.best_iteration_ = int(fitted["best_iteration"])
-        ranker.best_score_ = float(fitted["best_score"])
-        ranker.evals_result_ = EvalsResult(fitted["evals_result"])
-        ranker.sigmas_ = np.array(fitted["sigmas"], dtype=np.float64)
-        # Models saved by earlier versions lack these three.
-        rate = fitted.get("learning_rate", ranker.learning_rate)
-        ranker.learning_rate_ = check_number(rate, "learning_rate", 0, open_low=True)
-        progress = fitted.get("progress")
-        ranker._progress = progress and Progress(**progress)
-        ranker.training_data_ = fitted.get("data", {})
-        biases = fitted["position_bias"]
-        ranker.position_bias_ = biases and {int(key): biases[key] for key in biases}
-        ranker.calibration_ = Calibration(**fitted["calibration"])
-        ranker._model = saved.model()
-        if len(ranker._model.importances()) != ranker._schema.n_features:
+        ranker._published = FittedTrees.restored(
+            {"learning_rate": ranker.learning_rate, **description["fitted"]},
+            schema=Schema.restored(description["schema"]),
+            model=saved.model(),
+            booster=description["booster"],
+            init=start,
+        )
+        if len(ranker._model.importances()) != ranker.n_features_in_:
             raise ValueError("the booster must have as many features as the schema")
-        ranker._booster_kind = description["booster"]
-        ranker._publish()
         return ranker
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Say whether there are trees."""
-        return hasattr(self, "_model")
 
     @property
     def booster_(self) -> Any:
         """The booster's own object."""
-        check_is_fitted(self)
-        return self._model.native
+        return self._fitted.model.native
 
     @property
     def feature_importances_(self) -> Vector:
@@ -487,7 +417,51 @@ class GBRanker(BaseRanker):
         >>> bool(abs(shares.sum() - 1) < 1e-12)
         True
         """
-        check_is_fitted(self)
         check_choice(kind, "kind", ["gain", "split"])
         totals = self._model.importances(kind)
         return totals / (totals.sum() or 1.0)
+
+
+# What a saved model may be of, by the name that it says.
+KINDS: dict[str, type[BaseRanker[Any]]] = {
+    kind.__name__: kind for kind in (GBRanker, LinearRanker, SLAMPerceptron, PretrainedRanker)
+}
+
+
+def load_ranker(path: str | os.PathLike[str]) -> Any:
+    """Read a model of any class from the folder where its `save` wrote it.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+
+    Returns
+    -------
+    GBRanker, LinearRanker, SLAMPerceptron or PretrainedRanker
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no model.
+    ValueError
+        If a file is cut short or damaged, or the model's class is not of gbrank.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gbrank import LinearRanker, load_ranker, make_cubic
+    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     LinearRanker("regression").fit(X, y, qid=qid).save(folder)
+    ...     load_ranker(folder)
+    LinearRanker(objective='regression')
+    """
+    saved = read_saved(path)
+    name = saved.description["estimator"]
+    if name not in KINDS:
+        raise ValueError(
+            f"{path} must hold one of {', '.join(sorted(KINDS))}, got a {name}: load it by "
+            f"{name}.load."
+        )
+    return restored(KINDS[name], path, saved)

@@ -36,7 +36,7 @@ from gbrank.datasets import (
     write_qrels,
     write_run,
 )
-from gbrank.fit import checkpoints, loading, storage
+from gbrank.fit import checkpoints, estimator, fitted, storage
 from gbrank.fit.checkpoints import Checkpoint
 
 CORPUS = Path(__file__).with_name("corpus")
@@ -190,7 +190,7 @@ def main(name: str, seconds: str, folder: str | None = None) -> None:
     import atheris
 
     corpus = folder or tempfile.mkdtemp()
-    for module in (checkpoints, loading, ranker, letor_reader, storage, text_files, trec):
+    for module in (checkpoints, estimator, fitted, ranker, letor_reader, storage, text_files, trec):
         for owner in (module, *filter(inspect.isclass, vars(module).values())):
             for function in filter(inspect.isfunction, vars(owner).values()):
                 if function.__module__ == module.__name__:

@@ -23,8 +23,8 @@ from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, print_json
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
-from gbrank.fit.loading import load_ranker
 from gbrank.measures.measure_registry import get_measure
+from gbrank.ranker import load_ranker
 
 USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
 

@@ -41,8 +41,7 @@ from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
 from gbrank.datasets.text_files import check_names
 from gbrank.datasets.trec import run_lines
-from gbrank.fit.loading import load_ranker
-from gbrank.ranker import GBRanker
+from gbrank.ranker import GBRanker, load_ranker
 
 Predict: TypeAlias = Callable[[Any], NDArray[np.float64]]
 

@@ -2,6 +2,7 @@
 
 import difflib
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from reprlib import Repr
 from typing import Any
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
+from gbrank.common.plain import plain
 
 LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
 MOST_LISTED = 50  # names that an error message lists
+LONGEST_TEXT = 200  # of a value that an error message shows
 MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads asked for
 
 _shortened = Repr()
@@ -24,11 +27,23 @@ def quoted(text: str) -> str:
     return _shortened.repr(text)
 
 
+def brief(value: Any) -> str:
+    """Return the repr of any value, shortened in the middle if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out integers of up to 4,300 digits
+        text = f"an integer of {value.bit_length()} bits"
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]}...{text[-20:]}"
+
+
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must not be masked: drop the masked rows, got {values!r:.60}.")
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must hold one number per entry, got {brief(values)}.") from None
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -98,15 +113,15 @@ def check_number(
     """Return a number within [low, high] (or ]low, high]), refusing bools and other types."""
     if value is None and optional:
         return None
-    kinds: tuple[type, ...] = (int, np.integer) if integer else (int, float, np.number)
+    number = plain(value)
     what = "an integer" if integer else "a number"
     bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
     bounds += f"{' and' if bounds else ''} at most {high}" if high < np.inf else ""
-    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {value!r}."
-    if isinstance(value, bool | np.bool_) or not isinstance(value, kinds):
+    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {brief(value)}."
+    if isinstance(number, bool) or not isinstance(number, int if integer else int | float):
         raise TypeError(message)
-    number: Any = value
-    if not low <= number <= high or (open_low and number == low) or abs(number) == math.inf:
+    largest = math.inf if integer else sys.float_info.max
+    if not low <= number <= high or (open_low and number == low) or abs(number) > largest:
         raise ValueError(message)
     return int(number) if integer else float(number)
 
@@ -138,7 +153,7 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     """Return `value` if it is one of `choices`."""
     choices = list(choices)
     if not any(value is one or (type(value) is type(one) and value == one) for one in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {choices}, got {brief(value)}.")
     return value
 
 

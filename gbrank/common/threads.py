@@ -1,12 +1,13 @@
-"""How many threads a fit may use."""
+"""How many threads there are for the asking."""
 
-import os
+import joblib
 
 
 def usable_threads(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` stands for: None or −1 for all there are."""
+    """Return the number of threads that `n_jobs` stands for: None or −1 for all there are.
+
+    There are as many as the process may use at once: a container's share of the processors counts.
+    """
     if n_jobs is None or n_jobs == -1:
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
+        return int(joblib.cpu_count(only_physical_cores=False))
     return n_jobs

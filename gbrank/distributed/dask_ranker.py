@@ -1,6 +1,5 @@
 """DaskGBRanker, GBRanker on a Dask cluster."""
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -11,8 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.common.extras import needed
 from gbrank.data.checking import validation_sets
 from gbrank.distributed.parts import Part, fit_part, portable
-from gbrank.distributed.shards import distribute, is_dask
+from gbrank.distributed.shards import Collection, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
+from gbrank.fit.arguments import Table
+from gbrank.fit.fitted import FittedTrees
+from gbrank.fit.storage import Saved
 from gbrank.ranker import GBRanker
 
 
@@ -50,16 +52,16 @@ class DaskGBRanker(GBRanker):
 
     def fit(  # type: ignore[override]
         self,
-        X: Any,
-        y: Any,
+        X: Collection,
+        y: Collection,
         *,
-        qid: Any,
-        sample_weight: Any = None,
-        query_weight: Any = None,
-        eval_set: Sequence[tuple[Any, Any]] | None = None,
-        eval_qid: Sequence[Any] | None = None,
-        eval_init_score: Sequence[Any] | None = None,
-        init_score: Any = None,
+        qid: Collection,
+        sample_weight: Collection | None = None,
+        query_weight: Collection | None = None,
+        eval_set: Sequence[tuple[Collection, Collection]] | None = None,
+        eval_qid: Sequence[Collection] | None = None,
+        eval_init_score: Sequence[Collection] | None = None,
+        init_score: Collection | None = None,
         categorical_feature: Sequence[int | str] | None = None,
     ) -> "DaskGBRanker":
         """Train the ranker on the cluster.
@@ -92,9 +94,13 @@ class DaskGBRanker(GBRanker):
         """
         client = _client()
         training = {
-            "X": X, "y": y, "qid": qid, "init_score": init_score,
-            "sample_weight": sample_weight, "query_weight": query_weight,
-        }  # fmt: skip
+            "X": X,
+            "y": y,
+            "qid": qid,
+            "init_score": init_score,
+            "sample_weight": sample_weight,
+            "query_weight": query_weight,
+        }
         ranker, seed = portable(self.to_local())
         if eval_set is not None:
             eval_qid = eval_qid or []
@@ -104,10 +110,11 @@ class DaskGBRanker(GBRanker):
             partial(_fit, ranker, categorical_feature),
             distribute(client, {"": training, **valid}, ranker.validation_fraction, seed),
         )
-        self.__dict__.update(_fitted(fitted))
-        return self
+        return self._publish(fitted)
 
-    def predict(self, X: Any, *, output: str = "score", num_iteration: int | None = None) -> Any:
+    def predict(
+        self, X: Collection, *, output: str = "score", num_iteration: int | None = None
+    ) -> Any:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
@@ -132,7 +139,9 @@ class DaskGBRanker(GBRanker):
             return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
         return X.rechunk({1: -1}).map_blocks(predict, drop_axis=1, meta=np.empty(0))
 
-    def rank(self, X: Any, qid: Any = None, *, group: Any = None) -> Any:
+    def rank(
+        self, X: Collection, qid: Collection | None = None, *, group: Collection | None = None
+    ) -> Any:
         """Return the position of each row within its query, from 1.
 
         Parameters
@@ -158,13 +167,13 @@ class DaskGBRanker(GBRanker):
 
     def score(
         self,
-        X: Any,
-        y: Any,
-        qid: Any = None,
+        X: Collection,
+        y: Collection,
+        qid: Collection | None = None,
         *,
-        group: Any = None,
-        sample_weight: Any = None,
-        query_weight: Any = None,
+        group: Collection | None = None,
+        sample_weight: Collection | None = None,
+        query_weight: Collection | None = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
@@ -185,12 +194,9 @@ class DaskGBRanker(GBRanker):
             raise ValueError("score needs qid= (one query id per row) of Dask collections.")
         check_is_fitted(self)
         client = _client()
-        rows = {
-            "X": X, "y": y, "qid": qid,
-            "sample_weight": sample_weight, "query_weight": query_weight,
-        }  # fmt: skip
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
         model = self.to_local().set_params(eval_metric=self._measures())
-        shards = distribute(client, {"": rows})
+        shards = distribute(client, {"": {"X": X, "y": y, "qid": qid, **weights}})
         return float(run_on_workers(client, lambda part: model.score(**part.arguments()), shards))
 
     def to_local(self) -> GBRanker:
@@ -198,12 +204,12 @@ class DaskGBRanker(GBRanker):
         local = GBRanker(**self.get_params(deep=False))
         if isinstance(self.init, DaskGBRanker):
             local.init = self.init.to_local()
-        local.__dict__.update(_fitted(self))
+        local._published = self._published
         return local
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a folder, as a GBRanker: its `load` and `load_ranker` read it."""
-        self.to_local().save(path)
+    def _to_saved(self) -> Saved:
+        """Return what a GBRanker would save: its `load` and `load_ranker` read it."""
+        return self.to_local()._to_saved()
 
 
 def _client() -> Any:
@@ -216,20 +222,17 @@ def _client() -> Any:
         ) from None
 
 
-def _fitted(ranker: GBRanker) -> dict[str, Any]:
-    params = ranker.get_params(deep=False)
-    return {name: value for name, value in vars(ranker).items() if name not in params}
-
-
-def _fit(ranker: GBRanker, categorical_feature: Any, *parts: Part) -> GBRanker:
+def _fit(
+    ranker: GBRanker, categorical_feature: Sequence[int | str] | None, *parts: Part
+) -> FittedTrees:
     """Fit on this worker's rows."""
     from distributed import get_worker
 
     n_jobs = get_worker().state.nthreads
-    return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)
+    return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)._fitted
 
 
-def _predict_frame(block: Any, predict: Callable[[Any], Any]) -> Any:
+def _predict_frame(block: Table, predict: Callable[[Any], Any]) -> Any:
     import pandas as pd
 
     return pd.Series(predict(block), index=block.index, name="score")

@@ -6,7 +6,7 @@ rest. Dask and Spark differ in how rows move, and in how a result or an error co
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ from sklearn.base import BaseEstimator
 
 from gbrank.boosters.xgboost.rabit import meeting
 from gbrank.data.queries import Queries
-from gbrank.fit.plan import tree_settings
+from gbrank.fit.arguments import Table
+from gbrank.fit.boosted_ranker import tree_settings
 from gbrank.fit.start import is_fitted
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import BoosterError, WorkersLostError
 from gbrank.ranker import GBRanker
 
+Column: TypeAlias = NDArray[Any]
 # How long workers get to end by themselves once one of them is lost or its booster has failed.
 GRACE_SECONDS = 10
 
@@ -28,19 +30,22 @@ GRACE_SECONDS = 10
 class Part:
     """Some rows with all that belongs to them, as the user gave it."""
 
-    X: Any
-    y: Any
-    qid: Any
-    init_score: Any = None
-    sample_weight: Any = None
-    query_weight: Any = None
+    X: Table
+    y: Column
+    qid: Column
+    init_score: Column | None = None
+    sample_weight: Column | None = None
+    query_weight: Column | None = None
 
     def arguments(self) -> dict[str, Any]:
         """Return what both `fit` and `score` take."""
         return {
-            "X": self.X, "y": self.y, "qid": self.qid, "sample_weight": self.sample_weight,
+            "X": self.X,
+            "y": self.y,
+            "qid": self.qid,
+            "sample_weight": self.sample_weight,
             "query_weight": self._weight_of_queries(),
-        }  # fmt: skip
+        }
 
     def _weight_of_queries(self) -> NDArray[Any] | None:
         """Return the weight of each query, in the order in which they first appear."""
@@ -48,7 +53,7 @@ class Part:
             return None
         queries = Queries.from_qid(self.qid)
         first = queries.order[queries.offsets[:-1]]
-        weights: NDArray[Any] = self.query_weight[first]
+        weights: Column = self.query_weight[first]
         differs = weights[queries.index] != self.query_weight
         if differs.any():
             row = int(np.argmax(differs))
@@ -89,14 +94,11 @@ def fit_part(
     """Fit on one worker's rows, with those of the others; `n_jobs` where the ranker has none."""
     if ranker.n_jobs is None:
         ranker.n_jobs = n_jobs
-    return ranker.fit(
-        **training.arguments(),
-        init_score=training.init_score,
-        eval_set=[(part.X, part.y) for part in validation] or None,
-        eval_qid=[part.qid for part in validation] or None,
-        eval_init_score=[part.init_score for part in validation] or None,
-        **others,
-    )
+    if validation:
+        others["eval_set"] = [(part.X, part.y) for part in validation]
+        others["eval_qid"] = [part.qid for part in validation]
+        others["eval_init_score"] = [part.init_score for part in validation]
+    return ranker.fit(**training.arguments(), init_score=training.init_score, **others)
 
 
 def true_cause(errors: Iterable[BaseException]) -> BaseException:

@@ -1,8 +1,10 @@
 """Rows of Dask collections, dealt out to workers so that no query is split."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,20 +15,27 @@ from sklearn.utils import _safe_indexing
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed.parts import Part
+from gbrank.fit.arguments import Table
 
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+Collection: TypeAlias = Any  # of Dask: an array, a data frame or a series
 Keys = NDArray[np.uint64]
 Owners = NDArray[np.int64]
 
 
-def is_dask(collection: Any) -> bool:
+def is_dask(collection: object) -> bool:
     """Say whether something is a Dask array, data frame or series."""
     return hasattr(collection, "__dask_graph__") and hasattr(collection, "to_delayed")
 
 
 def distribute(
-    client: Any, sets: Mapping[str, Mapping[str, Any]], validation_fraction: float | None = None,
+    client: Client,
+    sets: Mapping[str, Mapping[str, Collection | None]],
+    validation_fraction: float | None = None,
     seed: int = 0,
-) -> dict[str, tuple[Any, ...]]:  # fmt: skip
+) -> dict[str, tuple[Future, ...]]:
     """Bring rows to all workers of a cluster, so that no query is split."""
     addresses = sorted(client.nthreads())
     if not addresses:
@@ -47,7 +56,7 @@ def distribute(
     return dict(zip(addresses, zip(*shards, strict=True), strict=True))
 
 
-def _load(client: Any, where: str, **collections: Any) -> list[Any]:
+def _load(client: Client, where: str, **collections: Collection | None) -> list[Future]:
     """Compute partitions wherever the scheduler wants them; return a future `Part` for each."""
     from dask import delayed
 
@@ -68,7 +77,7 @@ def _load(client: Any, where: str, **collections: Any) -> list[Any]:
     return list(client.compute(parts))
 
 
-def _blocks(name: str, collection: Any) -> list[Any]:
+def _blocks(name: str, collection: Collection) -> list[Any]:
     if not is_dask(collection):
         raise TypeError(
             f"{name} must be a Dask array, data frame or series, got {type(collection).__name__}."
@@ -78,7 +87,7 @@ def _blocks(name: str, collection: Any) -> list[Any]:
     return list(np.ravel(np.array(collection.to_delayed(), dtype=object)))
 
 
-def _part(where: str, number: int, **blocks: Any) -> Part:
+def _part(where: str, number: int, **blocks: Table) -> Part:
     X = blocks.pop("X")
     values = {name: np.asarray(block) for name, block in blocks.items()}
     for name, column in values.items():
@@ -109,7 +118,8 @@ def _join(parts: Sequence[Part]) -> Part:
 def _columnwise(function: Callable[[list[Any]], Any], *parts: Part) -> Part:
     """Return a part whose columns a function makes, each from the same column of all parts."""
     columns = ([getattr(part, field.name) for part in parts] for field in fields(Part))
-    return Part(*(None if values[0] is None else function(values) for values in columns))
+    made: list[Any] = [None if values[0] is None else function(values) for values in columns]
+    return Part(*made)
 
 
 def _concatenate(blocks: list[Any]) -> Any:
@@ -152,7 +162,7 @@ def deal(
 
 
 def _place(
-    client: Any, parts: Sequence[Any], owners: Sequence[Owners], addresses: Sequence[str]
+    client: Client, parts: Sequence[Future], owners: Sequence[Owners], addresses: Sequence[str]
 ) -> list[str]:
     """Choose a worker for each shard, so that as many queries as possible need not move."""
     n_held = np.zeros((len(addresses), len(addresses)))
@@ -166,7 +176,7 @@ def _place(
 
 
 def _make_shards(
-    client: Any, parts: Sequence[Any], owners: Sequence[Owners], addresses: Sequence[str]
+    client: Client, parts: Sequence[Future], owners: Sequence[Owners], addresses: Sequence[str]
 ) -> list[Any]:
     """Bring the rows of each shard to its worker."""
     pieces: list[list[Any]] = [[] for _ in addresses]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.ml import Estimator, Model, util
 from pyspark.ml.functions import vector_to_array
 from pyspark.ml.linalg import VectorUDT
@@ -20,9 +21,19 @@ from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
 from gbrank.common.checks import check_number
 from gbrank.distributed.barrier import n_slots, run_in_stage
 from gbrank.distributed.parts import Part, fit_part, portable
+from gbrank.fit.arguments import FitOptions
 from gbrank.ranker import GBRanker
 
 RANKER_PARAMS = GBRanker().get_params(deep=False)
+OWN_DEFAULTS = {
+    "featuresCol": "features",
+    "labelCol": "label",
+    "qidCol": "qid",
+    "predictionCol": "prediction",
+    "numTasks": None,
+    "checkpoint": None,
+    "checkpoint_rounds": 50,
+}
 # Parameters that name a column, and what tasks call it.
 COLUMNS = {
     "qidCol": "qid",
@@ -133,10 +144,7 @@ class SparkGBRanker(
 
     def __init__(self, **params: Any) -> None:
         super().__init__()
-        self._setDefault(
-            featuresCol="features", labelCol="label", qidCol="qid", predictionCol="prediction",
-            numTasks=None, checkpoint=None, checkpoint_rounds=50, **RANKER_PARAMS,
-        )  # fmt: skip
+        self._setDefault(**OWN_DEFAULTS, **RANKER_PARAMS)
         self.setParams(**params)
 
     def setParams(self, **params: Any) -> "SparkGBRanker":
@@ -181,10 +189,8 @@ class SparkGBRanker(
         # Sorted: a checkpoint needs the same rows in the same order.
         rows = dataset.select(*columns).repartition(n_tasks, "qid")
         rows = rows.sortWithinPartitions(*rows.columns)
-        task = partial(
-            _fit_table, ranker, threads, given, self.getOrDefault("checkpoint"),
-            self.getOrDefault("checkpoint_rounds"),
-        )  # fmt: skip
+        options = FitOptions(*map(self.getOrDefault, ("checkpoint", "checkpoint_rounds")))
+        task = partial(_fit_table, ranker, threads, given, options)
         return self._copyValues(SparkGBRankerModel(run_in_stage(rows, task)))
 
 
@@ -258,7 +264,7 @@ class _ModelReader(util.MLReader["SparkGBRankerModel"]):
         return model
 
 
-def _column(dataset: DataFrame, param: str, column: Any) -> Column:
+def _column(dataset: DataFrame, param: str, column: str) -> Column:
     """Return a column that a parameter names, of the type that it must have."""
     kind, values = _kind(dataset, param, column), F.col(column)
     if param == "qidCol":
@@ -274,7 +280,7 @@ def _column(dataset: DataFrame, param: str, column: Any) -> Column:
     return values
 
 
-def _kind(dataset: DataFrame, param: str, column: Any) -> Any:
+def _kind(dataset: DataFrame, param: str, column: str) -> Any:
     """Return the type of a column that a parameter names."""
     if column not in dataset.columns:
         raise ValueError(
@@ -284,13 +290,22 @@ def _kind(dataset: DataFrame, param: str, column: Any) -> Any:
 
 
 def _fit_table(
-    ranker: GBRanker, threads: int, given: dict[str, Any], checkpoint: str | None, every: int,
-    table: pa.Table | None, rank: int,
-) -> GBRanker:  # fmt: skip
+    ranker: GBRanker,
+    threads: int,
+    given: dict[str, Any],
+    options: FitOptions,
+    table: pa.Table | None,
+    rank: int,
+) -> GBRanker:
     """Fit on one task's rows."""
-    folder = None if checkpoint is None else Path(checkpoint) / f"task-{rank}"
-    parts = _parts(table, given)
-    return fit_part(ranker, threads, *parts, checkpoint=folder, checkpoint_rounds=every)
+    folder = None if options.checkpoint is None else Path(options.checkpoint) / f"task-{rank}"
+    return fit_part(
+        ranker,
+        threads,
+        *_parts(table, given),
+        checkpoint=folder,
+        checkpoint_rounds=options.checkpoint_rounds,
+    )
 
 
 def _parts(table: pa.Table | None, given: dict[str, Any]) -> list[Part]:
@@ -325,7 +340,7 @@ def _too_few(rows: list[int]) -> ValueError:
     )
 
 
-def _matrix(arrays: Any) -> Any:
+def _matrix(arrays: pa.ListArray) -> NDArray[Any]:
     """Return a column of arrays as a matrix."""
     widths = np.diff(arrays.offsets.to_numpy())
     if len(widths) and (widths != widths[0]).any():

@@ -1,10 +1,13 @@
 """One fit on several Dask workers: they meet, each works on its own queries, the first reports."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 import numpy as np
@@ -12,30 +15,34 @@ import numpy as np
 from gbrank.boosters.xgboost.rabit import MeetingPoint
 from gbrank.distributed.parts import GRACE_SECONDS, take_part, true_cause
 
+if TYPE_CHECKING:
+    from distributed import Actor, Client, Future
+
 POLL_SECONDS = 1
+ONCE = {"pure": False, "retries": 0}  # a task is run anew in each fit, and never repeated
 
 
 def run_on_workers(
-    client: Any, task: Callable[..., Any], shards: Mapping[str, Sequence[Any]]
+    client: Client, task: Callable[..., Any], shards: Mapping[str, Sequence[Any]]
 ) -> Any:
     """Call a function on several workers at once, each with the shards under its address.
 
     In the function, `gbrank.parallel.collective` connects all workers. The result of the first
     worker is returned; an error on one of them ends all, and is raised.
     """
-    hosts = [urlparse(address).hostname for address in shards]
+    hosts = [str(urlparse(address).hostname) for address in shards]
     first = next(iter(shards))
-    tracker = client.submit(
-        MeetingPoint, len(hosts), hosts[0], workers=first, actor=True, pure=False
-    ).result()
+    point: Any = client.submit(
+        MeetingPoint, len(hosts), hosts[0], workers=first, actor=True, **ONCE
+    )
+    tracker = point.result()
     arguments = tracker.worker_args().result()
     futures = {
         address: client.submit(
-            take_part, task, arguments, rank, host, *parts,
-            workers=address, pure=False, retries=0,
+            partial(take_part, task, arguments, rank, host), *parts, workers=address, **ONCE
         )
         for rank, (host, (address, parts)) in enumerate(zip(hosts, shards.items(), strict=True))
-    }  # fmt: skip
+    }
     try:
         _wait(client, futures, tracker)
         return futures[first].result()
@@ -43,7 +50,7 @@ def run_on_workers(
         _stop(client, futures)
 
 
-def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
+def _wait(client: Client, futures: dict[str, Future], tracker: Actor) -> None:
     """Wait until all workers are done, or raise the error that keeps one from being done."""
     from distributed import TimeoutError, wait
 
@@ -73,7 +80,7 @@ def _wait(client: Any, futures: dict[str, Any], tracker: Any) -> None:
         raise true_cause(errors)
 
 
-def _stop(client: Any, futures: dict[str, Any]) -> None:
+def _stop(client: Client, futures: dict[str, Future]) -> None:
     """End workers that are still busy: nothing else ends a booster that waits for another."""
     pending = {address for address, future in futures.items() if future.status == "pending"}
     if pending:

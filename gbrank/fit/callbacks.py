@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gbrank.common.checks import brief
+
 
 @dataclass(frozen=True)
 class Round:
@@ -45,11 +47,11 @@ class Round:
 Callback: TypeAlias = Callable[[Round], Any]
 
 
-def check_callbacks(callbacks: Any) -> list[Callback]:
+def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     """Return the callbacks, or say what is wrong with them."""
     listed = [] if callbacks is None else callbacks
     if not isinstance(listed, Sequence) or not all(map(callable, listed)):
-        raise TypeError(f"callbacks must be a list of functions, got {callbacks!r}.")
+        raise TypeError(f"callbacks must be a list of functions, got {brief(callbacks)}.")
     return list(listed)
 
 

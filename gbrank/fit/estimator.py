@@ -5,31 +5,37 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypeVar
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, queries_needed
+from gbrank.common.checks import brief, check_number, queries_needed
+from gbrank.common.interrupts import interrupts_held
+from gbrank.common.plain import as_json, plain
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
-from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
-from gbrank.fit.evals_result import EvalsResult
-from gbrank.fit.loading import load_as
-from gbrank.fit.storage import Saved, write_saved
+from gbrank.data.torn_queries import warn_of_torn_queries
+from gbrank.fit.arguments import Ids, Table
+from gbrank.fit.fitted import Fitted, Published
+from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, write_saved
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 
-T = TypeVar("T", bound="BaseRanker")
+F = TypeVar("F", bound=Fitted)
+T = TypeVar("T", bound="BaseRanker[Any]")
 
 WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested by metadata routing
 
 
-class BaseRanker(ABC, BaseEstimator):
+class BaseRanker(ABC, BaseEstimator, Generic[F]):
     """Base class of rankers: estimators that give every document of a query a score.
 
     A subclass has the methods `fit` and `predict`, and the parameter `eval_metric`, unless it
@@ -43,11 +49,11 @@ class BaseRanker(ABC, BaseEstimator):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, **WEIGHTS}
 
     _allows_missing: ClassVar[bool] = False  # NaN in X
-    _schema: Schema
-    _trained_on: TrainedQueries | None = None  # None where qid was not given
+    _published: F | None = None  # what the last fit has made
+    _schema = Published[Schema]()
 
     @abstractmethod
-    def predict(self, X: Any) -> Vector:
+    def predict(self, X: Table) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
@@ -69,7 +75,7 @@ class BaseRanker(ABC, BaseEstimator):
         """Return the ranker that `_to_saved` gave."""
 
     def rank(
-        self, X: Any, qid: ArrayLike | None = None, *, group: ArrayLike | None = None
+        self, X: Table, qid: Ids | None = None, *, group: ArrayLike | None = None
     ) -> NDArray[np.int64]:
         """Return the position of each row within its query, from 1.
 
@@ -95,9 +101,9 @@ class BaseRanker(ABC, BaseEstimator):
 
     def score(
         self,
-        X: Any,
+        X: Table,
         y: ArrayLike,
-        qid: ArrayLike | None = None,
+        qid: Ids | None = None,
         *,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -121,12 +127,11 @@ class BaseRanker(ABC, BaseEstimator):
         scores = self.predict(X)
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
-        if qid is not None and self._trained_on is not None:
-            warn_of_torn_queries(self._trained_on, Queries.from_qid(qid), "score")
-        return self._measures()[0](
-            y, scores, qid=qid, group=group, sample_weight=sample_weight,
-            query_weight=query_weight, X=X,
-        )  # fmt: skip
+        trained_on = None if self._published is None else self._published.trained_on
+        if qid is not None and trained_on is not None:
+            warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        return self._measures()[0](y, scores, qid=qid, group=group, X=X, **weights)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: a JSON file, and the booster's own files if there are any.
@@ -142,7 +147,10 @@ class BaseRanker(ABC, BaseEstimator):
         Raises
         ------
         TypeError
-            If `init` gave an estimator of another library than gbrank, LightGBM and XGBoost.
+            If `init` gave an estimator of another library than gbrank, LightGBM and XGBoost, or
+            of a class of your own.
+        BlockingIOError
+            If a fit that is running in this process has its checkpoint in the folder.
 
         Examples
         --------
@@ -178,15 +186,69 @@ class BaseRanker(ABC, BaseEstimator):
         FileNotFoundError, ValueError
             As `load_ranker`; also if the model is of another class.
         """
-        return load_as(cls, path)
+        saved = read_saved(path)
+        name = saved.description["estimator"]
+        if name != cls.__name__:
+            raise ValueError(
+                f"{Path(path) / DESCRIPTION} holds a {name}: load it by {name}.load, not "
+                f"{cls.__name__}.load."
+            )
+        return restored(cls, path, saved)
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many features there are."""
+        return self._fitted.schema.n_features
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns, where X was a data frame."""
+        if self._fitted.schema.names is None:
+            raise AttributeError("feature_names_in_ is there where X was a data frame in fit.")
+        return np.array(self._fitted.schema.names, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say whether a fit has ended."""
+        return self._published is not None
+
+    @property
+    def _fitted(self) -> F:
+        if self._published is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+        return self._published
+
+    def _publish(self: T, fitted: Fitted) -> T:
+        """Let everybody see what a fit has made, at once; return the ranker."""
+        with interrupts_held():  # the destructor of an earlier model would lose a Ctrl-C
+            self._published = fitted
+        return self
+
+    def _taken(self: T) -> T:
+        """Return a ranker with the same parameters, which nobody else can change."""
+        return type(self)(**plain(self.get_params(deep=False)))
+
+    def _description(self) -> dict[str, Any]:
+        """Return what a saved model says of any ranker."""
+        return {
+            "estimator": type(self).__name__,
+            "params": as_json(self.get_params(deep=False)),
+            "schema": asdict(self._fitted.schema),
+            "fitted": self._fitted.to_json(),
+        }
 
     def _measures(self) -> list[Measure]:
         metrics: Any = self.eval_metric
         if isinstance(metrics, str) or callable(metrics):
             metrics = [metrics]
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
-            raise ValueError(f"eval_metric must name at least one measure, got {metrics!r}.")
-        return [get_measure(metric) for metric in metrics]
+            raise ValueError(f"eval_metric must name at least one measure, got {brief(metrics)}.")
+        try:
+            return [get_measure(metric) for metric in metrics]
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"eval_metric: {error}") from None
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what data the ranker takes."""
@@ -201,25 +263,33 @@ class BaseRanker(ABC, BaseEstimator):
         """Tell scikit-learn before 1.6 the same."""
         return {"requires_y": True, "allow_nan": self._allows_missing, "_skip_test": True}
 
-    def _publish_fit(self, schema: Schema, history: Any, sigmas: dict[int, float]) -> None:
-        """Set the public attributes after a fit of several rounds."""
-        self._schema = schema
-        self.best_iteration_ = history.best_round
-        self.best_score_ = history.best_value
-        self.evals_result_ = EvalsResult(history.results)
-        self.sigmas_ = np.array([sigmas[round] for round in sorted(sigmas)])
-        self._publish()
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Show what differs from the defaults; each ranker of a chain once."""
+        params = self.get_params(deep=False)
+        for name, value in params.items():
+            if isinstance(value, BaseEstimator):
+                params[name] = _Shown(value)
+        # scikit-learn breaks the lines of those only that have its own repr.
+        own = {"__repr__": BaseEstimator.__repr__}
+        return str(type(type(self).__name__, (type(self),), own)(**params).__repr__(N_CHAR_MAX))
 
-    def _remember_queries(self, qid: ArrayLike | None, queries: Queries) -> None:
-        """Remember the queries of a fit, if their ids are the user's."""
-        self._trained_on = None if qid is None else TrainedQueries.of(queries)
 
-    def _publish(self) -> None:
-        """Set the attributes about columns that scikit-learn expects."""
-        self.n_features_in_ = self._schema.n_features
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-        if self._schema.names is not None:
-            self.feature_names_in_ = np.array(self._schema.names, dtype=object)
+class _Shown:
+    """Stands for an estimator that is shown inside another one: it is asked for its text once."""
+
+    def __init__(self, estimator: BaseEstimator) -> None:
+        self._text = repr(estimator)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def restored(cls: type[T], path: str | os.PathLike[str], saved: Saved) -> T:
+    """Return the ranker that a folder holds, or say that it is damaged."""
+    try:
+        return cls._from_saved(saved)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error!r}.") from None
 
 
 def check_seed(random_state: int | np.random.RandomState | None) -> int:
@@ -230,20 +300,11 @@ def check_seed(random_state: int | np.random.RandomState | None) -> int:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError:
         raise ValueError(
-            f"random_state must be an integer, a RandomState or None, got {random_state!r}."
+            f"random_state must be an integer, a RandomState or None, got {brief(random_state)}."
         ) from None
 
 
-def as_json(value: Any) -> Any:
-    """Return a value as JSON can hold it: objectives, measures and schedules as their strings."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, np.random.RandomState):
-        return None  # its state is not saved: a loaded ranker draws anew
-    if isinstance(value, dict):
-        return {str(key): as_json(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_json(item) for item in value]
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    return str(value)
+def check_verbose(verbose: Any) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(verbose, int | float | None):
+        raise TypeError(f"verbose must be 0 or 1, got {brief(verbose)}.")

@@ -67,9 +67,9 @@ class EvalsResult(dict[str, dict[str, list[float]]]):
     def _rows(self) -> list[tuple[str, ...]]:
         return [
             (
-                name, measure, f"{curve[0]:.4f}", f"{max(curve):.4f}",
-                str(1 + int(np.argmax(curve))), f"{curve[-1]:.4f}", str(len(curve)),
+                *(name, measure, f"{curve[0]:.4f}", f"{max(curve):.4f}"),
+                *(str(1 + int(np.argmax(curve))), f"{curve[-1]:.4f}", str(len(curve))),
             )
             for name, curves in self.items()
             for measure, curve in curves.items()
-        ]  # fmt: skip
+        ]

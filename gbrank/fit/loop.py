@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.callbacks import Callback, Round, call_all
-from gbrank.measures.custom_measure import CustomMeasure
+from gbrank.fit.evals_result import EvalsResult
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
 
@@ -30,11 +31,10 @@ class Evaluation:
     ) -> None:
         self.name = name
         self._weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
-        self._bound: list[BoundMeasure] = []
-        for measure in measures:
-            if isinstance(measure, CustomMeasure):
-                measure = measure.placed(schema)  # checked rows have no names of columns
-            self._bound.append(measure.bind(rows.labels, rows.queries, n_jobs, rows.X))
+        placed = (measure.placed(schema) for measure in measures)  # rows have no names of columns
+        self._bound: list[BoundMeasure] = [
+            measure.bind(rows.labels, rows.queries, n_jobs, rows.X) for measure in placed
+        ]
         self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
 
     def values(self, scores: Vector) -> dict[str, float]:
@@ -47,18 +47,58 @@ class History:
     """What happened in the rounds of a fit."""
 
     results: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # by set and measure
-    best_round: int = 0  # how many rounds to keep
+    best_round: int = 0  # how many rounds to keep; at the end of a fit without validation data, all
     best_value: float = math.nan  # the first measure after them; NaN without validation data
     done: int = 0  # how many rounds have been trained
     start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
 
-    def record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
+    def end_round(
+        self,
+        trainer: Steps,
+        on_train: Evaluation | None,
+        on_valid: Sequence[Evaluation],
+        patience: int | None,
+    ) -> dict[str, str]:
+        """Measure each set after a round, and note the best one; return what the bar shows."""
+        shown: dict[str, str] = {}
+        if on_train is not None:
+            shown |= self._record(on_train, trainer.train_scores())
+        scores = trainer.valid_scores() if on_valid else []
+        for evaluation, current in zip(on_valid, scores, strict=True):
+            shown |= self._record(evaluation, current)
+        self.done += 1
+        if on_valid:
+            self._update_best(on_valid[0].name, patience)
+        return shown
+
+    def _record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
         """Append the values of one set after a round; return the first for the progress bar."""
         values = evaluation.values(scores)
         for measure, value in values.items():
             self.results.setdefault(evaluation.name, {}).setdefault(measure, []).append(value)
         measure, value = next(iter(values.items()))
         return {f"{evaluation.name} {measure}": f"{value:.4f}"}
+
+    def _update_best(self, name: str, patience: int | None) -> None:
+        """Note the round to keep: the best one or, without early stopping, the last one."""
+        value = next(iter(self.results[name].values()))[-1]
+        if patience is None or self.best_round == 0 or value > self.best_value:
+            self.best_round, self.best_value = self.done, value
+
+    def forget_unfinished(self) -> None:
+        """Drop the values of a round that was not finished."""
+        for curves in self.results.values():
+            for curve in curves.values():
+                del curve[self.done :]
+
+    def published(self, sigmas: dict[int, float]) -> dict[str, Any]:
+        """Return the fields of `FittedRounds`."""
+        return {
+            "best_iteration": self.best_round,
+            "best_score": self.best_value,
+            "evals_result": EvalsResult(self.results),
+            "sigmas": np.array([sigmas[round] for round in sorted(sigmas) if round < self.done]),
+        }
 
     def last_values(self) -> dict[str, dict[str, float]]:
         """Return the values of each set after the last round."""
@@ -102,31 +142,23 @@ def train(
             round = history.done
             trainer.step(derivatives(round))
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
-            if on_train is not None:
-                shown |= history.record(on_train, trainer.train_scores())
-            scores = trainer.valid_scores() if on_valid else []
-            for evaluation, current in zip(on_valid, scores, strict=True):
-                shown |= history.record(evaluation, current)
-            history.done = round + 1
-            if on_valid:
-                _update_best(history, on_valid[0].name, patience)
+            shown |= history.end_round(trainer, on_train, on_valid, patience)
             if hook is not None and history.done < begin and _out_of_patience(history, 0, patience):
                 history.start_ended = begin = history.done
                 bar.total = rounds = hook.end_start(begin)
             bar.set_postfix(shown, refresh=False)
             bar.update()
-            if callbacks:
-                best = history.best_round if on_valid else history.done
-                summary = Round(round, rounds, sigmas.get(round), history.last_values(), best)
-                stopped = call_all(callbacks, summary)
+            values, best = history.last_values(), history.best_round if on_valid else round + 1
+            stopped = call_all(callbacks, Round(round, rounds, sigmas.get(round), values, best))
             if keep is not None:
                 keep(history, stopped or _finished(history, rounds, begin, patience))
     except KeyboardInterrupt:
         if history.done == 0:
             raise
-        n_kept = history.best_round if on_valid else history.done
+        history.forget_unfinished()
+        kept = history.best_round if on_valid else history.done
         warn_user(
-            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {n_kept}.",
+            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
             FitInterrupted,
         )
     finally:
@@ -144,10 +176,3 @@ def _finished(history: History, rounds: int, begin: int, patience: int | None) -
 def _out_of_patience(history: History, begin: int, patience: int | None) -> bool:
     """Say whether `patience` rounds, from `begin` on, have passed without a new best one."""
     return patience is not None and history.done - max(history.best_round, begin) >= patience
-
-
-def _update_best(history: History, name: str, patience: int | None) -> None:
-    """Note the round to keep: the best one or, without early stopping, the last one."""
-    value = next(iter(history.results[name].values()))[-1]
-    if patience is None or history.best_round == 0 or value > history.best_value:
-        history.best_round, history.best_value = history.done, value

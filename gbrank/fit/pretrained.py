@@ -8,18 +8,19 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model, recognise
 from gbrank.common.arrays import Vector
+from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
-from gbrank.fit.estimator import BaseRanker, as_json
-from gbrank.fit.loading import loadable
+from gbrank.fit.arguments import Table
+from gbrank.fit.estimator import BaseRanker
+from gbrank.fit.fitted import Fitted
 from gbrank.fit.storage import Saved, describe_booster
 from gbrank.measures.measure_registry import Metric
 
 NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # packages whose tables both boosters read
 
 
-@loadable
 @dataclass(eq=False, repr=False)
-class PretrainedRanker(BaseRanker):
+class PretrainedRanker(BaseRanker[Fitted]):
     """Ranker from a booster: its scores are what LightGBM or XGBoost predicts, untransformed.
 
     What `GBRanker` makes of an `init` that one of these libraries trained. There is nothing left
@@ -32,11 +33,11 @@ class PretrainedRanker(BaseRanker):
     _: KW_ONLY
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
 
-    def fit(self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None) -> "PretrainedRanker":
+    def fit(self, X: Table, y: ArrayLike, *, qid: ArrayLike | None = None) -> "PretrainedRanker":
         """Do nothing: the model is trained."""
         return self
 
-    def predict(self, X: Any) -> Vector:
+    def predict(self, X: Table) -> Vector:
         """Return the score of each row; higher ranks earlier within its query."""
         model = _recognised(self.booster)[1]
         return model.predict_native(_readable(X))
@@ -80,7 +81,7 @@ def _recognised(booster: Any) -> tuple[str, Model]:
     return found
 
 
-def _readable(X: Any) -> Any:
+def _readable(X: Table) -> Table:
     """Return what both boosters read: frames of other libraries become arrays."""
     if type(X).__module__.split(".")[0] in NATIVE:
         return X

@@ -11,8 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.boosters.interface import TreeSettings
-from gbrank.common.checks import check_finite, check_vector
+from gbrank.common.checks import brief, check_finite, check_vector
 from gbrank.data.rows import Rows
+from gbrank.fit.arguments import Table
+from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.pretrained import as_pretrained
 from gbrank.objectives.objective_registry import get_objective
@@ -23,39 +25,52 @@ START_NAMES = (None, "regression", "zero")
 SHARE_OF_ROUNDS = 0.1
 
 
+def is_start_name(init: Any) -> bool:
+    """Say whether an `init` is one of the words that it may be, or None."""
+    return isinstance(init, str | None) and init in START_NAMES
+
+
 def fit_start(
-    ranker: Any, settings: TreeSettings, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows]
+    ranker: BoostedRanker,
+    settings: TreeSettings,
+    tables: Sequence[Table],
+    rows: Rows,
+    valid: Sequence[Rows],
 ) -> Any:
     """Return the fitted model that a ranker's `init` stands for, or None."""
     init = as_pretrained(ranker.init)
-    if not (init is None or isinstance(init, BaseEstimator) or init in START_NAMES):
+    if not (isinstance(init, BaseEstimator) or is_start_name(init)):
         raise ValueError(
             f"init must be one of {START_NAMES}, an estimator, or a booster of LightGBM or "
-            f"XGBoost, got {init!r}."
+            f"XGBoost, got {brief(init)}."
         )
     if init is None and settings.built_in is None and rows.init_score is None:
         facts = get_objective(ranker.objective).facts
         init = "regression" if facts.needs_start and facts.start == "none" else None
-    if init is None or init == "zero":
+    if init is None or (isinstance(init, str) and init == "zero"):
         return None
     if rows.init_score is not None or any(part.init_score is not None for part in valid):
         raise ValueError(f"init must be None where init_score is given, got {init!r}.")
-    if init == "regression":
+    if isinstance(init, str):
         init = _regression(ranker, settings)
     return init if is_fitted(init) else _fit(clone(init), tables, rows, valid)
 
 
-def _regression(ranker: Any, settings: TreeSettings) -> Any:
+def _regression(ranker: BoostedRanker, settings: TreeSettings) -> Any:
     """Return a ranker with the same tree parameters that learns the gains."""
-    rounds = max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators))
     return clone(ranker).set_params(
-        objective="regression", init=None, sigma=None, n_estimators=rounds,
-        learning_rate=settings.learning_rate, validation_fraction=None,
-        early_stopping_rounds=None, verbose=0,
-    )  # fmt: skip
+        objective="regression",
+        init=None,
+        sigma=None,
+        n_estimators=max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators)),
+        learning_rate=settings.learning_rate,
+        validation_fraction=None,
+        early_stopping_rounds=None,
+        verbose=0,
+    )
 
 
-def is_fitted(estimator: Any) -> bool:
+def is_fitted(estimator: BaseEstimator) -> bool:
     """Say whether an estimator is fitted."""
     try:
         check_is_fitted(estimator)
@@ -64,7 +79,7 @@ def is_fitted(estimator: Any) -> bool:
     return True
 
 
-def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows]) -> Any:
+def _fit(estimator: Any, tables: Sequence[Table], rows: Rows, valid: Sequence[Rows]) -> Any:
     takes_queries = "eval_qid" in signature(estimator.fit).parameters
     if not isinstance(estimator, BaseRanker) or not takes_queries:
         raise ValueError(
@@ -72,7 +87,11 @@ def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows
             "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator, or "
             "pass the booster that LightGBM or XGBoost trained.)"
         )
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {
+        "qid": rows.queries.ids[rows.queries.index],
+        "sample_weight": rows.sample_weight,
+        "query_weight": rows.query_weight,
+    }
     if rows.positions is not None:
         if "position" not in signature(estimator.fit).parameters:
             raise ValueError(
@@ -83,13 +102,10 @@ def _fit(estimator: Any, tables: Sequence[Any], rows: Rows, valid: Sequence[Rows
         labels = (part.labels for part in valid)
         options["eval_set"] = list(zip(tables[1:], labels, strict=True))
         options["eval_qid"] = [part.queries.index for part in valid]
-    return estimator.fit(
-        tables[0], rows.labels, qid=rows.queries.ids[rows.queries.index],
-        sample_weight=rows.sample_weight, query_weight=rows.query_weight, **options,
-    )  # fmt: skip
+    return estimator.fit(tables[0], rows.labels, **options)
 
 
-def from_start(start: Any, table: Any, rows: Rows) -> Rows:
+def from_start(start: Any, table: Table, rows: Rows) -> Rows:
     """Return rows with the start's scores as their initial scores."""
     scores = check_vector(start.predict(table), "init's predictions", len(rows.labels))
     return replace(rows, init_score=np.array(check_finite(scores, "init's predictions")))

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,7 +61,14 @@ def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     text = _as_text(saved.description)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    with held(target) as locked:
+    with ExitStack() as stack:
+        try:
+            locked = stack.enter_context(held(target))
+        except BlockingIOError as error:
+            message = (
+                "path must be a folder that no running fit of this process has its checkpoint in"
+            )
+            raise BlockingIOError(error.errno, message, str(folder)) from None
         existing = {path.name for path in target.iterdir()}
         try:
             for name, content in saved.files.items():

@@ -1,32 +1,42 @@
 """The base class of linear rankers: prediction, saving and loading; and checks of features."""
 
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
-from gbrank.fit.estimator import BaseRanker, as_json
-from gbrank.fit.evals_result import EvalsResult
+from gbrank.fit.arguments import Table
+from gbrank.fit.estimator import BaseRanker
+from gbrank.fit.fitted import Fitted, Published, numbers, saved
 from gbrank.fit.storage import Saved
 
-T = TypeVar("T", bound="LinearModel")
+T = TypeVar("T", bound="LinearModel[Any]")
+W = TypeVar("W", bound="FittedWeights")
 
 LARGEST_FEATURE = 1e100  # sums of squares stay finite
 
 
-class LinearModel(BaseRanker):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedWeights(Fitted):
+    """What a fit of a linear ranker makes."""
+
+    suffix: ClassVar[str] = "_"
+
+    coef: Vector = saved(numbers)
+
+
+class LinearModel(BaseRanker[W]):
     """Base class of linear rankers: a score is the sum of features times weights."""
 
-    _fitted_attributes: ClassVar[tuple[str, ...]] = ("coef_",)  # what `fit` sets
+    _makes: ClassVar[type[FittedWeights]]  # what `fit` makes
 
-    coef_: Vector
+    coef_ = Published[Vector]()
 
-    def predict(self, X: Any) -> Vector:
+    def predict(self, X: Table) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
@@ -38,38 +48,24 @@ class LinearModel(BaseRanker):
         -------
         ndarray, shape (n_documents,)
         """
-        check_is_fitted(self)
         return _complete(self._schema.transform(X), "") @ self.coef_
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
-        description = {
-            "estimator": type(self).__name__,
-            "params": as_json(self.get_params(deep=False)),
-            "schema": asdict(self._schema),
-            "fitted": {name: as_json(getattr(self, name)) for name in self._fitted_attributes},
-        }
-        return Saved(description, {})
+        return Saved(self._description(), {})
 
     @classmethod
     def _from_saved(cls: type[T], saved: Saved) -> T:
         """Return the ranker that a folder holds."""
         ranker = cls(**saved.description["params"])
-        ranker._schema = Schema.restored(saved.description["schema"])
-        for name in cls._fitted_attributes:
-            value = saved.description["fitted"][name]
-            if isinstance(value, list):
-                value = np.array(value, dtype=np.float64)
-            elif isinstance(value, dict):
-                value = EvalsResult(value)
-            setattr(ranker, name, value)
-        if ranker.coef_.shape != (ranker._schema.n_features,):
+        schema = Schema.restored(saved.description["schema"])
+        ranker._published = cls._makes.restored(saved.description["fitted"], schema=schema)
+        if ranker.coef_.shape != (schema.n_features,):
             raise ValueError(f"coef_ has shape {ranker.coef_.shape}")
-        ranker._publish()
         return ranker
 
 
-def learn_numbers(X: Any) -> Schema:
+def learn_numbers(X: Table) -> Schema:
     """Learn the columns from training data, refusing categories."""
     schema = Schema.learn(X)
     if schema.categorical:

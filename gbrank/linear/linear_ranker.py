@@ -13,12 +13,15 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_number, check_vector
 from gbrank.common.threads import usable_threads
 from gbrank.data.rows import Rows
+from gbrank.data.schema import Schema
+from gbrank.fit.arguments import FitData, Ids, Table
 from gbrank.fit.callbacks import Callback, check_callbacks
-from gbrank.fit.estimator import WEIGHTS, check_seed
-from gbrank.fit.loading import loadable
+from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
+from gbrank.fit.evals_result import EvalsResult
+from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
 from gbrank.fit.loop import train
-from gbrank.fit.plan import check_data, evaluations
-from gbrank.linear.linear_model import LinearModel, complete_rows, learn_numbers
+from gbrank.fit.plan import evaluations
+from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
 from gbrank.linear.solvers import (
     Descent,
     Move,
@@ -33,16 +36,21 @@ from gbrank.measures.measure_registry import Metric
 from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.objectives.pointwise import GainRegression
 from gbrank.schedules import Curve, Sigma, as_schedule, check_schedule, sigma_at
 
 SIGMA = {"cg": "staircase(64, 0.5, 1)", "sgd": "1"}
 STEPS = {"cg": 13, "sgd": 200}
 
 
-@loadable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedSteps(FittedWeights, FittedRounds):
+    """What a fit of a LinearRanker makes."""
+
+    init_coef: Vector = saved(numbers)
+
+
 @dataclass(eq=False, repr=False)
-class LinearRanker(LinearModel):
+class LinearRanker(LinearModel[FittedSteps]):
     """Linear ranker: the score of a document is w·x, its features times weights.
 
     With ``solver="cg"`` it is SmoothRank's learner: from a regression on the gains, it minimises
@@ -131,9 +139,7 @@ class LinearRanker(LinearModel):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
 
-    _fitted_attributes: ClassVar[tuple[str, ...]] = (
-        "coef_", "init_coef_", "best_iteration_", "best_score_", "evals_result_", "sigmas_",
-    )  # fmt: skip
+    _makes: ClassVar[type[FittedSteps]] = FittedSteps
 
     objective: str | Objective | Callable[..., Any] = "smooth:ndcg"
     _: KW_ONLY
@@ -154,17 +160,23 @@ class LinearRanker(LinearModel):
     n_jobs: int | None = None
     verbose: int = 0
 
+    init_coef_ = Published[Vector]()
+    best_iteration_ = Published[int]()
+    best_score_ = Published[float]()
+    evals_result_ = Published[EvalsResult]()
+    sigmas_ = Published[Vector]()
+
     def fit(
         self,
-        X: Any,
+        X: Table,
         y: ArrayLike,
         *,
-        qid: ArrayLike | None = None,
+        qid: Ids | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
-        eval_set: Sequence[tuple[Any, ArrayLike]] | None = None,
-        eval_qid: Sequence[ArrayLike] | None = None,
+        eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
+        eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         callbacks: Sequence[Callback] | None = None,
     ) -> LinearRanker:
@@ -195,38 +207,64 @@ class LinearRanker(LinearModel):
         UserWarning
             If the scales of the features differ so much that the regression may be inaccurate.
         """
+        data = FitData(
+            X,
+            y,
+            qid=qid,
+            group=group,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            eval_set=eval_set,
+            eval_qid=eval_qid,
+            eval_group=eval_group,
+        )
+        return self._publish(self._taken()._descend(data, callbacks))
+
+    def _descend(self, data: FitData, callbacks: Sequence[Callback] | None) -> FittedSteps:
+        """Return what a fit makes."""
         objective, schedule, n_steps = self._settings()
         seed, n_jobs = check_seed(self.random_state), usable_threads(check_jobs(self.n_jobs))
         called = check_callbacks(callbacks)
-        self._measures()
-        schema = learn_numbers(X)
-        rows, valid = check_data(
-            schema, X, y, qid=qid, group=group, sample_weight=sample_weight,
-            query_weight=query_weight, eval_set=eval_set, eval_qid=eval_qid, eval_group=eval_group,
-        )  # fmt: skip
-        rows = complete_rows(rows)
-        valid = [complete_rows(part, f"eval_set[{i}]: ") for i, part in enumerate(valid)]
+        measures = self._measures()
+        schema = learn_numbers(data.X)
+        rows, valid = self._rows(data, schema)
         patience = self.early_stopping_rounds
-        if patience is not None and not valid:
-            raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
         if patience is None and valid and self.solver == "sgd":
             patience = n_steps  # never stops, and keeps the best
-        on_train, on_valid = evaluations(self, rows, valid, schema, n_jobs, training=True)
-        if self.solver == "cg" and not isinstance(objective, GainRegression):
+        on_train, on_valid = evaluations(measures, rows, valid, schema, n_jobs, training=True)
+        if self.solver == "cg" and not objective.facts.closed_form:
             _refuse_weights_within_queries(rows)
         start = self._start(objective, rows)
         move = self._move(objective, rows, self._center(start), n_steps, seed, n_jobs)
         unit = objective.facts.sigma_unit
         descent = Descent(move, rows, valid, [start], schedule, unit, n_steps)
         history = train(
-            descent, lambda round: None, n_steps, on_train=on_train, on_valid=on_valid,
-            patience=patience, progress=bool(self.verbose), sigmas=descent.sigmas, callbacks=called,
-        )  # fmt: skip
-        self.init_coef_ = start
-        self.coef_ = descent.coefs[history.best_round]
-        self._publish_fit(schema, history, descent.sigmas)
-        self._remember_queries(qid, rows.queries)
-        return self
+            descent,
+            lambda round: None,
+            n_steps,
+            on_train=on_train,
+            on_valid=on_valid,
+            patience=patience,
+            progress=bool(self.verbose),
+            sigmas=descent.sigmas,
+            callbacks=called,
+        )
+        return FittedSteps(
+            schema=schema,
+            trained_on=data.trained_on(rows),
+            coef=descent.coefs[history.best_round],
+            init_coef=start,
+            **history.published(descent.sigmas),
+        )
+
+    def _rows(self, data: FitData, schema: Schema) -> tuple[Rows, list[Rows]]:
+        """Check the data; return rows to train on and validation sets."""
+        rows, valid = data.checked(schema)
+        rows = complete_rows(rows)
+        valid = [complete_rows(part, f"eval_set[{i}]: ") for i, part in enumerate(valid)]
+        if self.early_stopping_rounds is not None and not valid:
+            raise ValueError("early_stopping_rounds needs validation data: pass eval_set=.")
+        return rows, valid
 
     def _settings(self) -> tuple[Objective, Curve, int]:
         """Check the parameters; return the objective, sigma by step, and how many steps to take."""
@@ -238,11 +276,12 @@ class LinearRanker(LinearModel):
         check_number(self.max_iter, "max_iter", 1, integer=True)
         check_number(self.tol, "tol", 0)
         check_number(self.learning_rate, "learning_rate", 0, open_low=True)
-        check_number(self.early_stopping_rounds, "early_stopping_rounds", 1, integer=True,
-                     optional=True)  # fmt: skip
+        check_verbose(self.verbose)
+        patience = self.early_stopping_rounds
+        check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
         n_steps = check_number(self.n_steps, "n_steps", 1, integer=True, optional=True)
         n_steps = n_steps or STEPS[self.solver]
-        if self.solver == "cg" and isinstance(objective, GainRegression):
+        if self.solver == "cg" and objective.facts.closed_form:
             n_steps = 1
         elif self.solver == "cg" and not objective.facts.differentiable:
             raise ValueError(
@@ -290,7 +329,7 @@ class LinearRanker(LinearModel):
             return stochastic_gradient(
                 objective, rows, center, self.reg_lambda, self.learning_rate, seed, n_steps
             )
-        if isinstance(objective, GainRegression):
+        if objective.facts.closed_form:
             return lambda coef, sigma, round: coef
         loss = linear_loss(objective, rows, center, self.reg_lambda, n_jobs)
         return conjugate_gradient(loss, self.max_iter, self.tol)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
-from gbrank.data.checking import check_rows, check_training, each_query
+from gbrank.data.checking import check_rows, each_query
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.fit.loading import loadable
-from gbrank.linear.linear_model import LinearModel, complete_rows, learn_numbers
+from gbrank.fit.arguments import FitData, Ids, Table
+from gbrank.fit.fitted import Published, numbers, saved
+from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM
@@ -21,9 +23,21 @@ from gbrank.objectives.slam import SLAM
 ROUNDING = 1e-12  # a ranking of measured loss up to this is perfect
 
 
-@loadable
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedPerceptron(FittedWeights):
+    """What SLAMPerceptron has learned."""
+
+    cumulative_loss: Vector = saved(numbers)
+
+    @classmethod
+    def of_nothing(cls, schema: Schema) -> FittedPerceptron:
+        """Return where learning begins."""
+        zeros = np.zeros(schema.n_features)
+        return cls(schema=schema, coef=zeros, cumulative_loss=np.empty(0))
+
+
 @dataclass(eq=False, repr=False)
-class SLAMPerceptron(LinearModel):
+class SLAMPerceptron(LinearModel[FittedPerceptron]):
     """Perceptron for rankings: where a query is not ranked perfectly, a step along SLAM.
 
     Queries come one after the other. Each is ranked by the weights so far, and its measured loss
@@ -72,7 +86,9 @@ class SLAMPerceptron(LinearModel):
 
     __metadata_request__partial_fit: ClassVar[dict[str, bool]] = {"qid": True}
 
-    _fitted_attributes: ClassVar[tuple[str, ...]] = ("coef_", "cumulative_loss_")
+    _makes: ClassVar[type[FittedPerceptron]] = FittedPerceptron
+
+    cumulative_loss_ = Published[Vector]()
 
     measure: str | Measure = "ndcg"
     _: KW_ONLY
@@ -81,7 +97,7 @@ class SLAMPerceptron(LinearModel):
     max_iter: int = 1
 
     def fit(
-        self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
+        self, X: Table, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
     ) -> SLAMPerceptron:
         """Learn anew from queries, in the order in which they first appear.
 
@@ -100,17 +116,17 @@ class SLAMPerceptron(LinearModel):
         ValueError, TypeError
             If an argument is not usable; the message names it.
         """
-        bound = self._bound()
+        data = FitData(X, y, qid=qid, group=group)
+        bound, rounds = self._bound(), int(self.max_iter)
         schema = learn_numbers(X)
-        rows = complete_rows(check_training(schema, X, y, qid, group))
-        self._begin(schema)
-        for _ in range(self.max_iter):
-            self._learn(rows, bound)
-        self._remember_queries(qid, rows.queries)
-        return self
+        rows = complete_rows(data.checked(schema)[0])
+        learned = FittedPerceptron.of_nothing(schema)
+        for _ in range(rounds):
+            learned = self._learn(learned, rows, bound)
+        return self._publish(replace(learned, trained_on=data.trained_on(rows)))
 
     def partial_fit(
-        self, X: Any, y: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
+        self, X: Table, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
     ) -> SLAMPerceptron:
         """Continue to learn, from one query or several.
 
@@ -137,13 +153,9 @@ class SLAMPerceptron(LinearModel):
         [1.0, -1.0]
         """
         bound = self._bound()
-        known = hasattr(self, "coef_")
-        schema = self._schema if known else learn_numbers(X)
-        rows = complete_rows(check_rows(schema, X, y, qid, group, ""))
-        if not known:
-            self._begin(schema)
-        self._learn(rows, bound)
-        return self
+        learned = self._published or FittedPerceptron.of_nothing(learn_numbers(X))
+        rows = complete_rows(check_rows(learned.schema, X, y, qid, group, ""))
+        return self._publish(self._learn(learned, rows, bound))
 
     def _measures(self) -> list[Measure]:
         return [get_measure(self.measure)]
@@ -153,19 +165,13 @@ class SLAMPerceptron(LinearModel):
         check_number(self.max_iter, "max_iter", 1, integer=True)
         return SLAM(self._measures()[0], margin=self.margin, smooth=False)
 
-    def _begin(self, schema: Schema) -> None:
-        self._schema = schema
-        self.coef_ = np.zeros(schema.n_features)
-        self._trained_on = None
-        self.cumulative_loss_ = np.empty(0)
-        self._publish()
-
-    def _learn(self, rows: Rows, bound: SLAM) -> None:
+    def _learn(self, learned: FittedPerceptron, rows: Rows, bound: SLAM) -> FittedPerceptron:
+        """Return what is known after some queries more."""
         (measure,) = self._measures()
-        losses = []
+        coef, losses = learned.coef, []
         for part in each_query(rows):
             with np.errstate(over="ignore", invalid="ignore"):
-                scores = part.X @ self.coef_
+                scores = part.X @ coef
             if not np.isfinite(scores).all():
                 raise ValueError("X must be scaled: the scores of a query are not finite.")
             (value,) = measure.bind(part.labels, part.queries, n_jobs=1).per_query(scores)
@@ -173,6 +179,7 @@ class SLAMPerceptron(LinearModel):
             losses.append(loss)
             if loss > 0:
                 gradient, _ = bound.bind(part.labels, part.queries, n_jobs=1).gradients(scores)
-                self.coef_ = self.coef_ - self.learning_rate * (part.X.T @ gradient)
-        before = self.cumulative_loss_[-1:].sum()
-        self.cumulative_loss_ = np.append(self.cumulative_loss_, before + np.cumsum(losses))
+                coef = coef - self.learning_rate * (part.X.T @ gradient)
+        before = learned.cumulative_loss
+        total = np.append(before, before[-1:].sum() + np.cumsum(losses))
+        return replace(learned, coef=coef, cumulative_loss=total)

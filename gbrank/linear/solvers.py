@@ -3,12 +3,13 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
+from gbrank.boosters.interface import Derivatives
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
 from gbrank.common.warnings import warn_user
@@ -69,9 +70,14 @@ def conjugate_gradient(loss: Loss, max_iter: int, tol: float) -> Move:
 
 
 def stochastic_gradient(
-    objective: Objective, rows: Rows, center: Vector, reg_lambda: float,
-    learning_rate: float, seed: int, rounds: int,
-) -> Move:  # fmt: skip
+    objective: Objective,
+    rows: Rows,
+    center: Vector,
+    reg_lambda: float,
+    learning_rate: float,
+    seed: int,
+    rounds: int,
+) -> Move:
     """Return a move that goes once through the shuffled queries, with a gradient step for each."""
     parts = [
         (part, objective.bind(part.labels, part.queries, n_jobs=1, rounds=rounds))
@@ -105,7 +111,7 @@ class Descent:
     n_steps: int
     sigmas: dict[int, float] = field(default_factory=dict)
 
-    def step(self, derivatives: Any = None) -> None:
+    def step(self, derivatives: Derivatives | None = None) -> None:
         """Take a step from the last weights."""
         round = len(self.coefs) - 1
         sigma = sigma_at(self.schedule, round, self.n_steps)

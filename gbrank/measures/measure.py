@@ -21,6 +21,7 @@ from gbrank.common.checks import (
 )
 from gbrank.common.grammar import changed_options, format_options
 from gbrank.data.queries import Queries
+from gbrank.data.schema import Schema
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import (
     Derivatives,
@@ -149,6 +150,21 @@ class Measure(ABC):
     def known_at_real_ranks(self) -> bool:
         """Whether `by_rank` can compute the measure at ranks that are not integers."""
         return True
+
+    def placed(self, schema: Schema) -> Measure:
+        """Return the measure for features whose columns have no names.
+
+        Parameters
+        ----------
+        schema : Schema
+            The names and positions of the columns.
+
+        Returns
+        -------
+        Measure
+            Itself, if it looks at no columns.
+        """
+        return self
 
     def bind(
         self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None, X: Any = None

@@ -67,6 +67,8 @@ class Facts:
         Whether the gradient is zero where all scores tie, so that training needs initial scores.
     takes_measure : bool
         Whether its string takes a measure after a colon.
+    closed_form : bool
+        Whether a linear ranker's regression on the gains is its minimum.
     """
 
     formula: str
@@ -84,6 +86,7 @@ class Facts:
     start: str = "none"
     needs_start: bool = False
     takes_measure: bool = False
+    closed_form: bool = False
 
 
 class Evaluator(Protocol):

@@ -201,6 +201,7 @@ class GainRegression(KernelObjective):
         shift_invariant=False,
         cost="O(m)",
         sigma_unit="none",
+        closed_form=True,
     )
 
     gain: Gain = "exp2"

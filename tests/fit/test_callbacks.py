@@ -107,6 +107,14 @@ def test_an_error_ends_the_fit_and_leaves_the_checkpoint(tmp_path: Path) -> None
     assert_array_equal(made.predict(X), fit(ranker()).predict(X))
 
 
+def test_the_round_that_a_callback_ends_with_is_in_the_checkpoint(tmp_path: Path) -> None:
+    """Though a checkpoint is not due: the same fit without the callback goes on from there."""
+    fit(ranker(), callbacks=[lambda round: round.number == 4], checkpoint=tmp_path)
+    told: list[Round] = []
+    fit(ranker(), callbacks=[told.append], checkpoint=tmp_path)
+    assert [item.number for item in told] == list(range(5, 12))
+
+
 @pytest.mark.parametrize("callbacks", [print, [1], "print", {"a": print}])
 def test_callbacks_are_a_list_of_functions(callbacks: Any) -> None:
     """Or nothing is trained."""

@@ -256,6 +256,13 @@ def test_ctrl_c_leaves_a_model_and_a_checkpoint(booster: str, tmp_path: Path) ->
     assert_same(fit(ranker, checkpoint=tmp_path), whole)
 
 
+@pytest.mark.parametrize(("killed_before", "written"), [(1, 0), (2, 2), (5, 4), (6, 6)])
+def test_what_is_written_when(killed_before: int, written: int, tmp_path: Path) -> None:
+    """Every second round, and the beginning."""
+    interrupted(make(), tmp_path, killed_before)
+    assert history_of(tmp_path)["done"] == written
+
+
 # --- what is refused ----------------------------------------------------------------------------
 
 CODES: dict[str, Any] = {"X": np.floor(4 * np.abs(X)), "eval_set": None, "eval_qid": None}
@@ -273,6 +280,7 @@ OTHERS = {
     "init": {"init": Ridge().fit(X, Y)},
     "X": {"X": X + 1e-9},
     "qid": {"qid": np.where(QID == 3, 99, QID)},
+    "position": {"position": np.tile(np.arange(1, 13), 25)},
     "init_score": {"init_score": X[:, 0], **LEVEL},
     "sample_weight": {"sample_weight": np.ones(len(Y))},
     "query_weight": {"query_weight": np.ones(25)},
@@ -389,6 +397,37 @@ def test_equal_data_may_lie_otherwise_in_memory(booster: str, tmp_path: Path) ->
     interrupted(make(booster), tmp_path / "other", 4)
     with pytest.raises(ValueError, match="these were others: X"):
         fit(make(booster), X[:, ::-1], checkpoint=tmp_path / "other")
+
+
+def test_rows_of_other_queries_are_other_data(tmp_path: Path) -> None:
+    """Queries of the same ids and sizes, with two documents exchanged."""
+    interrupted(make(), tmp_path, 4)
+    inner = QID.copy()
+    inner[[1, 13]] = inner[[13, 1]]  # the queries appear in the same order
+    with pytest.raises(ValueError, match=r"these were others: qid\."):
+        fit(make(), checkpoint=tmp_path, qid=inner)
+
+
+@boosters
+def test_sparse_data_may_not_lie_in_other_columns(booster: str, tmp_path: Path) -> None:
+    """The same numbers, as many in each row, are other data."""
+    sparse = sp.csr_matrix(np.where(X > 0.5, X, 0.0)[:, :4])
+    padded, moved = (
+        sp.csr_matrix((sparse.data, sparse.indices + shift, sparse.indptr), (len(Y), 6))
+        for shift in (0, 1)
+    )
+    valid = {"eval_set": [(padded[:120], Y[:120])], "eval_qid": [QID[:120]]}
+    interrupted(make(booster), tmp_path, 4, padded, **valid)
+    rows = sparse.indptr.copy()
+    rows[np.flatnonzero(np.diff(sparse.indptr))[0] + 1] -= 1  # an entry is of the next row
+    other_rows = sp.csr_matrix((sparse.data, sparse.indices, rows), (len(Y), 6))
+    wider = sp.csr_matrix((sparse.data, sparse.indices, sparse.indptr), (len(Y), 7))
+    for other in (moved, other_rows, wider):
+        again = valid if other is not wider else {**valid, "eval_set": [(wider[:120], Y[:120])]}
+        with pytest.raises(ValueError, match=r"these were others: X[.,]"):
+            fit(make(booster), other, checkpoint=tmp_path, **again)
+    whole = fit(make(booster), padded, **valid)
+    assert_same(fit(make(booster), padded, checkpoint=tmp_path, **valid), whole, padded)
 
 
 # --- the command line ---------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """The boosting loop by itself: which round is the best, and when it ends."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -46,3 +47,15 @@ def test_the_best_round(values: list[float], patience: int | None, best: int, do
     )  # fmt: skip
     assert (history.best_round, history.done) == (best, done)
     assert history.best_value == values[best - 1]
+
+
+@pytest.mark.parametrize(("begin", "done"), [(0, 4), (2, 5), (3, 6)])
+def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) -> None:
+    """The best round is in the start, which is not long enough to be ended by it."""
+    steps: Any = Replay([0.9] + 11 * [0.1])
+    hook: Any = SimpleNamespace(begin=begin, end_start=None)
+    history = train(
+        steps, lambda round: None, 12, on_train=None, on_valid=[steps],
+        patience=3, progress=False, sigmas={}, hook=hook,
+    )  # fmt: skip
+    assert (history.best_round, history.done) == (1, done)

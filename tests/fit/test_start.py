@@ -51,6 +51,26 @@ def test_regression_is_trees_on_gains_with_the_same_settings(booster: str) -> No
     )
 
 
+def test_the_regressions_settings_that_are_its_own() -> None:
+    """Whatever else the ranker has, and with the weights of its queries."""
+    weights = 1.0 + np.arange(40) % 3
+    made = ranker(
+        init="regression", sigma=0.5, learning_rate=0.1, validation_fraction=0.3, verbose=1,
+        early_stopping_rounds=50, num_leaves=4, n_estimators=30,
+    ).fit(X, Y, qid=QID, query_weight=weights)  # fmt: skip
+    plain = {
+        "objective": "regression", "init": None, "sigma": None, "validation_fraction": None,
+        "verbose": 0, "early_stopping_rounds": None, "n_estimators": 3,
+    }  # fmt: skip
+    assert made.init_.get_params() == {**made.get_params(), **plain}
+    kept = made.init_._fitted.trained_on.sizes.sum() / 12
+    assert 20 < kept < 40
+    unweighted = clone(made).fit(X, Y, qid=QID).init_
+    assert (unweighted.predict(X) != made.init_.predict(X)).any()
+    document_weights = clone(made).fit(X, Y, qid=QID, sample_weight=weights[QID]).init_
+    assert_allclose(document_weights.predict(X), made.init_.predict(X), rtol=1e-6)
+
+
 @pytest.mark.parametrize("objective", ["smooth:ndcg", "approx:ap", "tie:ndcg@5", "soft:ndcg"])
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_smoothed_objectives_begin_with_ranknet(objective: str, booster: str) -> None:

@@ -426,3 +426,58 @@ def test_a_failed_save_leaves_the_earlier_model(
         make(n_estimators=2).fit(X, Y, qid=QID).save(saved)
     assert {path.name for path in saved.iterdir()} == names
     assert_array_equal(GBRanker.load(saved).predict(FRAME), before)
+
+
+@pytest.mark.parametrize("trees", [2, 8])
+def test_a_save_that_fails_at_its_end(
+    trees: int, saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model's file is written, its description is not: nothing of the earlier model is lost.
+
+    Of the same model neither, whose file has the same name.
+    """
+    again = GBRanker.load(saved) if trees == 8 else make(n_estimators=trees).fit(X, Y, qid=QID)
+    before = GBRanker.load(saved).predict(FRAME)
+    files = {path.name: path.read_bytes() for path in saved.iterdir()}
+
+    def full(source: Path, target: Path) -> None:
+        if target.name == "gbrank.json":
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    replace = os.replace
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", full)
+        with pytest.raises(OSError, match="No space"):
+            again.save(saved)
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == files
+    assert_array_equal(GBRanker.load(saved).predict(FRAME), before)
+
+
+class Own(GBRanker):
+    """A class of a user's."""
+
+
+def test_what_a_model_boosts_from_is_saved_if_it_can_be_loaded(tmp_path: Path) -> None:
+    """A ranker of a user's class is saved and loaded by itself, and not inside another one."""
+    own = Own("ranknet", n_estimators=2, n_jobs=1, random_state=0).fit(FRAME, Y, qid=QID)
+    own.save(tmp_path / "own")
+    assert_array_equal(Own.load(tmp_path / "own").predict(FRAME), own.predict(FRAME))
+    above = GBRanker("ranknet", init=Own("ranknet", n_estimators=2), n_estimators=2)
+    with pytest.raises(TypeError, match="init must be a ranker of gbrank"):
+        above.fit(FRAME, Y, qid=QID).save(tmp_path / "above")
+    assert not (tmp_path / "above").exists()
+
+
+def test_a_ranker_of_dask_inside_another_one(tmp_path: Path) -> None:
+    """Is loaded as a GBRanker."""
+    pytest.importorskip("distributed")
+    from gbrank.distributed import DaskGBRanker
+
+    on_dask = DaskGBRanker("ranknet", n_estimators=2, n_jobs=1, random_state=0)
+    on_dask._published = make().fit(FRAME, Y, qid=QID)._published
+    above = GBRanker("ranknet", init=on_dask, n_estimators=2, n_jobs=1).fit(FRAME, Y, qid=QID)
+    above.save(tmp_path)
+    loaded = GBRanker.load(tmp_path)
+    assert type(loaded.init_) is GBRanker
+    assert_array_equal(loaded.predict(FRAME), above.predict(FRAME))

@@ -1,0 +1,31 @@
+"""Values as plain Python, and as JSON can hold them."""
+
+from typing import Any
+
+import numpy as np
+
+# What NumPy's kinds of scalars are in Python.
+PYTHONS = {"b": bool, "i": int, "u": int, "f": float, "U": str}
+
+
+def plain(value: Any) -> Any:
+    """Return a value with Python's own numbers and strings in place of NumPy's scalars."""
+    if isinstance(value, np.generic):
+        return PYTHONS.get(value.dtype.kind, lambda other: other)(value)
+    if type(value) is dict:
+        return {plain(key): plain(item) for key, item in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as JSON can hold it: objectives, measures and schedules as their strings."""
+    value = plain(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.random.RandomState):
+        return None  # its state is not saved: a loaded ranker draws anew
+    if isinstance(value, dict):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    return value.tolist() if isinstance(value, np.ndarray) else str(value)

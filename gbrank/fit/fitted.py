@@ -1,0 +1,108 @@
+"""What a fit makes: one immutable structure, which `save` writes and `load` restores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+import numpy as np
+
+from gbrank.boosters import Model
+from gbrank.boosters.stages import Progress
+from gbrank.common.arrays import Vector
+from gbrank.common.checks import check_number
+from gbrank.common.plain import as_json
+from gbrank.data.schema import Schema
+from gbrank.data.torn_queries import TrainedQueries
+from gbrank.fit.calibration import Calibration
+from gbrank.fit.evals_result import EvalsResult
+
+S = TypeVar("S", bound="Fitted")
+T = TypeVar("T")
+
+
+def saved(restore: Callable[[Any], Any], **options: Any) -> Any:
+    """Declare a field that a saved model holds, and how to make its value of what JSON gives."""
+    return field(metadata={"restore": restore}, **options)
+
+
+def numbers(values: list[float]) -> Vector:
+    """Return a vector that JSON holds as a list."""
+    return np.array(values, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fitted:
+    """What a fit publishes, all at once: one that does not end leaves what was there before it."""
+
+    suffix: ClassVar[str] = ""  # of the names in a saved model
+
+    schema: Schema
+    trained_on: TrainedQueries | None = None  # None where qid was not given
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that a saved model holds."""
+        values = {name: getattr(self, name) for name, _ in _saved_fields(type(self))}
+        structures = (Calibration, Progress)
+        return {
+            f"{name}{self.suffix}": asdict(value)
+            if isinstance(value, structures)
+            else as_json(value)
+            for name, value in values.items()
+        }
+
+    @classmethod
+    def restored(cls: type[S], content: dict[str, Any], **others: Any) -> S:
+        """Return what `to_json` has written, with the fields that it leaves out."""
+        keys = ((name, f"{name}{cls.suffix}", restore) for name, restore in _saved_fields(cls))
+        given = {name: restore(content[key]) for name, key, restore in keys if key in content}
+        return cls(**given, **others)
+
+
+def _saved_fields(cls: type[Fitted]) -> list[tuple[str, Callable[[Any], Any]]]:
+    found = ((item.name, item.metadata.get("restore")) for item in fields(cls))
+    return [(name, restore) for name, restore in found if restore is not None]
+
+
+class Published(Generic[T]):
+    """A public attribute of a ranker, which reads a field of what its fit has published."""
+
+    def __init__(self, field: str = "") -> None:
+        self._field = field
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._field = self._field or name.strip("_")
+
+    def __get__(self, ranker: Any, owner: type) -> T:
+        return cast(T, self if ranker is None else getattr(ranker._fitted, self._field))
+
+    def __set__(self, ranker: Any, value: T) -> None:
+        ranker._published = replace(ranker._fitted, **{self._field: value})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedRounds(Fitted):
+    """What is left of the rounds of a fit; the fields are described in `GBRanker`."""
+
+    best_iteration: int = saved(int)
+    best_score: float = saved(float)
+    evals_result: EvalsResult = saved(EvalsResult)
+    sigmas: Vector = saved(numbers)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedTrees(FittedRounds):
+    """What a fit of a GBRanker makes."""
+
+    model: Model
+    booster: str
+    init: Any  # the fitted estimator that the trees add to, or None
+    learning_rate: float = saved(lambda rate: check_number(rate, "learning_rate", 0, open_low=True))
+    position_bias: dict[int, float] | None = saved(
+        lambda biases: biases and {int(position): biases[position] for position in biases}
+    )
+    calibration: Calibration = saved(lambda given: Calibration(**given))
+    # Models saved by earlier versions lack these.
+    progress: Progress | None = saved(lambda given: given and Progress(**given), default=None)
+    data: dict[str, dict[str, int]] = saved(dict, default_factory=dict)

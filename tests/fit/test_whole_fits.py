@@ -1,0 +1,200 @@
+"""What a fit publishes is there at once or not at all, and of the parameters at its start."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import gbrank
+from gbrank import GBRanker, LinearRanker, SLAMPerceptron, load_ranker
+from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.pretrained import PretrainedRanker
+
+PACKAGE = str(Path(gbrank.__file__).parent)
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 3, 120)
+QID = np.repeat(np.arange(12), 10)
+NOISE = RNG.normal(size=120)
+# The same columns, with other meanings.
+FIRST = pd.DataFrame({"a": Y + NOISE, "b": NOISE})
+SECOND = pd.DataFrame({"a": -(Y + NOISE), "c": NOISE})
+ATTRIBUTES = (
+    "best_iteration_", "best_score_", "sigmas_", "learning_rate_", "training_data_", "init_",
+    "calibration_", "evals_result_", "coef_", "init_coef_", "cumulative_loss_", "position_bias_",
+    "feature_names_in_",
+)  # fmt: skip
+
+
+def boosted() -> GBRanker:
+    return GBRanker("ranknet", n_estimators=3, n_jobs=1, random_state=0, min_child_samples=2)
+
+
+def refit(ranker: Any) -> Any:
+    return ranker.fit(SECOND, Y, qid=QID)
+
+
+def go_on(ranker: Any) -> Any:
+    return ranker.partial_fit(FIRST[:10], Y[:10])
+
+
+KINDS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "GBRanker": (boosted, refit),
+    "LinearRanker": (lambda: LinearRanker("regression"), refit),
+    "SLAMPerceptron": (SLAMPerceptron, refit),
+    "partial_fit": (SLAMPerceptron, go_on),
+}
+
+
+def state(ranker: Any) -> str:
+    """Return all that a fit has left, as text."""
+    found = {name: getattr(ranker, name) for name in ATTRIBUTES if hasattr(ranker, name)}
+    names = list(found.get("feature_names_in_", []))
+    rows = [frame for frame in (FIRST, SECOND) if list(frame.columns) == names]
+    return repr((found, [ranker.predict(X).tolist() for X in rows], ranker.score(rows[0], Y, QID)))
+
+
+class Interruption:
+    """Raises KeyboardInterrupt when the n-th function of gbrank is entered; counts them."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self._at, self.calls = at, 0
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            self.calls += 1
+            if self.calls == self._at:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+
+def watched(call: Callable[[], Any], watcher: Interruption) -> None:
+    before = sys.getprofile()
+    sys.setprofile(watcher)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.filterwarnings("ignore::gbrank.fit.loop.FitInterrupted")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_interrupted_at_any_moment(kind: str) -> None:
+    """Either the model from before, or the next one, or that of fewer rounds; a first fit none."""
+    make, again = KINDS[kind]
+    ranker = make().fit(FIRST, Y, qid=QID)
+    before, counted = state(ranker), Interruption()
+    watched(lambda: again(ranker), counted)
+    after = state(ranker)
+    assert before != after
+    moments = np.unique(np.linspace(1, counted.calls, 40, dtype=int))
+    found = set()
+    for at in {*moments, *range(counted.calls - 20, counted.calls + 1)}:
+        ranker, first = make().fit(FIRST, Y, qid=QID), make()
+        try:
+            watched(lambda: again(ranker), Interruption(at))  # noqa: B023
+        except KeyboardInterrupt:
+            found.add(state(ranker))
+        else:
+            assert state(ranker) == after or ranker.best_iteration_ < 3
+        if kind == "partial_fit":
+            continue
+        try:
+            watched(lambda: again(first), Interruption(at))  # noqa: B023
+        except KeyboardInterrupt:
+            if hasattr(first, "n_features_in_"):
+                assert state(first) == after
+                continue
+            with pytest.raises(NotFittedError):
+                first.predict(SECOND)
+            assert not any(name.endswith("_") for name in vars(first))
+    assert found in ({before}, {before, after})
+
+
+def test_an_interrupted_round_leaves_no_values() -> None:
+    """All attributes of a fit that Ctrl-C has ended tell of the same rounds."""
+    for at in range(1, 400, 7):
+        ranker = boosted().set_params(verbose=1, n_estimators=30)
+
+        def fit(ranker: GBRanker = ranker) -> None:
+            ranker.fit(FIRST, Y, qid=QID, eval_set=[(FIRST, Y)], eval_qid=[QID])
+
+        counted = Interruption()
+        if at == 1:
+            watched(fit, counted)
+            step = counted.calls
+        try:
+            with pytest.warns(FitInterrupted):
+                watched(fit, Interruption(step // 2 + at))
+        except (KeyboardInterrupt, pytest.fail.Exception):
+            continue
+        done = len(ranker.sigmas_)
+        curves = [c for curves in ranker.evals_result_.values() for c in curves.values()]
+        assert {len(curve) for curve in curves} == {done}, at
+
+
+def changing(ranker: Any, params: dict[str, Any]) -> Callable[[Any], None]:
+    return lambda round: ranker.set_params(**params) and None
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"booster": "xgboost"}, {"objective": "lambda:map"}, {"n_estimators": 1},
+        {"n_estimators": "many"}, {"init": "regression"}, {"init": LinearRanker()},
+        {"subsample": 0.3}, {"validation_fraction": 0.5}, {"early_stopping_rounds": 1},
+        {"learning_rate": 7.0}, {"curvature": "unit"}, {"eval_metric": "map"}, {"verbose": 1},
+        {"random_state": 9}, {"booster_params": {"max_bin": 3}}, {"n_jobs": 2},
+    ],
+)  # fmt: skip
+def test_parameters_are_those_of_the_start(params: dict[str, Any], tmp_path: Path) -> None:
+    """What a callback sets changes neither the model nor what can be saved."""
+    plain, ranker = boosted().fit(FIRST, Y, qid=QID), boosted()
+    ranker.fit(FIRST, Y, qid=QID, callbacks=[changing(ranker, params)])
+    np.testing.assert_array_equal(ranker.predict(FIRST), plain.predict(FIRST))
+    assert ranker.evals_result_ == plain.evals_result_
+    ranker.save(tmp_path)
+    np.testing.assert_array_equal(load_ranker(tmp_path).predict(FIRST), plain.predict(FIRST))
+
+
+@pytest.mark.parametrize("params", [{"solver": "sgd"}, {"n_steps": 1}, {"objective": "ranknet"}])
+def test_parameters_of_a_linear_ranker(params: dict[str, Any], tmp_path: Path) -> None:
+    ranker = LinearRanker("ranknet", n_steps=3, solver="sgd", random_state=0)
+    plain = LinearRanker(**ranker.get_params()).fit(FIRST, Y, qid=QID)
+    ranker.fit(FIRST, Y, qid=QID, callbacks=[changing(ranker, params)])
+    np.testing.assert_array_equal(ranker.coef_, plain.coef_)
+    ranker.save(tmp_path)
+    np.testing.assert_array_equal(load_ranker(tmp_path).coef_, plain.coef_)
+
+
+def test_threads_set_after_a_fit_are_checked() -> None:
+    """The error names the argument; it is not the booster's."""
+    ranker = boosted().fit(FIRST, Y, qid=QID)
+    with pytest.raises(TypeError, match="n_jobs must be an integer"):
+        ranker.set_params(n_jobs="many").predict(FIRST)
+
+
+def test_an_attribute_may_be_replaced() -> None:
+    """As of any estimator; the next fit replaces it in turn."""
+    ranker = LinearRanker("regression").fit(FIRST, Y, qid=QID)
+    found = ranker.coef_
+    ranker.coef_ = 2 * found
+    np.testing.assert_allclose(ranker.predict(FIRST), FIRST.to_numpy() @ (2 * found))
+    np.testing.assert_array_equal(ranker.fit(FIRST, Y, qid=QID).coef_, found)
+    with pytest.raises(NotFittedError):
+        LinearRanker().coef_ = found
+
+
+def test_no_names_after_a_fit_without() -> None:
+    """Nothing of an earlier fit is left."""
+    ranker = boosted().fit(FIRST, Y, qid=QID)
+    assert list(ranker.feature_names_in_) == ["a", "b"]
+    ranker.fit(FIRST.to_numpy(), Y, qid=QID)
+    assert not hasattr(ranker, "feature_names_in_")
+    assert not hasattr(PretrainedRanker(ranker.booster_), "n_features_in_")
