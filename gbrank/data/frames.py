@@ -11,6 +11,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import check_choice, check_vector, unknown_name
+from gbrank.data.ids import as_ids
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 
@@ -128,7 +129,7 @@ def labels_and_queries(
             f"label must name a column of numbers; {label!r} has dtype {labels.dtype}."
         )
     y, kept = judged(labels.cast(nw.Float64).to_numpy(), unjudged)
-    return y, data[qid].to_numpy()[kept], kept
+    return y, as_ids(data[qid])[kept], kept
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
