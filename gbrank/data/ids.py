@@ -78,17 +78,18 @@ def as_list(ids: NDArray[Any]) -> list[Any]:
 def first_missing(ids: NDArray[Any]) -> int | None:
     """Return the place of the first id that is missing: NaN, NaT, None or NA."""
     if ids.dtype == object:
-        return next((place for place, value in enumerate(ids) if _is_missing(value)), None)
+        return next((place for place, value in enumerate(ids) if is_missing(value)), None)
     if ids.dtype.kind not in "fcmM" or not (missing := np.isnan(ids)).any():
         return None
     return int(np.argmax(missing))
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Say whether a value is None, NaN, NaT or NA."""
     if value is None:
         return True
-    differs = value != value  # as NaN and NaT do; for pandas.NA it is NA
-    return not isinstance(differs, bool | np.bool_) or bool(differs)
+    differs = value != value  # as NaN and NaT do; for NA it is NA
+    return bool(differs) if isinstance(differs, bool | np.bool_) else differs is value
 
 
 def codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:

@@ -27,7 +27,7 @@ from gbrank import (
     custom_measure,
 )
 from gbrank.boosters.bins import bin_sample
-from gbrank.data.batches import blocks
+from gbrank.data.batches import blocks, feature_columns
 
 BOOSTERS = ("lightgbm", "xgboost")
 SMALL: dict[str, Any] = {"n_estimators": 8, "num_leaves": 7, "random_state": 0, "n_jobs": 1}
@@ -311,3 +311,27 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     """A bar for each pass, which knows its end."""
     list(FeatureBatches(lambda: iter([X]), X.shape, progress=True))
     assert "3.00k/3.00k" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_batch_without_a_value(first: bool) -> None:
+    """Of a number, of codes and of a category, whose type only other batches say."""
+    frame = pd.DataFrame({"a": X[:, 0], "code": 1, "shop": "x"})
+    frame.loc[1::2, ["code", "shop"]] = [0, "y"]
+    without = 0 if first else 1400
+    empty = frame[without:][:700].assign(a=None, code=None, shop=None)
+
+    def read() -> Iterator[Any]:
+        for start in range(0, 3000, 700):
+            yield empty if start == without else frame[start:][:700]
+
+    whole = frame.copy()
+    whole.loc[empty.index] = np.nan
+    ranker = GBRanker(**SMALL)
+    asked = {"categorical_feature": ["code", "shop"]}
+    expected = ranker.fit(whole, Y, qid=QID, **asked).predict(whole)
+    given = FeatureBatches(read, frame.shape)
+    assert_array_equal(ranker.fit(given, Y, qid=QID, **asked).predict(given), expected)
+    assert (ranker._schema.categorical, ranker._schema.categories) == ([1, 2], {2: ["x", "y"]})
+    found = feature_columns(given, ["a", "code"])
+    assert_array_equal(found, whole[["a", "code"]].T.to_numpy(float))

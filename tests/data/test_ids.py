@@ -87,6 +87,7 @@ APART: dict[str, Any] = {
     "large decimals": [Decimal("1E+99999999"), Decimal("1E+99999998")],
     "text and bytes": [b"a", "a"],
     "a date and a time": [DAY.date(), DAY],
+    "truth and text": [False, "False"],
 }
 
 

@@ -142,3 +142,50 @@ def test_a_file_that_does_not_fit(
     change(frame[310:]).to_parquet(folder / "part-c.parquet")
     with pytest.raises(ValueError, match=message):
         scan_parquet(folder, **ROLES)
+
+
+@pytest.mark.parametrize("name", [None, "place"])
+def test_a_stored_index_is_no_feature(name: str | None, tmp_path: Path) -> None:
+    """Whether it has a name or not; only some files need have one without a name."""
+    frame = make()[["a", "b", "grade", "query"]]
+    shuffled = frame.sample(frac=1, random_state=0).rename_axis(name)
+    shuffled[:500].to_parquet(tmp_path / "0.parquet")
+    rest = shuffled[500:] if name else shuffled[500:].reset_index(drop=True)
+    rest.to_parquet(tmp_path / "1.parquet")
+    assert (name or "__index_level_0__") in pq.read_schema(tmp_path / "0.parquet").names
+    X, y, qid = scan_parquet(tmp_path, label="grade", qid="query")
+    assert [batch.column_names for batch in X] == [["a", "b"]] * 2
+    assert_array_equal(np.concatenate([np.array(batch) for batch in X]), shuffled[["a", "b"]])
+    assert_array_equal(y, shuffled["grade"])
+    assert_array_equal(qid, shuffled["query"])
+
+
+def test_an_index_of_queries(tmp_path: Path) -> None:
+    """It may be named as the column of queries."""
+    frame = make()[["a", "grade", "query"]]
+    frame.set_index("query").to_parquet(tmp_path / "0.parquet")
+    X, _, qid = scan_parquet(tmp_path, label="grade", qid="query")
+    assert X.shape == (1000, 1)
+    assert_array_equal(qid, frame["query"])
+
+
+@pytest.mark.parametrize("without", ["a", "b", "c"])
+def test_a_file_without_a_value_in_a_column(without: str, tmp_path: Path) -> None:
+    """Arrow has no type for it: the other files have; also of labels that nobody gave there."""
+    frame = make()[["a", "b", "shop", "grade", "query"]].astype({"shop": str})
+    parts = {"a": frame[:300], "b": frame[300:600], "c": frame[600:]}
+    empty = {"a": None, "shop": None, "grade": None}
+    parts[without] = parts[without].assign(
+        **{c: pd.Series(v, dtype=object) for c, v in empty.items()}
+    )
+    for name, part in parts.items():
+        part.to_parquet(tmp_path / f"{name}.parquet", index=False)
+    assert str(pq.read_schema(tmp_path / f"{without}.parquet").field("a").type) == "null"
+    X, y, qid = scan_parquet(tmp_path, label="grade", qid="query", unjudged="irrelevant")
+    ranker = GBRanker(n_estimators=3, random_state=0, n_jobs=1)
+    ranker.fit(X, y, qid=qid, categorical_feature=["shop"])
+    assert ranker._schema.categories == {2: ["x", "y", "z"]}
+    in_memory = pd.concat(parts.values()).astype({"a": float})
+    expected = ranker.predict(in_memory.drop(columns=["grade", "query"]))
+    assert_array_equal(ranker.predict(X), expected)
+    assert_array_equal(y, in_memory["grade"].fillna(0).astype(float))
