@@ -1,7 +1,7 @@
 """Checks of what users pass in: every error names the argument, what it was, what it should be."""
 
 import difflib
-import math
+import sys
 from collections.abc import Iterable, Mapping
 from reprlib import Repr
 from typing import Any
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
 
+LARGEST_FLOAT = sys.float_info.max
 LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
 MOST_LISTED = 50  # names that an error message lists
 MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads asked for
@@ -19,9 +20,27 @@ _shortened = Repr()
 _shortened.maxstring = 120
 
 
-def quoted(text: str) -> str:
-    """Return the repr of a text, shortened in the middle if it is long."""
-    return _shortened.repr(text)
+def quoted(value: object) -> str:
+    """Return the repr of a value, shortened in the middle if it is long."""
+    if isinstance(value, str):
+        return _shortened.repr(value)
+    try:
+        return shortened(repr(value))
+    except ValueError:  # of an integer of thousands of digits
+        return f"a value of type {type(value).__name__} with too many digits"
+
+
+def shortened(text: str) -> str:
+    """Return a text without its middle if it is long."""
+    half = _shortened.maxstring // 2
+    return text if len(text) <= 2 * half else f"{text[: half - 3]}...{text[-half:]}"
+
+
+def listed(names: Iterable[object], most: int = 10) -> str:
+    """Return names as a list, of which only the first are written if there are many."""
+    names = list(names)
+    text = ", ".join(map(quoted, names[:most]))
+    return f"[{text}, ... ({len(names)} in all)]" if len(names) > most else f"[{text}]"
 
 
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
@@ -102,11 +121,11 @@ def check_number(
     what = "an integer" if integer else "a number"
     bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
     bounds += f"{' and' if bounds else ''} at most {high}" if high < np.inf else ""
-    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {value!r}."
+    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {quoted(value)}."
     if isinstance(value, bool | np.bool_) or not isinstance(value, kinds):
         raise TypeError(message)
     number: Any = value
-    if not low <= number <= high or (open_low and number == low) or abs(number) == math.inf:
+    if not low <= number <= high or (open_low and number == low) or abs(number) > LARGEST_FLOAT:
         raise ValueError(message)
     return int(number) if integer else float(number)
 
@@ -117,7 +136,7 @@ def check_generator(state: int | np.random.Generator | None) -> np.random.Genera
         return np.random.default_rng(state)
     message = (
         "random_state must be an integer of at least 0, a numpy.random.Generator or None, "
-        f"got {state!r}."
+        f"got {quoted(state)}."
     )
     if isinstance(state, bool) or not isinstance(state, int | np.integer):
         raise TypeError(message)
@@ -138,7 +157,7 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     """Return `value` if it is one of `choices`."""
     choices = list(choices)
     if not any(value is one or (type(value) is type(one) and value == one) for one in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {choices}, got {quoted(value)}.")
     return value
 
 
@@ -170,5 +189,5 @@ def unknown_name(
         return ValueError(f"unknown {kind} {quoted(name)}. Nearest: {', '.join(nearest)}.")
     if meant is None:
         meant = next(map(repr, difflib.get_close_matches(name[:100], known, n=1, cutoff=0.7)), "")
-    hint = f" Did you mean {meant}?" if meant else ""
+    hint = f" Did you mean {shortened(meant)}?" if meant else ""
     return ValueError(f"unknown {kind} {quoted(name)}.{hint} Known: {', '.join(known)}.")

@@ -9,6 +9,8 @@ from typing import Any
 
 from gbrank.common.checks import quoted
 
+MOST_DIGITS = 400  # the largest float has fewer, and Python reads no integer of thousands
+
 
 def changed_options(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass instance that differ from their defaults."""
@@ -49,10 +51,16 @@ def parse_options(
 
 
 def _options(text: str, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Any]:
+    _refuse_long_numbers(text)
     call = ast.parse(f"f({text})", mode="eval").body
     if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
         raise ValueError("options need names")
     return {str(k.arg): _value(k.value, functions, words=True) for k in call.keywords}
+
+
+def _refuse_long_numbers(text: str) -> None:
+    if re.search(rf"\d{{{MOST_DIGITS + 1}}}", text):
+        raise ValueError(f"numbers must have at most {MOST_DIGITS} digits")
 
 
 @contextmanager
@@ -66,6 +74,7 @@ def deep_nesting_refused(text: str) -> Iterator[None]:
 
 def evaluate(text: str, functions: Mapping[str, Callable[..., Any]]) -> Any:
     """Read a literal, or a call of one of the given functions on such values."""
+    _refuse_long_numbers(text)
     with deep_nesting_refused(text):
         return _value(ast.parse(text.strip(), mode="eval").body, functions, words=False)
 
@@ -84,7 +93,7 @@ def _value(node: ast.expr, functions: Mapping[str, Callable[..., Any]], words: b
     try:
         return ast.literal_eval(node)
     except ValueError:
-        raise ValueError(f"{ast.unparse(node)!r} is no value") from None
+        raise ValueError(f"{quoted(ast.unparse(node))} is no value") from None
 
 
 def split_outside(text: str, sign: str) -> list[str]:

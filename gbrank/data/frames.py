@@ -11,7 +11,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import check_choice, check_vector, unknown_name
+from gbrank.common.checks import check_choice, check_vector, listed, unknown_name
 from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
@@ -132,7 +132,7 @@ def feature_names(
     others = {*roles, *index}
     features = [name for name in columns if name not in others and not is_stored_index(name)]
     if not features:
-        raise ValueError(f"frame must have a column for features, got only {list(columns)}.")
+        raise ValueError(f"frame must have a column for features, got only {listed(columns)}.")
     return features
 
 

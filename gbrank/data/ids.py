@@ -12,6 +12,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.checks import quoted
+
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 TIMES = date, time, timedelta, np.datetime64, np.timedelta64
 # Types of columns that NumPy has no like of: it would cut final NULs, make matrices, or refuse.
@@ -117,7 +119,7 @@ def _refuse_unhashable(values: NDArray[Any]) -> None:
         except TypeError:
             raise TypeError(
                 "qid must hold values that can be hashed, such as numbers, text, dates or tuples "
-                f"of them, got {value!r:.60} in row {row}."
+                f"of them, got {quoted(value)} in row {row}."
             ) from None
 
 

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.checks import quoted
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
 
 MOST_ROWS = 2**53
@@ -231,7 +232,7 @@ class Queries:
                 got = f", got {count}" if count else ""
                 remedy = "; for weights in the order of queries, pass their .to_numpy()"
                 raise ValueError(
-                    f"query_weight must have {wanted} for query {query!r}{got}"
+                    f"query_weight must have {wanted} for query {quoted(query)}{got}"
                     f"{remedy if series else ''}."
                 )
         return [found[key][0] for key in keys]

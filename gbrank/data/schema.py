@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.common.checks import check_number, unknown_name
+from gbrank.common.checks import check_number, listed, quoted, unknown_name
 from gbrank.data.frames import as_frame, as_numbers, has_no_value, is_numeric, is_stored_index
 from gbrank.data.ids import is_missing
 
@@ -94,8 +94,12 @@ class Schema:
         first = schemas[0]
         for part in schemas:
             if (part.n_features, part.names) != (first.n_features, first.names):
+                one, other = (
+                    f"{schema.n_features} columns" if schema.names is None else listed(schema.names)
+                    for schema in (first, part)
+                )
                 raise ValueError(
-                    f"X must have the same columns in all partitions, got {first} and {part}."
+                    f"X must have the same columns in all partitions, got {one} and {other}."
                 )
         special = {i for part in schemas for i in (*part.categorical, *part.empty)}
         roles = {position: _role(schemas, position) for position in sorted(special)}
@@ -185,7 +189,8 @@ def _categories(column: "nw.Series[Any]") -> list[Any]:
         if not isinstance(value, str | int | float | bool):
             raise ValueError(
                 f"X must have categories that are text or numbers; column {column.name!r} holds "
-                f"{value!r} ({type(value).__name__}). Convert them, for example with astype(str)."
+                f"{quoted(value)} ({type(value).__name__}). Convert them, for example with "
+                "astype(str)."
             )
     return _sorted(set(found))
 
@@ -197,7 +202,7 @@ def _codes(column: "nw.Series[Any]", known: list[Any]) -> NDArray[np.float64]:
     for value in _distinct(column):
         if not is_missing(value) and _kind(value) not in kinds:
             raise ValueError(
-                f"X must hold the types of fit; column {column.name!r} holds {value!r:.60} "
+                f"X must hold the types of fit; column {column.name!r} holds {quoted(value)} "
                 f"({type(value).__name__}), expected categories that are "
                 f"{' or '.join(sorted(kinds))}."
             )
@@ -245,9 +250,9 @@ def _places(wanted: list[str], names: list[str]) -> list[int]:
     missing = [name for name in wanted if name not in names]
     others = [name for name in names if name not in wanted]
     if missing or others:
-        problem = f"it lacks {missing}" if missing else ""
+        problem = f"it lacks {listed(missing)}" if missing else ""
         problem += " and " if missing and others else ""
-        problem += f"it has {others} besides" if others else ""
+        problem += f"it has {listed(others)} besides" if others else ""
         raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
     return [names.index(name) for name in wanted]
 
@@ -349,14 +354,14 @@ def column_places(
         if isinstance(item, str):
             if names is None:
                 raise ValueError(
-                    f"X must be a data frame for {argument} by name, such as {item!r}."
+                    f"X must be a data frame for {argument} by name, such as {quoted(item)}."
                 )
             if item not in names:
                 raise unknown_name(f"name in {argument}", item, names)
             places.append(names.index(item))
         elif isinstance(item, bool) or not 0 <= item < n_features:
             raise ValueError(
-                f"{argument} must hold positions from 0 to {n_features - 1}, got {item!r}."
+                f"{argument} must hold positions from 0 to {n_features - 1}, got {quoted(item)}."
             )
         else:
             places.append(int(item))
