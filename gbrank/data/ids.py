@@ -138,7 +138,7 @@ def key_of(value: Any) -> int:
     if isinstance(value, frozenset):
         return _digest(repr({"set": sorted(map(key_of, value))}))
     if isinstance(value, bytes):
-        value = bytes(value)
+        return _digest(repr(bytes(value)))
     text = repr(value)
     if ADDRESS.search(text):
         raise ValueError(
@@ -168,7 +168,7 @@ def _key_of_time(value: Any) -> int:
     unit = f"{kind}8[us]"
     if np.can_cast(exact.dtype, unit, "same_kind") and exact.astype(unit) == exact:
         exact = exact.astype(unit)
-    return _digest(f"{kind}{exact}")
+    return _digest(str(exact))
 
 
 def _digest(text: str) -> int:

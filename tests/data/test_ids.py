@@ -4,6 +4,7 @@ import datetime as dt
 import enum
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from collections import UserList, deque, namedtuple
@@ -30,6 +31,13 @@ BERLIN = pd.Timestamp(DAY, tz="UTC").tz_convert("Europe/Berlin")
 
 class Text(str):
     """A text of a class of its own."""
+
+
+class Bytes(bytes):
+    """Bytes that are written otherwise."""
+
+    def __repr__(self) -> str:
+        return "Bytes()"
 
 
 class Colour(str, enum.Enum):
@@ -84,6 +92,7 @@ APART: dict[str, Any] = {
     "long integers": [10**5000, 10**5000 + 1],
     "long integers in tuples": [(10**5000, 1), (10**5000, 2)],
     "text that speaks of an address": [("at 0xdeadbeef", 1), ("at 0xdeadbeef", 2)],
+    "bytes that speak of an address": [b"at 0xdeadbeef", b"at 0xdeadbeee", 1],
     "large decimals": [Decimal("1E+99999999"), Decimal("1E+99999998")],
     "text and bytes": [b"a", "a"],
     "a date and a time": [DAY.date(), DAY],
@@ -136,6 +145,7 @@ EQUAL: dict[str, list[Any]] = {
         [True], [1], [1.0], np.array([True]), np.array([np.bool_(True)], object),
         pd.Series([True], dtype="boolean"), pl.Series([True]),
     ],
+    "negative": [[-3], [-3.0], np.array([-3]), np.array([-3], object), [Fraction(-3)]],
     "fractions": [[0.5], [Fraction(1, 2)], [Decimal("0.5")], np.array([0.5], np.float16)],
     "large": [[2**62], [2.0**62], [Decimal(2**62)], np.array([2**62], np.uint64)],
     "beyond 64 bits": [[2**70], [2.0**70], [Decimal(2**70)], pl.Series([2**70], dtype=pl.Int128)],
@@ -145,7 +155,10 @@ EQUAL: dict[str, list[Any]] = {
         [Colour.RED], pl.Series(["a"]), pl.Series(["a"], dtype=pl.Categorical), pd.Series(["a"]),
         pa.array(["a"]), pa.array(["a"]).dictionary_encode(), deque(["a"]),
     ],
-    "bytes": [[b"a"], np.array([b"a"]), [np.bytes_(b"a")], pl.Series([b"a"]), pa.array([b"a"])],
+    "bytes": [
+        [b"a"], [Bytes(b"a")], np.array([b"a"]), [np.bytes_(b"a")], pl.Series([b"a"]),
+        pa.array([b"a"]),
+    ],
     "tuples": [
         [(1, 2)], [(np.int64(1), np.float32(2))], [Pair(1, 2)], [(True, Fraction(2))],
         [(Decimal(1), 2.0)], np.array([(1, 2)], "i8,f8"),
@@ -216,6 +229,12 @@ def test_other_ids_have_other_keys() -> None:
         float("inf"),
         np.timedelta64(3, "Y"),
         np.timedelta64(3, "M"),
+        3 + 1j,
+        (1, 2),
+        (2, 1),
+        pd.Timestamp(0),
+        pd.Timestamp(1),
+        pd.Timestamp(2),
     ]
     assert len({key([item]) for item in ids}) == len(ids)
 
@@ -279,6 +298,8 @@ def test_equal_ids_train_the_same_model() -> None:
         (b"text", r"one dimension, got shape \(\)"),
         ({"a": 1}, r"one dimension, got shape \(\)"),
         ([[1, 2], [3, 4]], r"one dimension, got shape \(2, 2\)"),
+        ([np.array([1, 2])], r"one dimension, got shape \(1, 2\)"),
+        (re.match("a", "a"), r"one dimension, got shape \(\)"),  # entries, but no length
     ],
 )
 def test_ids_that_are_refused(ids: Any, message: str) -> None:

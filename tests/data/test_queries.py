@@ -373,6 +373,13 @@ def test_weights_that_lack_a_query(weights: Any, message: str) -> None:
         Queries.from_qid(["a", "b"]).in_order(weights)
 
 
+def test_a_frame_of_two_columns() -> None:
+    """It is no weight a query."""
+    both = pd.DataFrame({"weight": OWN, "other": OWN})
+    with pytest.raises(ValueError, match="query_weight must have one dimension"):
+        NDCG()([1, 0, 1], [0, 1, 2], qid=list(OWN), query_weight=both)
+
+
 def test_an_index_that_may_be_either() -> None:
     """Positions and ids are the same numbers, in another order: it is not guessed."""
     weights = pd.Series([1.0, 2.0, 3.0])
