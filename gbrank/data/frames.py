@@ -108,8 +108,10 @@ def is_stored_index(name: object) -> bool:
 def pandas_index(schema: Any) -> set[str]:
     """Return the columns that were the index of a pandas frame, of the schema of an Arrow table."""
     try:
-        described = getattr(schema, "pandas_metadata", None) or {}
+        described = getattr(schema, "pandas_metadata", None)
     except ValueError:  # no JSON
+        return set()
+    if not isinstance(described, dict):
         return set()
     return {name for name in described.get("index_columns", ()) if isinstance(name, str)}
 

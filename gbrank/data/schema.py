@@ -101,8 +101,8 @@ class Schema:
                 raise ValueError(
                     f"X must have the same columns in all partitions, got {one} and {other}."
                 )
-        special = {i for part in schemas for i in (*part.categorical, *part.empty)}
-        roles = {position: _role(schemas, position) for position in sorted(special)}
+        special = sorted({position for part in schemas for position in part.categorical})
+        roles = {position: _role(schemas, position) for position in special}
         return replace(
             first,
             categorical=[position for position, role in roles.items() if role != "numbers"],

@@ -95,7 +95,7 @@ def scan_and_mask(
     """Return what `scan_parquet` does, and the mask of the rows that it kept."""
     features = feature_names(list(files.types), label, qid, drop, files.index)
     parts = files.batches([label, qid])
-    table = files.arrow.concat_tables(parts, promote_options="permissive")
+    table = files.arrow.concat_tables(parts, promote_options="default")
     table = nw.from_native(table, eager_only=True)
     y, queries, kept = labels_and_queries(table, label, qid, unjudged)
     shape = files.n_rows, len(features)

@@ -335,3 +335,13 @@ def test_a_batch_without_a_value(first: bool) -> None:
     assert (ranker._schema.categorical, ranker._schema.categories) == ([1, 2], {2: ["x", "y"]})
     found = feature_columns(given, ["a", "code"])
     assert_array_equal(found, whole[["a", "code"]].T.to_numpy(float))
+
+
+def test_a_first_batch_that_leaves_a_type_open() -> None:
+    """All batches are read for it."""
+    shops = pd.Categorical(np.where(X[:, 0] > 0, "x", "y"))
+    frame = pd.DataFrame({"a": X[:, 1], "shop": shops})
+    parts = [frame[:1000].assign(shop=None), frame[1000:]]
+    given = FeatureBatches(lambda: parts, frame.shape)
+    ranker = GBRanker(**SMALL).fit(given, Y, qid=QID)
+    assert ranker._schema.categories == {1: ["x", "y"]}

@@ -265,6 +265,7 @@ GOOD = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["x", "y"]), "c": [1, 
         (np.array([[1j]]), None, r"X must hold real"),
         (pd.DataFrame({"word": ["u"]}), None, r"word.*categorical_feature"),
         (pl.DataFrame({"word": ["u"]}), None, r"word.*categorical_feature"),
+        (pl.DataFrame({"word": [None, "u"]}), None, r"word.*categorical_feature"),
         (pd.DataFrame({"day": pd.to_datetime(["2024-01-01"])}), None, "day"),
         (GOOD, ["nope"], r"categorical_feature.*nope"),
         (GOOD, [3], r"categorical_feature.*0 to 2.*3"),
@@ -290,6 +291,7 @@ def test_what_cannot_be_learnt(X: Any, asked: Any, message: str) -> None:
         (GOOD.rename(columns={"c": "d"}), r"it lacks \['c'\] and it has \['d'\] besides\.$"),
         (GOOD.assign(d=1), r"in any order: it has \['d'\] besides\.$"),
         (GOOD.assign(a=["u", "v"]), r"'a'.*expected numbers"),
+        (GOOD.assign(a=[None, "v"]), r"'a'.*expected numbers"),
         (np.zeros((2, 2)), r"X.*2.*3|X.*frame"),
         (np.zeros((2, 4)), r"X.*4.*3|X.*frame"),
     ],
@@ -449,6 +451,7 @@ def test_categories_of_another_kind(case: str) -> None:
         ([3, 5], [np.int8(5), np.float32(9)]),
         ([3, 5], [Decimal(5), Decimal(9)]),
         ([0, 1], [True, True]),
+        ([0, 1], [np.True_, np.False_]),
         ([False, True], [1, 9]),
         ([False, True], [1.0, 9.0]),
         (["a", "b"], ["b", "z"]),
@@ -482,6 +485,18 @@ def test_no_category_is_missing() -> None:
     X = pa.table({"w": pa.array([1.5, NAN, 2.5, NAN]).dictionary_encode()})
     assert Schema.learn(X).categories == {0: [1.5, 2.5]}
     assert_array_equal(read(X), [[0], [NAN], [1], [NAN]])
+
+
+def test_categories_of_which_fit_saw_none() -> None:
+    """Later ones are unknown, of whatever kind; but no lists."""
+    schema = Schema.learn(pd.DataFrame({"w": pd.Categorical([None])}))
+    assert schema.categories == {0: []}
+    for values in (TEXT, NUMBERS):
+        assert_array_equal(schema.transform(pd.DataFrame({"w": values})), [[NAN], [NAN]])
+    with pytest.raises(
+        ValueError, match=r"column 'w' holds .*expected categories that are numbers"
+    ):
+        schema.transform(pd.DataFrame({"w": [[1], [2]]}))
 
 
 def test_lists_are_no_categories() -> None:
@@ -577,15 +592,15 @@ def test_parts_without_a_value(
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ([part([1.5]), part(["x"], dtype="category")], "categories and numbers in column 'w'"),
-        ([part([3], ["w"]), part(["x"], ["w"])], "categories and codes in column 'w'"),
+        ([part([1.5]), part(["x"], dtype="category")], "got categories and numbers in column 'w'"),
+        ([part([3], ["w"]), part(["x"], ["w"])], "got categories and codes in column 'w'"),
+        ([Schema.learn(np.ones((2, 3))), Schema.learn(np.ones((2, 2)))], "got 3 columns and 2"),
+        ([part([3]), Schema.learn(pd.DataFrame({"v": [1]}))], r"got \['w'\] and \['v'\]"),
     ],
 )
 def test_parts_of_other_types(parts: list[Schema], message: str) -> None:
     """The message names the column."""
-    with pytest.raises(
-        ValueError, match=f"X must hold the same types in all partitions.*{message}"
-    ):
+    with pytest.raises(ValueError, match=f"X must .* in all partitions, {message}"):
         Schema.union(parts)
 
 
@@ -617,6 +632,27 @@ def test_a_stored_index_is_no_feature() -> None:
         assert_array_equal(Schema.learn(plain).transform(X), plain)
         assert_array_equal(Schema.learn(plain.to_numpy()).transform(X), plain)
         assert_array_equal(feature_columns(X, ["b"]), [[6, 4, 5]])
+
+
+def test_names_like_that_of_an_index() -> None:
+    """They are features."""
+    names = ["__index_level_0__x", "a__index_level_0__", "__index_level___"]
+    assert Schema.learn(pd.DataFrame([[1, 2, 3]], columns=names)).names == names
+
+
+def test_columns_that_hold_no_numbers() -> None:
+    """Beside one that does."""
+    with pytest.raises(ValueError, match=r"columns \['a', 'b'\] of X must hold numbers"):
+        feature_columns(GOOD, ["a", "b"])
+
+
+def test_saved_columns_that_do_not_exist() -> None:
+    """Each list of positions is checked."""
+    saved = {"n_features": 2, "names": None, "categorical": [], "categories": {}, "empty": [1]}
+    assert Schema.restored(saved) == Schema(2, None, [], {}, [1])
+    assert Schema.restored({**saved, "empty": []}) == Schema(2, None, [], {})
+    with pytest.raises(ValueError, match="a column must be an integer of at least 0 and at most 1"):
+        Schema.restored({**saved, "empty": [2]})
 
 
 @pytest.mark.parametrize("values", [[2**60 + 1, -(2**60)], [2**60 + 1, None], [2**64 - 1, 1]])

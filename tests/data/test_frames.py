@@ -124,9 +124,10 @@ def test_an_index_that_arrow_has_stored() -> None:
     assert (X.column_names, list(qid)) == (["bm25", "age"], ["b", "b", "a", "c", "a"])
 
 
-def test_metadata_that_are_damaged() -> None:
-    """They name no index."""
-    table = pa.table(COLUMNS).replace_schema_metadata({"pandas": "{"})
+@pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"index_columns": [{"kind": "range"}]}'])
+def test_metadata_that_name_no_index(text: str) -> None:
+    """Also damaged ones."""
+    table = pa.table(COLUMNS).replace_schema_metadata({"pandas": text})
     X = split_frame(table, **ROLES, unjudged="drop")[0]
     assert X.column_names == ["bm25", "age"]
 

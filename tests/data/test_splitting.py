@@ -96,6 +96,13 @@ def test_splitters_without_routing(arguments: dict[str, Any]) -> None:
         cross_validate(RANKERS[0], X, Y, cv=QueryKFold(3), **arguments)
 
 
+def test_groups_besides_queries() -> None:
+    """They are refused, not ignored."""
+    for splitter in (QueryKFold(3), QueryShuffleSplit(2), QueryTimeSeriesSplit(2)):
+        with pytest.raises(ValueError, match=r"\.split needs qid="):
+            next(splitter.split(X, Y, qid=QID, groups=QID))
+
+
 def test_too_few_queries() -> None:
     """scikit-learn's own message, at the first split."""
     with pytest.raises(ValueError, match="n_splits=25 greater than the number of samples"):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
@@ -158,6 +159,9 @@ def test_a_stored_index_is_no_feature(name: str | None, tmp_path: Path) -> None:
     assert_array_equal(np.concatenate([np.array(batch) for batch in X]), shuffled[["a", "b"]])
     assert_array_equal(y, shuffled["grade"])
     assert_array_equal(qid, shuffled["query"])
+    stored = [name] if name else []
+    for table in parquet.ParquetFolder(tmp_path).batches():
+        assert table.column_names == ["a", "b", "grade", "query", *stored]
 
 
 def test_an_index_of_queries(tmp_path: Path) -> None:
@@ -189,3 +193,29 @@ def test_a_file_without_a_value_in_a_column(without: str, tmp_path: Path) -> Non
     expected = ranker.predict(in_memory.drop(columns=["grade", "query"]))
     assert_array_equal(ranker.predict(X), expected)
     assert_array_equal(y, in_memory["grade"].fillna(0).astype(float))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [[1.0], pa.nulls(1), ["text"]],
+        [pa.nulls(1), None],
+        [None, pa.nulls(1)],
+        [pa.nulls(1), [1.0], ["text"]],
+    ],
+)
+def test_files_that_differ_beside_a_column_without_a_value(columns: Any, tmp_path: Path) -> None:
+    """Two other types stay two, and a column that a file lacks is lacking."""
+    for place, values in enumerate(columns):
+        table = pa.table({"grade": [1], "query": [1], **({} if values is None else {"a": values})})
+        pq.write_table(table, tmp_path / f"{place}.parquet")
+    with pytest.raises(ValueError, match=r"expected the columns of 0\.parquet.*\['a'\]"):
+        scan_parquet(tmp_path, label="grade", qid="query")
+
+
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    """In a single file."""
+    table = pa.Table.from_arrays([pa.array([1])] * 3, names=["grade", "query", "query"])
+    pq.write_table(table, tmp_path / "0.parquet")
+    with pytest.raises(ValueError, match=r"0\.parquet: expected different names of columns"):
+        scan_parquet(tmp_path, label="grade", qid="query")
