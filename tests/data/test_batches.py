@@ -1,5 +1,6 @@
 """Features in batches: the same models as in memory, and what is refused."""
 
+import itertools
 import os
 import signal
 import tempfile
@@ -345,3 +346,17 @@ def test_a_first_batch_that_leaves_a_type_open() -> None:
     given = FeatureBatches(lambda: parts, frame.shape)
     ranker = GBRanker(**SMALL).fit(given, Y, qid=QID)
     assert ranker._schema.categories == {1: ["x", "y"]}
+
+
+def test_an_endless_reader() -> None:
+    """It is stopped where all rows should have been read."""
+    given = FeatureBatches(lambda: itertools.repeat(X[:700]), X.shape)
+    with pytest.raises(ValueError, match="X must have batches of 3000 rows together, got more"):
+        list(given)
+
+
+@pytest.mark.parametrize("rows", [[1, 0], [0, 0]])
+def test_rows_in_another_order(rows: list[int]) -> None:
+    """Or twice: batches give rows once, in their order."""
+    with pytest.raises(ValueError, match="X must be in memory where its rows change their order"):
+        batches(X)[np.array(rows)]

@@ -321,12 +321,13 @@ def test_numbers_where_there_were_strings() -> None:
         Schema.learn(GOOD).transform(GOOD.assign(b=[0, 1]))
 
 
-@pytest.mark.parametrize("value", [0.5, -1, 1e10])
+@pytest.mark.parametrize("value", [0.5, -1, 2**24, 1e10])
 def test_bad_numeric_categories(value: float) -> None:
     """Boosters would cast, drop, or abort."""
     X = np.array([[1.0, 2.0], [1.0, value]])
     with pytest.raises(ValueError, match="categor"):
         read(X, [1])
+    assert_array_equal(read([[2**24 - 1.0]], [0]), [[2**24 - 1]])
     with pytest.raises(ValueError, match=r"'b'"):
         read(pd.DataFrame({"a": X[:, 0], "b": X[:, 1]}), ["b"])
 
