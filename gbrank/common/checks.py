@@ -1,7 +1,6 @@
 """Checks of what users pass in: every error names the argument, what it was, what it should be."""
 
 import difflib
-import math
 import sys
 from collections.abc import Iterable, Mapping
 from reprlib import Repr
@@ -13,27 +12,37 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import plain
 
+LARGEST_FLOAT = sys.float_info.max
 LARGEST_WEIGHT = 1e18  # a document's weight times a query's is finite in single precision
 MOST_LISTED = 50  # names that an error message lists
-LONGEST_TEXT = 200  # of a value that an error message shows
 MOST_JOBS = 1024  # OpenMP ends the process if it has no memory for the threads asked for
 
 _shortened = Repr()
 _shortened.maxstring = 120
 
 
-def quoted(text: str) -> str:
-    """Return the repr of a text, shortened in the middle if it is long."""
-    return _shortened.repr(text)
-
-
-def brief(value: Any) -> str:
-    """Return the repr of any value, shortened in the middle if it is long."""
+def quoted(value: object) -> str:
+    """Return the repr of a value, shortened in the middle if it is long."""
+    if isinstance(value, str):
+        return _shortened.repr(value)
     try:
-        text = repr(value)
+        return shortened(repr(value))
     except ValueError:  # Python writes out integers of up to 4,300 digits
-        text = f"an integer of {value.bit_length()} bits"
-    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT // 2]}...{text[-20:]}"
+        bits = value.bit_length() if isinstance(value, int) else "too many"
+        return f"a {type(value).__name__} of {bits} bits"
+
+
+def shortened(text: str) -> str:
+    """Return a text without its middle if it is long."""
+    half = _shortened.maxstring // 2
+    return text if len(text) <= 2 * half else f"{text[: half - 3]}...{text[-half:]}"
+
+
+def listed(names: Iterable[object], most: int = 10) -> str:
+    """Return names as a list, of which only the first are written if there are many."""
+    names = list(names)
+    text = ", ".join(map(quoted, names[:most]))
+    return f"[{text}, ... ({len(names)} in all)]" if len(names) > most else f"[{text}]"
 
 
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
@@ -43,7 +52,7 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
     try:
         array = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must hold one number per entry, got {brief(values)}.") from None
+        raise ValueError(f"{name} must hold one number per entry, got {quoted(values)}.") from None
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
@@ -117,11 +126,10 @@ def check_number(
     what = "an integer" if integer else "a number"
     bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
     bounds += f"{' and' if bounds else ''} at most {high}" if high < np.inf else ""
-    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {brief(value)}."
+    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {quoted(value)}."
     if isinstance(number, bool) or not isinstance(number, int if integer else int | float):
         raise TypeError(message)
-    largest = math.inf if integer else sys.float_info.max
-    if not low <= number <= high or (open_low and number == low) or abs(number) > largest:
+    if not low <= number <= high or (open_low and number == low) or abs(number) > LARGEST_FLOAT:
         raise ValueError(message)
     return int(number) if integer else float(number)
 
@@ -132,7 +140,7 @@ def check_generator(state: int | np.random.Generator | None) -> np.random.Genera
         return np.random.default_rng(state)
     message = (
         "random_state must be an integer of at least 0, a numpy.random.Generator or None, "
-        f"got {state!r}."
+        f"got {quoted(state)}."
     )
     if isinstance(state, bool) or not isinstance(state, int | np.integer):
         raise TypeError(message)
@@ -153,7 +161,7 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
     """Return `value` if it is one of `choices`."""
     choices = list(choices)
     if not any(value is one or (type(value) is type(one) and value == one) for one in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {brief(value)}.")
+        raise ValueError(f"{name} must be one of {choices}, got {quoted(value)}.")
     return value
 
 
@@ -185,5 +193,5 @@ def unknown_name(
         return ValueError(f"unknown {kind} {quoted(name)}. Nearest: {', '.join(nearest)}.")
     if meant is None:
         meant = next(map(repr, difflib.get_close_matches(name[:100], known, n=1, cutoff=0.7)), "")
-    hint = f" Did you mean {meant}?" if meant else ""
+    hint = f" Did you mean {shortened(meant)}?" if meant else ""
     return ValueError(f"unknown {kind} {quoted(name)}.{hint} Known: {', '.join(known)}.")

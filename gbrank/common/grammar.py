@@ -12,6 +12,7 @@ from gbrank.common.checks import quoted
 Functions: TypeAlias = Mapping[str, Callable[..., Any]]
 # Parentheses within parentheses that a text may have.
 DEEPEST = 50
+MOST_DIGITS = 400  # the largest float has fewer, and Python reads no integer of thousands
 
 
 def changed_options(value: Any) -> dict[str, Any]:
@@ -51,6 +52,7 @@ def parse_options(text: str, whole: str, functions: Functions | None = None) -> 
 
 
 def _options(text: str, functions: Functions) -> dict[str, Any]:
+    _refuse_long_numbers(text)
     call = ast.parse(f"f({text})", mode="eval").body
     whole = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
     if not isinstance(call, ast.Call) or not whole:
@@ -58,6 +60,11 @@ def _options(text: str, functions: Functions) -> dict[str, Any]:
     if call.args or any(k.arg is None for k in call.keywords):
         raise ValueError("options need names")
     return {str(k.arg): _value(k.value, functions, words=True) for k in call.keywords}
+
+
+def _refuse_long_numbers(text: str) -> None:
+    if re.search(rf"\d{{{MOST_DIGITS + 1}}}", text):
+        raise ValueError(f"numbers must have at most {MOST_DIGITS} digits")
 
 
 @contextmanager
@@ -77,6 +84,7 @@ def deep_nesting_refused(text: str) -> Iterator[None]:
 
 def evaluate(text: str, functions: Functions) -> Any:
     """Read a literal, or a call of one of the given functions on such values."""
+    _refuse_long_numbers(text)
     with deep_nesting_refused(text):
         return _value(ast.parse(text.strip(), mode="eval").body, functions, words=False)
 
@@ -95,7 +103,7 @@ def _value(node: ast.expr, functions: Functions, words: bool) -> Any:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        raise ValueError(f"{ast.unparse(node)!r} is no value") from None
+        raise ValueError(f"{quoted(ast.unparse(node))} is no value") from None
 
 
 def split_outside(text: str, sign: str) -> list[str]:

@@ -11,8 +11,15 @@ from numpy.typing import NDArray
 
 from gbrank.common.checks import check_number
 from gbrank.common.progress import Bar
-from gbrank.data.frames import as_frame
-from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_places
+from gbrank.data.frames import as_frame, as_numbers
+from gbrank.data.schema import (
+    Features,
+    Schema,
+    checked_frame,
+    checked_matrix,
+    column_names,
+    column_places,
+)
 
 BLOCK = 2**23  # how many numbers a block has at most
 
@@ -163,12 +170,12 @@ def blocks(X: FeatureBatches, size: int) -> Iterator[Any]:
 
 
 def learn_schema(X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
-    """Learn the columns; of batches, from the first, or from all if there are categories."""
+    """Learn the columns; of batches, from the first, or all if it leaves some open."""
     if not isinstance(X, FeatureBatches):
         return Schema.learn(X, categorical_feature)
     nothing = np.empty((0, X.shape[1]))
     first = Schema.learn(next(iter(X.read()), nothing), categorical_feature)
-    if not first.categories:
+    if not first.categories and not first.empty:
         return first
     return Schema.union([Schema.learn(batch, categorical_feature) for batch in X])
 
@@ -196,8 +203,8 @@ def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
         matrix = checked_matrix(X)
         chosen = matrix[:, list(column_places(wanted, "columns", None, matrix.shape[1]))]
         return np.ascontiguousarray((chosen.toarray() if sp.issparse(chosen) else chosen).T, float)
-    places = column_places(wanted, "columns", list(map(str, frame.columns)), frame.shape[1])
-    try:
-        return np.array([frame[:, place].to_numpy() for place in places], dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"columns {list(wanted)} of X must hold numbers.") from None
+    places = column_places(wanted, "columns", column_names(frame), frame.shape[1])
+    columns = [as_numbers(frame[:, place]) for place in places]
+    if any(column is None for column in columns):
+        raise ValueError(f"columns {list(wanted)} of X must hold numbers.")
+    return np.array(columns)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
@@ -10,9 +11,11 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import check_choice, check_vector, unknown_name
+from gbrank.common.checks import check_choice, check_vector, listed, unknown_name
+from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
+PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
 
 
 def as_frame(data: Any, argument: str) -> nw.DataFrame[Any] | None:
@@ -50,7 +53,8 @@ def split_frame(
     label, qid : str
         The columns of labels and of queries.
     drop : sequence of str
-        Columns that are no features, such as names of documents.
+        Columns that are no features, such as names of documents. Nor is an index of pandas that
+        Arrow has stored as a column.
     unjudged : {"refuse", "drop", "irrelevant"}
         What to do with documents that nobody has judged, whose label is missing or -1: an error,
         leave their rows out, or label them 0, as TREC does.
@@ -89,13 +93,32 @@ def split_and_mask(
     data = as_frame(frame, "frame")
     if data is None:
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
-    features = feature_names(data.columns, label, qid, drop)
+    index = pandas_index(getattr(frame, "schema", None))
+    features = feature_names(data.columns, label, qid, drop, index)
     y, queries, kept = labels_and_queries(data, label, qid, unjudged)
     X = data.select(features)
     return (X if kept.all() else X.filter(kept.tolist())).to_native(), y, queries, kept
 
 
-def feature_names(columns: Sequence[str], label: str, qid: str, drop: Sequence[str]) -> list[str]:
+def is_stored_index(name: object) -> bool:
+    """Say whether Arrow has named a column so, for an index of pandas without a name."""
+    return isinstance(name, str) and PANDAS_INDEX.fullmatch(name) is not None
+
+
+def pandas_index(schema: Any) -> set[str]:
+    """Return the columns that were the index of a pandas frame, of the schema of an Arrow table."""
+    try:
+        described = getattr(schema, "pandas_metadata", None)
+    except ValueError:  # no JSON
+        return set()
+    if not isinstance(described, dict):
+        return set()
+    return {name for name in described.get("index_columns", ()) if isinstance(name, str)}
+
+
+def feature_names(
+    columns: Sequence[str], label: str, qid: str, drop: Sequence[str], index: Collection[str] = ()
+) -> list[str]:
     """Return the columns that are features, after a check of the others' names."""
     if isinstance(drop, str):
         raise TypeError(f"drop must be a list of columns, got the single text {drop!r}.")
@@ -108,9 +131,10 @@ def feature_names(columns: Sequence[str], label: str, qid: str, drop: Sequence[s
                 f"a column must have one part, got {name!r} as {roles[name]} and as {argument}."
             )
         roles[name] = argument
-    features = [name for name in columns if name not in roles]
+    others = {*roles, *index}
+    features = [name for name in columns if name not in others and not is_stored_index(name)]
     if not features:
-        raise ValueError(f"frame must have a column for features, got only {list(columns)}.")
+        raise ValueError(f"frame must have a column for features, got only {listed(columns)}.")
     return features
 
 
@@ -122,13 +146,13 @@ def labels_and_queries(
     if len(nulls):
         row = int(nulls[0])
         raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
-    labels = data[label]
-    if not is_numeric(labels):
+    labels = as_numbers(data[label])
+    if labels is None:
         raise ValueError(
-            f"label must name a column of numbers; {label!r} has dtype {labels.dtype}."
+            f"label must name a column of numbers; {label!r} has dtype {data[label].dtype}."
         )
-    y, kept = judged(labels.cast(nw.Float64).to_numpy(), unjudged)
-    return y, data[qid].to_numpy()[kept], kept
+    y, kept = judged(labels, unjudged)
+    return y, as_ids(data[qid])[kept], kept
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -150,5 +174,21 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
 
 
 def is_numeric(column: nw.Series[Any]) -> bool:
-    """Say whether a column holds numbers or booleans."""
+    """Say whether a column's type is one of numbers or booleans."""
     return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean)
+
+
+def has_no_value(column: nw.Series[Any]) -> bool:
+    """Say whether all of a column is missing, so that its type says nothing."""
+    return bool(column.null_count() == len(column))
+
+
+def as_numbers(column: nw.Series[Any], single: bool = False) -> NDArray[Any] | None:
+    """Return a column of numbers, or without a value, as an array; None for any other."""
+    if not is_numeric(column):
+        return np.full(len(column), np.nan) if has_no_value(column) else None
+    try:
+        return column.cast(nw.Float32 if single else nw.Float64).to_numpy()
+    except ValueError:  # of Arrow, for integers beyond 2**53, which other libraries round
+        values = column.to_list()
+        return np.array([np.nan if is_missing(value) else value for value in values], np.float64)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.checks import quoted
+from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
+
 MOST_ROWS = 2**53
-ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,17 +95,19 @@ class Queries:
         >>> Queries.from_qid([7, 7, 3]).sizes.tolist()
         [2, 1]
         """
-        values = _as_array(qid)
+        values = as_ids(qid)
         if values.ndim != 1:
             raise ValueError(f"qid must have one dimension, got shape {values.shape}.")
         if values.size == 0:
             raise ValueError("qid must have at least one row, got none.")
-        missing = _missing(values)
-        if missing.any():
-            row = int(np.argmax(missing))
+        codes, ids = codes_by_appearance(values)
+        missing = first_missing(ids)
+        if missing is not None:
+            row = int(np.argmax(codes == missing))
             raise ValueError(f"qid must not be missing, got {values[row]!r} in row {row}.")
-        codes, ids = _codes_by_appearance(values)
-        _refuse_addresses(ids)
+        if ids.dtype == object:
+            for value in ids:
+                key_of(value)  # or an error: draws by these ids would differ in each process
         order = _compact(np.argsort(codes, kind="stable"))
         offsets = np.concatenate([[0], np.cumsum(np.bincount(codes), dtype=np.int64)])
         return cls(order, offsets, ids)
@@ -185,8 +189,10 @@ class Queries:
 
         Parameters
         ----------
-        values : mapping of query id to value, or anything else
-            What is not a mapping comes back as it is.
+        values : mapping of query id to value, pandas series, or anything else
+            A series is taken by its index, as a mapping is, unless the index is pandas' default
+            0, 1, ... of as many entries as there are queries, which says nothing of queries. Such
+            a series, and what is neither, comes back as it is: one value per query in their order.
 
         Returns
         -------
@@ -195,20 +201,41 @@ class Queries:
         Raises
         ------
         ValueError
-            If a query has no value.
+            If a query has no value or several, or ids are 0, 1, ... in another order where the
+            index is the default one, so that it may be meant in either way.
 
         Examples
         --------
-        >>> Queries.from_qid(["b", "a", "b"]).in_order({"a": 1.0, "b": 2.0, "c": 3.0})
+        >>> queries = Queries.from_qid(["b", "a", "b"])
+        >>> queries.in_order({"a": 1.0, "b": 2.0, "c": 3.0})
+        [2.0, 1.0]
+        >>> import pandas as pd
+        >>> queries.in_order(pd.Series([1.0, 2.0], index=["a", "b"]))
         [2.0, 1.0]
         """
-        if not isinstance(values, Mapping):
+        if nw.dependencies.is_pandas_dataframe(values) and values.shape[1] == 1:
+            values = values.iloc[:, 0]
+        series = nw.dependencies.is_pandas_series(values)
+        if not series and not isinstance(values, Mapping):
             return values
-        ids = self.ids.tolist()
-        lacking = [query for query in ids if query not in values]
-        if lacking:
-            raise ValueError(f"query_weight must have an entry for query {lacking[0]!r}.")
-        return [values[query] for query in ids]
+        ids = as_list(self.ids)
+        keys = [key_of(query) for query in ids]
+        if series and _is_by_position(values.index, keys):
+            return values
+        found: dict[int, list[Any]] = {}
+        for label, value in values.items():
+            found.setdefault(key_of(label), []).append(value)
+        for query, key in zip(ids, keys, strict=True):
+            count = len(found.get(key, ()))
+            if count != 1:
+                wanted = "one entry" if count else "an entry"
+                got = f", got {count}" if count else ""
+                remedy = "; for weights in the order of queries, pass their .to_numpy()"
+                raise ValueError(
+                    f"query_weight must have {wanted} for query {quoted(query)}{got}"
+                    f"{remedy if series else ''}."
+                )
+        return [found[key][0] for key in keys]
 
     def subset(self, keep: NDArray[np.bool_]) -> tuple[Queries, NDArray[np.int64]]:
         """Keep some queries only.
@@ -264,53 +291,16 @@ def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     return counts.astype(np.int64)
 
 
-def _as_array(qid: Any) -> NDArray[Any]:
-    """Keep ids distinct that NumPy would make equal: mixed types, large integers, final NULs."""
-    if np.ma.is_masked(qid):
-        raise ValueError(f"qid must not be masked: drop the masked rows, got {qid!r:.60}.")
-    if isinstance(qid, list | tuple):
-        kinds = {type(value) for value in qid}
-        as_objects = len(kinds) > 1 or tuple in kinds
-        as_objects |= kinds <= {str, bytes} and any(text[-1:] in ("\0", b"\0") for text in qid)
-        if as_objects or (kinds == {int} and np.asarray(qid).dtype.kind == "f"):
-            return np.fromiter(qid, object, len(qid))
-    values = np.asarray(qid)
-    return values.astype(object) if values.dtype.kind == "T" else values
-
-
-def _refuse_addresses(ids: NDArray[Any]) -> None:
-    """Refuse ids whose repr holds a memory address: draws by id would change in each process."""
-    if ids.dtype != object:
-        return
-    for value in ids:
-        if not isinstance(value, str | bytes) and ADDRESS.search(repr(value)):
-            raise ValueError(
-                "qid must hold values whose repr is the same in every process, got one of type "
-                f"{type(value).__name__}."
-            )
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    if values.dtype == object:
-        return np.array([_is_missing(value) for value in values], dtype=bool)
-    return np.isnan(values) if values.dtype.kind in "fcmM" else np.zeros(len(values), dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    differs = value != value  # as NaN and NaT do; for pandas.NA it is NA
-    return not isinstance(differs, bool | np.bool_) or bool(differs)
-
-
-def _codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    if values.dtype == object:
-        codes: dict[Hashable, int] = {}
-        inverse = np.array([codes.setdefault(value, len(codes)) for value in values])
-        return inverse, np.fromiter(codes, object, len(codes))
-    starts = np.concatenate([[True], values[1:] != values[:-1]])
-    ids, first, inverse = np.unique(values[starts], return_index=True, return_inverse=True)
-    rank = np.empty(len(ids), dtype=np.int64)
-    by_appearance = np.argsort(first)
-    rank[by_appearance] = np.arange(len(ids))
-    return rank[inverse][np.cumsum(starts) - 1], ids[by_appearance]
+def _is_by_position(index: Any, keys: list[int]) -> bool:
+    """Say whether the index of a series is none of query ids; refuse one that may be both."""
+    positions = range(len(keys))
+    default = type(index).__name__ == "RangeIndex" and index.name is None
+    if not default or range(index.start, index.stop, index.step) != positions:
+        return False
+    if sorted(keys) == list(positions) != keys:
+        raise ValueError(
+            "query_weight must say whether its index, 0, 1, ..., holds query ids, which are these "
+            "numbers in another order: pass query_weight.to_dict() if so, or "
+            "query_weight.to_numpy() for weights in the order in which queries first appear."
+        )
+    return True

@@ -1,12 +1,12 @@
 """Random numbers that depend on (seed, round, query) or content, not on the order of rows."""
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.data.ids import as_list, key_of
 from gbrank.data.queries import Queries
 from gbrank.parallel.collective import all_sum
 
@@ -24,13 +24,10 @@ def split_mix(noise: Any, i: Any) -> Any:
 
 
 def query_keys(ids: NDArray[Any]) -> Keys:
-    """Return one number per query that depends on its id only."""
+    """Return one number per query that depends on its id only, whatever type holds it."""
     if ids.dtype.kind in "iub":
         return ids.astype(np.int64).view(np.uint64)
-    digests = (
-        hashlib.blake2b(repr(item).encode(), digest_size=8).digest() for item in ids.tolist()
-    )
-    return np.fromiter((int.from_bytes(d, "little") for d in digests), np.uint64, len(ids))
+    return np.fromiter(map(key_of, as_list(ids)), np.uint64, len(ids))
 
 
 def document_keys(queries: Queries) -> Keys:

@@ -1,7 +1,10 @@
 """Feature matrices: what users pass as X becomes one numeric array, the same way every time."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from numbers import Real
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -9,8 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.common.checks import check_number, unknown_name
-from gbrank.data.frames import as_frame, is_numeric
+from gbrank.common.checks import check_number, listed, quoted, unknown_name
+from gbrank.data.frames import as_frame, as_numbers, has_no_value, is_numeric, is_stored_index
+from gbrank.data.ids import is_missing
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 
@@ -27,6 +31,8 @@ class Schema:
     # Of the columns of a data frame that hold no numbers: the code of a category is its index in
     # the list; an unknown category is read as missing.
     categories: dict[int, list[Any]]
+    # Columns without a value, of which other rows say what they hold: see `union`.
+    empty: list[int] = field(default_factory=list)
 
     @classmethod
     def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> "Schema":
@@ -37,23 +43,27 @@ class Schema:
                 f"{categorical_feature!r}."
             )
         frame = checked_frame(X)
-        names = None if frame is None else list(map(str, frame.columns))
+        names = None if frame is None else column_names(frame)
         n_features = checked_matrix(X).shape[1] if names is None else len(names)
         asked = set(
             column_places(categorical_feature or (), "categorical_feature", names, n_features)
         )
-        categories = {}
+        categories: dict[int, list[Any]] = {}
+        empty = []
         for position, column in enumerate(frame.iter_columns() if frame is not None else ()):
-            if is_numeric(column):
+            numeric = is_numeric(column)
+            if numeric and position not in asked:
                 continue
-            if position in asked or column.dtype in (nw.Categorical, nw.Enum):
+            if has_no_value(column):
+                empty.append(position)
+            if not numeric and (position in asked or column.dtype in (nw.Categorical, nw.Enum)):
                 categories[position] = _categories(column)
-            else:
+            elif not numeric and position not in empty:
                 raise ValueError(
                     f"X must hold numbers, booleans or categories; column {column.name!r} has "
                     f"dtype {column.dtype}. Drop it, or name it in categorical_feature."
                 )
-        return cls(n_features, names, sorted(asked | set(categories)), categories)
+        return cls(n_features, names, sorted(asked | set(categories)), categories, empty)
 
     @property
     def texts(self) -> list[str]:
@@ -67,11 +77,11 @@ class Schema:
         categories = {int(key): list(value) for key, value in saved["categories"].items()}
         schema = cls(**{**saved, "categories": categories})
         n = check_number(schema.n_features, "n_features", 1, integer=True)
-        names, positions = schema.names, [*schema.categorical, *categories]
+        names, positions = schema.names, [*schema.categorical, *categories, *schema.empty]
         if names is not None and (len(names) != n or not all(isinstance(s, str) for s in names)):
             raise ValueError(f"names must be {n} texts or null, got {names!r:.60}")
         for position in positions:
-            check_number(position, "a categorical column", 0, n - 1, integer=True)
+            check_number(position, "a column", 0, n - 1, integer=True)
         if not categories.keys() <= set(schema.categorical):
             raise ValueError(f"categories must be of categorical columns, got {list(categories)}")
         if not all(isinstance(s, str | int | float) for own in categories.values() for s in own):
@@ -83,16 +93,34 @@ class Schema:
         """Return the schema of all rows, from those of parts of them."""
         first = schemas[0]
         for part in schemas:
-            same = replace(part, categories={}) == replace(first, categories={})
-            if not same or part.categories.keys() != first.categories.keys():
-                raise ValueError(
-                    f"X must have the same columns in all partitions, got {first} and {part}."
+            if (part.n_features, part.names) != (first.n_features, first.names):
+                one, other = (
+                    f"{schema.n_features} columns" if schema.names is None else listed(schema.names)
+                    for schema in (first, part)
                 )
-        categories = {
-            position: _sorted({value for part in schemas for value in part.categories[position]})
-            for position in first.categories
-        }
-        return replace(first, categories=categories)
+                raise ValueError(
+                    f"X must have the same columns in all partitions, got {one} and {other}."
+                )
+        special = sorted({position for part in schemas for position in part.categorical})
+        roles = {position: _role(schemas, position) for position in special}
+        return replace(
+            first,
+            categorical=[position for position, role in roles.items() if role != "numbers"],
+            categories={
+                position: _sorted(
+                    {value for part in schemas for value in part.categories.get(position, ())}
+                )
+                for position, role in roles.items()
+                if role == "categories"
+            },
+            empty=[],
+        )
+
+    def _role(self, position: int) -> str:
+        """Return what a column holds: numbers, codes of categories, or categories."""
+        if position in self.categories:
+            return "categories"
+        return "codes" if position in self.categorical else "numbers"
 
     def transform(self, X: Any) -> Features:
         """Return X as a float array, or as a CSR matrix if it is sparse."""
@@ -105,8 +133,9 @@ class Schema:
                 )
             matrix = checked_matrix(X)
         else:
+            names = column_names(frame)
             if self.names is not None:
-                frame = frame[:, _places(self.names, list(map(str, frame.columns)))]
+                frame = frame[:, _places(self.names, names)]
             matrix = self._from_frame(frame)
         if matrix.shape[1] != self.n_features:
             raise ValueError(
@@ -121,35 +150,80 @@ class Schema:
         return matrix
 
     def _from_frame(self, frame: "nw.DataFrame[Any]") -> NDArray[Any]:
-        single = all(column.dtype == nw.Float32 for column in frame.iter_columns())
+        columns = list(frame.iter_columns())
+        single = all(column.dtype == nw.Float32 or _is_open(column) for column in columns)
         matrix = np.empty(frame.shape, np.float32 if single else np.float64)
-        for position, column in enumerate(frame.iter_columns()):
+        for position, column in enumerate(columns):
             known = self.categories.get(position)
-            if known is not None and not (is_numeric(column) and _all_text(known)):
-                codes = {value: code for code, value in enumerate(known)}
-                matrix[:, position] = [
-                    codes.get(_plain(value), np.nan) for value in column.to_list()
-                ]
-            elif known is None and is_numeric(column):
-                kind = nw.Float32 if single else nw.Float64
-                matrix[:, position] = column.cast(kind).to_numpy()
-            else:
+            values = as_numbers(column, single) if known is None else _codes(column, known)
+            if values is None:
                 raise ValueError(
                     f"X must hold the types of fit; column {column.name!r} has dtype "
-                    f"{column.dtype}, expected {'numbers' if known is None else 'categories'}."
+                    f"{column.dtype}, expected numbers."
                 )
+            matrix[:, position] = values
         return matrix
 
 
+def _role(schemas: Sequence[Schema], position: int) -> str:
+    """Return what a column holds in the parts that have a value in it, or might hold in all."""
+    roles = {part._role(position) for part in schemas if position not in part.empty}
+    roles = roles or {min(part._role(position) for part in schemas)}  # "categories" is first
+    if len(roles) > 1:
+        name = (schemas[0].names or {position: position})[position]
+        raise ValueError(
+            f"X must hold the same types in all partitions, got {' and '.join(sorted(roles))} in "
+            f"column {name!r}."
+        )
+    return roles.pop()
+
+
+def _is_open(column: "nw.Series[Any]") -> bool:
+    """Say whether neither the type nor a value says what a column holds."""
+    return not is_numeric(column) and has_no_value(column)
+
+
 def _categories(column: "nw.Series[Any]") -> list[Any]:
-    found = {_plain(value) for value in column.drop_nulls().to_list()}
+    found = [_plain(value) for value in _distinct(column) if not is_missing(value)]
     for value in found:
         if not isinstance(value, str | int | float | bool):
             raise ValueError(
                 f"X must have categories that are text or numbers; column {column.name!r} holds "
-                f"{value!r} ({type(value).__name__}). Convert them, for example with astype(str)."
+                f"{quoted(value)} ({type(value).__name__}). Convert them, for example with "
+                "astype(str)."
             )
-    return _sorted(found)
+    return _sorted(set(found))
+
+
+def _codes(column: "nw.Series[Any]", known: list[Any]) -> NDArray[np.float64]:
+    """Return the codes of known categories; NaN for others of their kind and for missing ones."""
+    codes = {value: code for code, value in enumerate(known)}
+    kinds = {_kind(value) for value in known} or {"text", "numbers"}
+    for value in _distinct(column):
+        if not is_missing(value) and _kind(value) not in kinds:
+            raise ValueError(
+                f"X must hold the types of fit; column {column.name!r} holds {quoted(value)} "
+                f"({type(value).__name__}), expected categories that are "
+                f"{' or '.join(sorted(kinds))}."
+            )
+    return np.array([codes.get(value, np.nan) for value in column.to_list()])
+
+
+def _distinct(column: "nw.Series[Any]") -> Iterable[Any]:
+    """Return the different values of a column as they appear; all if some cannot be hashed."""
+    values = column.to_list()
+    try:
+        return dict.fromkeys(values)
+    except TypeError:
+        return values
+
+
+def _kind(category: Any) -> str:
+    """Return what kind a category is of: 3, 3.0 and True are numbers."""
+    if isinstance(category, str):
+        return "text"
+    numbers = isinstance(category, Real | Decimal | np.bool_)
+    return "numbers" if numbers else type(category).__name__
 
 
 def _sorted(categories: set[Any]) -> list[Any]:
@@ -176,15 +250,28 @@ def _places(wanted: list[str], names: list[str]) -> list[int]:
     missing = [name for name in wanted if name not in names]
     others = [name for name in names if name not in wanted]
     if missing or others:
-        problem = f"it lacks {missing}" if missing else ""
+        problem = f"it lacks {listed(missing)}" if missing else ""
         problem += " and " if missing and others else ""
-        problem += f"it has {others} besides" if others else ""
+        problem += f"it has {listed(others)} besides" if others else ""
         raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
     return [names.index(name) for name in wanted]
 
 
+def column_names(frame: "nw.DataFrame[Any]") -> list[str]:
+    """Return the names of columns as text, in which they must differ."""
+    names = [str(name) for name in frame.columns]
+    for name, count in Counter(names).items():
+        if count > 1:
+            same = [own for own in frame.columns if str(own) == name]
+            raise ValueError(
+                "X must have a name of its own for each column, which are taken as text, got "
+                f"{' and '.join(map(repr, same))}."
+            )
+    return names
+
+
 def checked_frame(X: Any) -> "nw.DataFrame[Any] | None":
-    """Return features as a data frame if they are one, not empty, without sparse columns."""
+    """Return features as a data frame if they are one, not empty, without a stored index."""
     if nw.dependencies.is_pandas_dataframe(X):
         for name, dtype in X.dtypes.items():
             if str(dtype).startswith("Sparse["):
@@ -194,6 +281,8 @@ def checked_frame(X: Any) -> "nw.DataFrame[Any] | None":
                 )
     frame = as_frame(X, "X")
     if frame is not None:
+        if index := [name for name in frame.columns if is_stored_index(name)]:
+            frame = frame.drop(index)
         _refuse_empty(frame.shape)
     return frame
 
@@ -265,14 +354,14 @@ def column_places(
         if isinstance(item, str):
             if names is None:
                 raise ValueError(
-                    f"X must be a data frame for {argument} by name, such as {item!r}."
+                    f"X must be a data frame for {argument} by name, such as {quoted(item)}."
                 )
             if item not in names:
                 raise unknown_name(f"name in {argument}", item, names)
             places.append(names.index(item))
         elif isinstance(item, bool) or not 0 <= item < n_features:
             raise ValueError(
-                f"{argument} must hold positions from 0 to {n_features - 1}, got {item!r}."
+                f"{argument} must hold positions from 0 to {n_features - 1}, got {quoted(item)}."
             )
         else:
             places.append(int(item))

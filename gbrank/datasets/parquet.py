@@ -13,10 +13,17 @@ from numpy.typing import NDArray
 
 from gbrank.common.extras import needed
 from gbrank.data.batches import FeatureBatches
-from gbrank.data.frames import Unjudged, feature_names, labels_and_queries
+from gbrank.data.frames import (
+    Unjudged,
+    feature_names,
+    is_stored_index,
+    labels_and_queries,
+    pandas_index,
+)
 from gbrank.datasets.text_files import StrPath
 
 BATCH_ROWS = 2**16
+EMPTY = "null"  # the type of a column without a value
 
 
 def scan_parquet(
@@ -86,8 +93,9 @@ def scan_and_mask(
     progress: bool,
 ) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
     """Return what `scan_parquet` does, and the mask of the rows that it kept."""
-    features = feature_names(list(files.types), label, qid, drop)
-    table = files.arrow.concat_tables(files.batches([label, qid]))
+    features = feature_names(list(files.types), label, qid, drop, files.index)
+    parts = files.batches([label, qid])
+    table = files.arrow.concat_tables(parts, promote_options="default")
     table = nw.from_native(table, eager_only=True)
     y, queries, kept = labels_and_queries(table, label, qid, unjudged)
     shape = files.n_rows, len(features)
@@ -110,18 +118,26 @@ class ParquetFolder:
             raise ValueError(f"{folder}: expected files whose names end in .parquet, got none")
         self.n_rows = 0
         self.types: dict[str, str] = {}
+        self.index: set[str] = set()
         for path in self.paths:
             with self._opened(path) as file:
                 schema = file.schema_arrow
-                types = {field.name: str(field.type) for field in schema}
+                types = {
+                    field.name: str(field.type)
+                    for field in schema
+                    if not is_stored_index(field.name)
+                }
                 self.types = self.types or types
-                if types != self.types:
-                    odd = sorted(dict(types.items() ^ self.types.items()))
+                self.index |= pandas_index(schema)
+                names = types.keys() | self.types.keys()
+                odd = sorted(n for n in names if not _fit(types.get(n), self.types.get(n)))
+                if odd:
                     raise ValueError(
                         f"{path}: expected the columns of {self.paths[0].name}, got others, or of "
                         f"another type: {odd}"
                     )
-                if len(schema) != len(types):
+                self.types |= {name: own for name, own in types.items() if own != EMPTY}
+                if len(schema) != len(set(schema.names)):
                     raise ValueError(f"{path}: expected different names of columns, got two alike")
                 self.n_rows += file.metadata.num_rows
         if not self.n_rows:
@@ -133,7 +149,7 @@ class ParquetFolder:
             with self._opened(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=names):
                     table = self.arrow.Table.from_batches([batch])
-                    yield table.select(names or batch.schema.names)
+                    yield table.select(names or list(self.types))
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[Any]:
@@ -143,3 +159,8 @@ class ParquetFolder:
         except (self.arrow.ArrowException, OSError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{path}: expected a table in Parquet format, got {reason}") from None
+
+
+def _fit(one: str | None, other: str | None) -> bool:
+    """Say whether columns of these types can be one; None where there is no column."""
+    return one == other or (None not in (one, other) and EMPTY in (one, other))

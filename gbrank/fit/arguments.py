@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import brief
+from gbrank.common.checks import quoted
 from gbrank.common.plain import plain
 from gbrank.data.checking import check_training, check_valid
 from gbrank.data.rows import Rows
@@ -45,21 +45,21 @@ class FitData:
         for name in ("eval_qid", "eval_group", "eval_init_score"):
             given = getattr(self, name)
             if given is not None and not _is_list(given):
-                raise TypeError(f"{name} must be a list, one entry per set, got {brief(given)}.")
+                raise TypeError(f"{name} must be a list, one entry per set, got {quoted(given)}.")
         sets = [] if self.eval_set is None else self.eval_set
         if not isinstance(sets, list):
             kind = type(sets).__name__
             raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
         for pair in sets:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise ValueError(f"eval_set must hold (X, y) pairs, got {brief(pair)} in it.")
+                raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
         columns = self.categorical_feature
         if columns is None or isinstance(columns, str):
             return
         if not _is_list(columns) or not all(type(c) in (int, str) for c in plain(list(columns))):
             raise TypeError(
                 "categorical_feature must be a list of columns, by position or name, got "
-                f"{brief(columns)}."
+                f"{quoted(columns)}."
             )
 
     @property

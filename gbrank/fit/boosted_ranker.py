@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters import TRAINERS, TreeSettings
-from gbrank.common.checks import brief, check_choice, check_jobs, check_number
+from gbrank.common.checks import check_choice, check_jobs, check_number, quoted
 from gbrank.common.threads import usable_threads
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
@@ -58,9 +58,9 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     subsample = check_number(ranker.subsample, "subsample", 0, 1, open_low=True)
     params = ranker.booster_params
     if not isinstance(params, Mapping | None):
-        raise TypeError(f"booster_params must be a dict, got {brief(params)}.")
+        raise TypeError(f"booster_params must be a dict, got {quoted(params)}.")
     if not all(isinstance(name, str) for name in params or ()):
-        raise TypeError(f"booster_params must have texts as names, got {brief(params)}.")
+        raise TypeError(f"booster_params must have texts as names, got {quoted(params)}.")
     return TreeSettings(
         learning_rate=learning_rate_of(ranker, 0),  # replaced when the documents are counted
         num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gbrank.common.checks import brief
+from gbrank.common.checks import quoted
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     """Return the callbacks, or say what is wrong with them."""
     listed = [] if callbacks is None else callbacks
     if not isinstance(listed, Sequence) or not all(map(callable, listed)):
-        raise TypeError(f"callbacks must be a list of functions, got {brief(callbacks)}.")
+        raise TypeError(f"callbacks must be a list of functions, got {quoted(callbacks)}.")
     return list(listed)
 
 

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import DamagedState, State
-from gbrank.common.checks import brief, check_number
+from gbrank.common.checks import check_number, quoted
 from gbrank.common.describe import describe
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
@@ -169,7 +169,7 @@ def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
         yield
         return
     if not isinstance(folder, str | os.PathLike):
-        raise TypeError(f"checkpoint must be the path of a folder or None, got {brief(folder)}.")
+        raise TypeError(f"checkpoint must be the path of a folder or None, got {quoted(folder)}.")
     with ExitStack() as stack:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import brief, check_number, queries_needed
+from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
 from gbrank.data.queries import Queries
@@ -244,7 +244,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if isinstance(metrics, str) or callable(metrics):
             metrics = [metrics]
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
-            raise ValueError(f"eval_metric must name at least one measure, got {brief(metrics)}.")
+            raise ValueError(f"eval_metric must name at least one measure, got {quoted(metrics)}.")
         try:
             return [get_measure(metric) for metric in metrics]
         except (TypeError, ValueError) as error:
@@ -300,11 +300,11 @@ def check_seed(random_state: int | np.random.RandomState | None) -> int:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError:
         raise ValueError(
-            f"random_state must be an integer, a RandomState or None, got {brief(random_state)}."
+            f"random_state must be an integer, a RandomState or None, got {quoted(random_state)}."
         ) from None
 
 
 def check_verbose(verbose: Any) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(verbose, int | float | None):
-        raise TypeError(f"verbose must be 0 or 1, got {brief(verbose)}.")
+        raise TypeError(f"verbose must be 0 or 1, got {quoted(verbose)}.")

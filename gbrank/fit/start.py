@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.boosters.interface import TreeSettings
-from gbrank.common.checks import brief, check_finite, check_vector
+from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.data.rows import Rows
 from gbrank.fit.arguments import Table
 from gbrank.fit.boosted_ranker import BoostedRanker
@@ -42,7 +42,7 @@ def fit_start(
     if not (isinstance(init, BaseEstimator) or is_start_name(init)):
         raise ValueError(
             f"init must be one of {START_NAMES}, an estimator, or a booster of LightGBM or "
-            f"XGBoost, got {brief(init)}."
+            f"XGBoost, got {quoted(init)}."
         )
     if init is None and settings.built_in is None and rows.init_score is None:
         facts = get_objective(ranker.objective).facts

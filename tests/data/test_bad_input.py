@@ -353,3 +353,11 @@ def test_undefined_measures() -> None:
     with pytest.raises(ValueError, match=r"relevant.*no_relevant"):
         NDCG()([0, 0], [1.0, 2.0])
     assert RR(no_relevant=0)([0, 0], [1.0, 2.0]) == 0
+
+
+@pytest.mark.parametrize("value", [0, 1.5, -1, np.inf])
+def test_positions(value: float) -> None:
+    """They are integers from 1."""
+    position = np.append(np.ones(9), value)
+    with pytest.raises(ValueError, match=r"position must .*, got .* in row 9"):
+        GBRanker().fit(np.ones((10, 1)), np.arange(10), group=[10], position=position)

@@ -1,5 +1,6 @@
 """Features in batches: the same models as in memory, and what is refused."""
 
+import itertools
 import os
 import signal
 import tempfile
@@ -27,7 +28,7 @@ from gbrank import (
     custom_measure,
 )
 from gbrank.boosters.bins import bin_sample
-from gbrank.data.batches import blocks
+from gbrank.data.batches import blocks, feature_columns
 
 BOOSTERS = ("lightgbm", "xgboost")
 SMALL: dict[str, Any] = {"n_estimators": 8, "num_leaves": 7, "random_state": 0, "n_jobs": 1}
@@ -311,3 +312,51 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     """A bar for each pass, which knows its end."""
     list(FeatureBatches(lambda: iter([X]), X.shape, progress=True))
     assert "3.00k/3.00k" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_batch_without_a_value(first: bool) -> None:
+    """Of a number, of codes and of a category, whose type only other batches say."""
+    frame = pd.DataFrame({"a": X[:, 0], "code": 1, "shop": "x"})
+    frame.loc[1::2, ["code", "shop"]] = [0, "y"]
+    without = 0 if first else 1400
+    empty = frame[without:][:700].assign(a=None, code=None, shop=None)
+
+    def read() -> Iterator[Any]:
+        for start in range(0, 3000, 700):
+            yield empty if start == without else frame[start:][:700]
+
+    whole = frame.copy()
+    whole.loc[empty.index] = np.nan
+    ranker = GBRanker(**SMALL)
+    asked = {"categorical_feature": ["code", "shop"]}
+    expected = ranker.fit(whole, Y, qid=QID, **asked).predict(whole)
+    given = FeatureBatches(read, frame.shape)
+    assert_array_equal(ranker.fit(given, Y, qid=QID, **asked).predict(given), expected)
+    assert (ranker._schema.categorical, ranker._schema.categories) == ([1, 2], {2: ["x", "y"]})
+    found = feature_columns(given, ["a", "code"])
+    assert_array_equal(found, whole[["a", "code"]].T.to_numpy(float))
+
+
+def test_a_first_batch_that_leaves_a_type_open() -> None:
+    """All batches are read for it."""
+    shops = pd.Categorical(np.where(X[:, 0] > 0, "x", "y"))
+    frame = pd.DataFrame({"a": X[:, 1], "shop": shops})
+    parts = [frame[:1000].assign(shop=None), frame[1000:]]
+    given = FeatureBatches(lambda: parts, frame.shape)
+    ranker = GBRanker(**SMALL).fit(given, Y, qid=QID)
+    assert ranker._schema.categories == {1: ["x", "y"]}
+
+
+def test_an_endless_reader() -> None:
+    """It is stopped where all rows should have been read."""
+    given = FeatureBatches(lambda: itertools.repeat(X[:700]), X.shape)
+    with pytest.raises(ValueError, match="X must have batches of 3000 rows together, got more"):
+        list(given)
+
+
+@pytest.mark.parametrize("rows", [[1, 0], [0, 0]])
+def test_rows_in_another_order(rows: list[int]) -> None:
+    """Or twice: batches give rows once, in their order."""
+    with pytest.raises(ValueError, match="X must be in memory where its rows change their order"):
+        batches(X)[np.array(rows)]

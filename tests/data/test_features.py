@@ -1,7 +1,9 @@
 """Features: one numeric matrix from whatever users pass as X."""
 
+import datetime as dt
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from scipy import sparse as sp
 from sklearn.base import clone
 
 from gbrank import GBRanker, LinearRanker, make_cubic
+from gbrank.data.batches import feature_columns
 from gbrank.data.schema import Schema
 
 NAN = float("nan")
@@ -262,6 +265,7 @@ GOOD = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["x", "y"]), "c": [1, 
         (np.array([[1j]]), None, r"X must hold real"),
         (pd.DataFrame({"word": ["u"]}), None, r"word.*categorical_feature"),
         (pl.DataFrame({"word": ["u"]}), None, r"word.*categorical_feature"),
+        (pl.DataFrame({"word": [None, "u"]}), None, r"word.*categorical_feature"),
         (pd.DataFrame({"day": pd.to_datetime(["2024-01-01"])}), None, "day"),
         (GOOD, ["nope"], r"categorical_feature.*nope"),
         (GOOD, [3], r"categorical_feature.*0 to 2.*3"),
@@ -287,6 +291,7 @@ def test_what_cannot_be_learnt(X: Any, asked: Any, message: str) -> None:
         (GOOD.rename(columns={"c": "d"}), r"it lacks \['c'\] and it has \['d'\] besides\.$"),
         (GOOD.assign(d=1), r"in any order: it has \['d'\] besides\.$"),
         (GOOD.assign(a=["u", "v"]), r"'a'.*expected numbers"),
+        (GOOD.assign(a=[None, "v"]), r"'a'.*expected numbers"),
         (np.zeros((2, 2)), r"X.*2.*3|X.*frame"),
         (np.zeros((2, 4)), r"X.*4.*3|X.*frame"),
     ],
@@ -316,12 +321,13 @@ def test_numbers_where_there_were_strings() -> None:
         Schema.learn(GOOD).transform(GOOD.assign(b=[0, 1]))
 
 
-@pytest.mark.parametrize("value", [0.5, -1, 1e10])
+@pytest.mark.parametrize("value", [0.5, -1, 2**24, 1e10])
 def test_bad_numeric_categories(value: float) -> None:
     """Boosters would cast, drop, or abort."""
     X = np.array([[1.0, 2.0], [1.0, value]])
     with pytest.raises(ValueError, match="categor"):
         read(X, [1])
+    assert_array_equal(read([[2**24 - 1.0]], [0]), [[2**24 - 1]])
     with pytest.raises(ValueError, match=r"'b'"):
         read(pd.DataFrame({"a": X[:, 0], "b": X[:, 1]}), ["b"])
 
@@ -384,3 +390,284 @@ def test_sparse_frames_are_refused() -> None:
     with pytest.raises(ValueError, match=r"sparse pandas columns.*X\.sparse\.to_coo\(\)"):
         GBRanker("ranknet").fit(frame, y, qid=qid)
     GBRanker("ranknet", n_estimators=1).fit(frame.sparse.to_coo(), y, qid=qid)
+
+
+# --- Categories of another kind ---------------------------------------------------------------
+
+TEXT, NUMBERS, TRUTH = ["x", "y"], [3, 5], [True, False]
+KINDS: dict[str, tuple[list[Any], list[Any]]] = {
+    "numbers, then text": (NUMBERS, ["3", "5"]),
+    "numbers, then bytes": (NUMBERS, [b"3", b"5"]),
+    "fractions, then text": ([0.5, 1.5], ["0.5", "1.5"]),
+    "truth, then text": (TRUTH, ["True", "False"]),
+    "text, then numbers": (TEXT, NUMBERS),
+    "text of numbers, then numbers": (["3", "5"], NUMBERS),
+    "text, then truth": (TEXT, TRUTH),
+    "text, then bytes": (TEXT, [b"x", b"y"]),
+    "text, then dates": (TEXT, [dt.date(2024, 1, 2), dt.date(2024, 1, 3)]),
+    "numbers, then times": (NUMBERS, [dt.datetime(2024, 1, 2), dt.datetime(2024, 1, 3)]),
+    "text, then lists": (TEXT, [["x"], ["y"]]),
+    "numbers, then lists": (NUMBERS, [[3], [5]]),
+    "numbers, then arrays": (NUMBERS, [np.array([3]), np.array([5])]),
+    "text, then one number": (TEXT, ["x", 3]),
+    "numbers, then one text": (NUMBERS, [3, "5"]),
+}
+
+
+def containers(values: list[Any]) -> Iterator[Any]:
+    """Yield frames of one column, in every type of every library that can hold the values."""
+    hashable = all(getattr(type(value), "__hash__", None) for value in values)
+    alike = len({*map(type, values)}) == 1 and not isinstance(values[0], np.ndarray)
+    column = np.empty(len(values), object)
+    column[:] = values
+    yield pd.DataFrame({"w": pd.Series(column)})
+    if hashable:
+        yield pd.DataFrame({"w": pd.Categorical(column)})
+    if alike:
+        yield pd.DataFrame({"w": values})
+        yield pl.DataFrame({"w": values})
+        yield pa.table({"w": pa.array(values)})
+    if alike and hashable:
+        yield pa.table({"w": pa.array(values).dictionary_encode()})
+    if isinstance(values[0], str) and alike:
+        yield pl.DataFrame({"w": pl.Series(values, dtype=pl.Categorical)})
+        yield pl.DataFrame({"w": pl.Series(values, dtype=pl.Enum(values))})
+
+
+@pytest.mark.parametrize("case", KINDS)
+def test_categories_of_another_kind(case: str) -> None:
+    """An error that names the column: they would all be read as missing."""
+    learnt, read_as = KINDS[case]
+    schema = Schema.learn(pd.DataFrame({"w": pd.Categorical(learnt)}))
+    for X in containers(read_as):
+        with pytest.raises(ValueError, match=r"X must hold the types of fit; column 'w' holds "):
+            schema.transform(X)
+
+
+@pytest.mark.parametrize(
+    ("learnt", "read_as"),
+    [
+        ([3, 5], [5.0, 9.5]),
+        ([3.0, 5.0], [5, 9]),
+        ([3, 5], [np.int8(5), np.float32(9)]),
+        ([3, 5], [Decimal(5), Decimal(9)]),
+        ([0, 1], [True, True]),
+        ([0, 1], [np.True_, np.False_]),
+        ([False, True], [1, 9]),
+        ([False, True], [1.0, 9.0]),
+        (["a", "b"], ["b", "z"]),
+        (["a", 1], ["a", 9]),
+        (["a", 1], ["a", "z"]),
+    ],
+)
+def test_categories_of_the_same_kind(learnt: list[Any], read_as: list[Any]) -> None:
+    """Equal values are the same category, whatever their type; others are missing."""
+    schema = Schema.learn(pd.DataFrame({"w": pd.Series(learnt, dtype=object)}), ["w"])
+    codes = dict(zip(schema.categories[0], itertools.count()))
+    for X in containers(read_as):
+        expected = [[codes.get(value, NAN)] for value in read_as]
+        assert_array_equal(schema.transform(X), expected)
+
+
+def test_missing_categories_are_of_every_kind() -> None:
+    """None, NaN, NA and NaT, alone or beside known categories."""
+    for learnt in (TEXT, NUMBERS):
+        schema = Schema.learn(pd.DataFrame({"w": pd.Categorical(learnt)}))
+        mixed = pd.Series([learnt[1], None, NAN, pd.NA, pd.NaT], dtype=object)
+        assert_array_equal(schema.transform(pd.DataFrame({"w": mixed})), [[1], *[[NAN]] * 4])
+        for name, X in EMPTY.items():
+            single = X.select(["w"]) if hasattr(X, "select") else X[["w"]]
+            assert_array_equal(schema.transform(single), [[NAN]] * 2, err_msg=name)
+        assert_array_equal(schema.transform(pl.DataFrame({"w": [NAN, NAN]})), [[NAN]] * 2)
+
+
+def test_no_category_is_missing() -> None:
+    """NaN in a dictionary is missing, and no category of its own."""
+    X = pa.table({"w": pa.array([1.5, NAN, 2.5, NAN]).dictionary_encode()})
+    assert Schema.learn(X).categories == {0: [1.5, 2.5]}
+    assert_array_equal(read(X), [[0], [NAN], [1], [NAN]])
+
+
+def test_categories_of_which_fit_saw_none() -> None:
+    """Later ones are unknown, of whatever kind; but no lists."""
+    schema = Schema.learn(pd.DataFrame({"w": pd.Categorical([None])}))
+    assert schema.categories == {0: []}
+    for values in (TEXT, NUMBERS):
+        assert_array_equal(schema.transform(pd.DataFrame({"w": values})), [[NAN], [NAN]])
+    with pytest.raises(
+        ValueError, match=r"column 'w' holds .*expected categories that are numbers"
+    ):
+        schema.transform(pd.DataFrame({"w": [[1], [2]]}))
+
+
+def test_lists_are_no_categories() -> None:
+    """In fit, in our own words."""
+    with pytest.raises(ValueError, match=r"column 'w' holds \[1\] \(list\)"):
+        Schema.learn(pd.DataFrame({"w": [[1], [2]]}), ["w"])
+
+
+# --- Columns without a value ------------------------------------------------------------------
+
+EMPTY: dict[str, Any] = {
+    "pandas None": pd.DataFrame({"v": [1.0, 2.0], "w": [None, None]}),
+    "pandas NaN": pd.DataFrame({"v": [1.0, 2.0], "w": [NAN, NAN]}),
+    "pandas NA": pd.DataFrame({"v": [1.0, 2.0], "w": [pd.NA, pd.NA]}),
+    "pandas NaT": pd.DataFrame({"v": [1.0, 2.0], "w": [pd.NaT, pd.NaT]}),
+    "pandas string": pd.DataFrame({"v": [1.0, 2.0], "w": pd.array([None, None], "string")}),
+    "pandas category": pd.DataFrame({"v": [1.0, 2.0], "w": pd.Categorical([None, None])}),
+    "pandas arrow": pd.DataFrame(
+        {"v": [1.0, 2.0], "w": pd.array([None, None], pd.ArrowDtype(pa.null()))}
+    ),
+    "polars Null": pl.DataFrame({"v": [1.0, 2.0], "w": [None, None]}),
+    "polars String": pl.DataFrame({"v": [1.0, 2.0], "w": pl.Series([None, None], dtype=pl.String)}),
+    "polars Float64": pl.DataFrame(
+        {"v": [1.0, 2.0], "w": pl.Series([None, None], dtype=pl.Float64)}
+    ),
+    "arrow null": pa.table({"v": [1.0, 2.0], "w": pa.nulls(2)}).select(["v", "w"]),
+    "arrow string": pa.table({"v": [1.0, 2.0], "w": pa.nulls(2, pa.string())}),
+}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_columns_without_a_value(kind: str) -> None:
+    """They are missing values of whatever the column held in fit, and numbers in fit."""
+    X, expected = EMPTY[kind], [[1, NAN], [2, NAN]]
+    learnt = Schema.learn(pd.DataFrame({"v": [1.0, 2.0], "w": [1.0, 2.0]}))
+    assert_array_equal(learnt.transform(X), expected)
+    assert_array_equal(read(X), expected)
+    coded = Schema.learn(pd.DataFrame({"v": [1.0, 2.0], "w": [1, 2]}), ["w"])
+    assert_array_equal(coded.transform(X), expected)
+
+
+def test_single_precision_beside_a_column_without_a_value() -> None:
+    """Stays single, and double stays double."""
+    both = {"a": np.float32([0.1, 0.2]), "b": [None, None]}
+    for frame in (pd.DataFrame, pl.DataFrame, pa.table):
+        assert read(frame(both)).dtype == np.float32
+        mixed = read(frame({**both, "c": [16777217.0, 1.0]}))
+        assert mixed.dtype == np.float64
+        assert mixed[0, 2] == 16777217
+
+
+def test_one_document_without_a_value() -> None:
+    """It is scored as with NaN."""
+    X, y, qid = make_cubic(20, n_documents=10, n_features=3, random_state=0)
+    ranker = GBRanker("ranknet", n_estimators=3, n_jobs=1, random_state=0)
+    ranker.fit(pd.DataFrame(columns(X)), y, qid=qid)
+    expected = ranker.predict(np.array([[X[0, 0], NAN, X[0, 2]]]))
+    document = {"a": [X[0, 0]], "b": [None], "c": [X[0, 2]]}
+    for frame in FRAMES.values():
+        assert_array_equal(ranker.predict(frame(document)), expected)
+
+
+def part(values: list[Any], asked: Any = None, **kind: Any) -> Schema:
+    """Return what is learnt from one part of the rows."""
+    return Schema.learn(pd.DataFrame({"w": pd.Series(values, **kind)}), asked)
+
+
+@pytest.mark.parametrize(
+    ("parts", "categorical", "categories"),
+    [
+        ([part([None]), part([1.5])], [], {}),
+        ([part([None]), part([None])], [], {}),
+        ([part([None]), part(["x"], dtype="category")], [0], {0: ["x"]}),
+        ([part(["x"], ["w"]), part([None], ["w"]), part(["a"], ["w"])], [0], {0: ["a", "x"]}),
+        ([part(["x"], ["w"]), part([NAN], ["w"])], [0], {0: ["x"]}),
+        ([part([NAN], ["w"]), part(["x"], ["w"])], [0], {0: ["x"]}),
+        ([part([None], ["w"]), part([3], ["w"])], [0], {}),
+        ([part([3], ["w"]), part([None], ["w"])], [0], {}),
+        ([part([None], dtype="category"), part([1.5])], [], {}),
+        ([part([NAN], ["w"]), part([None], ["w"])], [0], {0: []}),
+    ],
+)
+def test_parts_without_a_value(
+    parts: list[Schema], categorical: list[int], categories: dict[int, Any]
+) -> None:
+    """The other parts say what the column holds."""
+    for order in itertools.permutations(parts):
+        found = Schema.union(order)
+        assert (found.categorical, found.categories) == (categorical, categories)
+        assert found.empty == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([part([1.5]), part(["x"], dtype="category")], "got categories and numbers in column 'w'"),
+        ([part([3], ["w"]), part(["x"], ["w"])], "got categories and codes in column 'w'"),
+        ([Schema.learn(np.ones((2, 3))), Schema.learn(np.ones((2, 2)))], "got 3 columns and 2"),
+        ([part([3]), Schema.learn(pd.DataFrame({"v": [1]}))], r"got \['w'\] and \['v'\]"),
+    ],
+)
+def test_parts_of_other_types(parts: list[Schema], message: str) -> None:
+    """The message names the column."""
+    with pytest.raises(ValueError, match=f"X must .* in all partitions, {message}"):
+        Schema.union(parts)
+
+
+# --- Names ------------------------------------------------------------------------------------
+
+
+def test_names_that_are_the_same_text() -> None:
+    """Columns 1 and "1" cannot be told apart in a saved model: refused wherever they are read."""
+    X = pd.DataFrame([[1.0, 2.0, 3.0]], columns=[1, "a", "1"])
+    message = r"X must have a name of its own for each column.* got 1 and '1'\."
+    for learnt in (X[[1, "a"]], X[["a", "1"]], X.to_numpy()):
+        with pytest.raises(ValueError, match=message):
+            Schema.learn(learnt).transform(X)
+    with pytest.raises(ValueError, match=message):
+        Schema.learn(X)
+    with pytest.raises(ValueError, match=message):
+        feature_columns(X, ["1"])
+    assert Schema.learn(X[[1, "a"]]).names == ["1", "a"]
+
+
+def test_a_stored_index_is_no_feature() -> None:
+    """Which Arrow has written for pandas, and polars reads as a column."""
+    plain = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, 6.0]})
+    plain = plain.iloc[[2, 0, 1]]
+    table = pa.Table.from_pandas(plain)
+    assert table.column_names == ["a", "b", "__index_level_0__"]
+    for X in (table, pl.from_arrow(table)):
+        assert Schema.learn(X).names == ["a", "b"]
+        assert_array_equal(Schema.learn(plain).transform(X), plain)
+        assert_array_equal(Schema.learn(plain.to_numpy()).transform(X), plain)
+        assert_array_equal(feature_columns(X, ["b"]), [[6, 4, 5]])
+
+
+def test_names_like_that_of_an_index() -> None:
+    """They are features."""
+    names = ["__index_level_0__x", "a__index_level_0__", "__index_level___"]
+    assert Schema.learn(pd.DataFrame([[1, 2, 3]], columns=names)).names == names
+
+
+def test_columns_that_hold_no_numbers() -> None:
+    """Beside one that does."""
+    with pytest.raises(ValueError, match=r"columns \['a', 'b'\] of X must hold numbers"):
+        feature_columns(GOOD, ["a", "b"])
+
+
+def test_saved_columns_that_do_not_exist() -> None:
+    """Each list of positions is checked."""
+    saved = {"n_features": 2, "names": None, "categorical": [], "categories": {}, "empty": [1]}
+    assert Schema.restored(saved) == Schema(2, None, [], {}, [1])
+    assert Schema.restored({**saved, "empty": []}) == Schema(2, None, [], {})
+    with pytest.raises(ValueError, match="a column must be an integer of at least 0 and at most 1"):
+        Schema.restored({**saved, "empty": [2]})
+
+
+@pytest.mark.parametrize("values", [[2**60 + 1, -(2**60)], [2**60 + 1, None], [2**64 - 1, 1]])
+def test_integers_that_are_rounded(values: list[Any]) -> None:
+    """To the nearest double by every library, as NumPy does."""
+    expected = [[NAN if value is None else float(value)] for value in values]
+    dtype = "uint64" if max(filter(None, values)) > 2**63 else "int64"
+    kinds = [
+        pa.table({"a": pa.array(values, dtype)}),
+        pl.DataFrame({"a": values}, schema={"a": pl.UInt64 if dtype == "uint64" else pl.Int64}),
+        pl.DataFrame({"a": values}, schema={"a": pl.Int128}),
+        pd.DataFrame({"a": pd.array(values, dtype.replace("i", "I").replace("u", "U"))}),
+        pd.DataFrame({"a": pd.array(values, f"{dtype}[pyarrow]")}),
+    ]
+    for X in kinds:
+        assert_array_equal(read(X), expected)
+        assert_array_equal(feature_columns(X, [0]), np.transpose(expected))

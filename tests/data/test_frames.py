@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -109,3 +110,42 @@ def test_frames_that_are_not_in_memory() -> None:
     relation = duckdb.from_arrow(pa.table(COLUMNS))
     with pytest.raises(TypeError, match=r"X must be in memory, got a .*Relation: .*\.pl\(\)"):
         ranker.fit(relation, [1, 0], group=[2])
+
+
+def test_an_index_that_arrow_has_stored() -> None:
+    """It is no feature, whether it has a name or not, but may be the queries."""
+    frame = pd.DataFrame({**COLUMNS, "grade": [0] * 5}).iloc[[0, 2, 1, 4, 3]]
+    unnamed = pa.Table.from_pandas(frame)
+    assert "__index_level_0__" in unnamed.column_names
+    named = pa.Table.from_pandas(frame.rename_axis("place"))
+    for table in (unnamed, named, pl.from_arrow(unnamed)):
+        assert list(nw.from_native(split_frame(table, **ROLES)[0]).columns) == ["bm25", "age"]
+    X, _, qid = split_frame(pa.Table.from_pandas(frame.set_index("query")), **ROLES)
+    assert (X.column_names, list(qid)) == (["bm25", "age"], ["b", "b", "a", "c", "a"])
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "{}", '{"index_columns": [{"kind": "range"}]}'])
+def test_metadata_that_name_no_index(text: str) -> None:
+    """Also damaged ones."""
+    table = pa.table(COLUMNS).replace_schema_metadata({"pandas": text})
+    X = split_frame(table, **ROLES, unjudged="drop")[0]
+    assert X.column_names == ["bm25", "age"]
+
+
+def test_labels_without_a_value(make: Callable[..., Any]) -> None:
+    """Nobody has judged any document: all are irrelevant, if that is asked for."""
+    frame = make({**COLUMNS, "grade": [None] * 5})
+    assert split_frame(frame, **ROLES, unjudged="irrelevant")[1].tolist() == [0] * 5
+    with pytest.raises(ValueError, match="nobody has judged any"):
+        split_frame(frame, **ROLES, unjudged="drop")
+
+
+@pytest.mark.parametrize("label", [-2, -0.5, -1.5])
+def test_other_labels_below_0(label: float, make: Callable[..., Any]) -> None:
+    """Only -1 means that nobody has judged: others stay, for fit to refuse."""
+    frame = make({**COLUMNS, "grade": [2.0, 0.0, label, 1.0, -1.0]})
+    X, y, qid = split_frame(frame, **ROLES, unjudged="drop")
+    assert y.tolist() == [2, 0, label, 1]
+    with pytest.raises(ValueError, match=f"labels must be at least 0, got {label}"):
+        GBRanker().fit(X, y, qid=qid)
+    assert split_frame(frame, **ROLES, unjudged="irrelevant")[1].tolist() == [2, 0, label, 1, 0]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import NDCG, Queries
+from gbrank import NDCG, GBRanker, LinearRanker, Queries
 
 
 def rows_of(queries: Queries) -> list[list[int]]:
@@ -297,3 +297,110 @@ def test_sizes_beyond_all_rows(sizes: Any) -> None:
         Queries.resolve(3, group=sizes)
     with pytest.raises(ValueError, match="group must add up to the number of rows"):
         NDCG()([1, 0, 0], [0, 1, 2], group=sizes)
+
+
+OWN = {"b": 2.0, "a": 1.0, "c": 3.0}  # weights by query id
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        OWN,
+        {**OWN, "d": np.nan},
+        pd.Series(OWN),
+        pd.Series(OWN)[["c", "a", "b"]],
+        pd.Series({**OWN, "d": 9.0}),
+        pd.Series(OWN).astype("float64[pyarrow]"),
+        pd.Series(OWN).rename_axis("query"),
+        pd.Series(list(OWN.values()), index=pd.CategoricalIndex(list(OWN))),
+        pd.DataFrame({"weight": OWN}),
+    ],
+    ids=["dict", "more", "series", "sorted", "longer", "arrow", "named", "category", "frame"],
+)
+def test_weights_by_query_id(weights: Any) -> None:
+    """A series is a mapping from its index; entries of other queries play no part."""
+    assert Queries.from_qid(["c", "a", "c", "b"]).in_order(weights) == [3, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("qid", "index"),
+    [
+        (np.array([7, 5]), [5.0, 7.0]),
+        (np.array([7.0, 5.0]), [5, 7]),
+        ([(7, "x"), (5, "x")], pd.MultiIndex.from_tuples([(5, "x"), (7, "x")])),
+        (pl.Series([DAYS[0], DAYS[1]]), pd.to_datetime([DAYS[1], DAYS[0]])),
+        (pd.Series(pd.to_datetime([DAYS[0], DAYS[1]])), [DAYS[1], DAYS[0]]),
+        ([9, 0], pd.Index([0, 9])),
+        ([1, 0], pd.Index([0, 1])),  # no RangeIndex
+        ([1, 0], pd.RangeIndex(2, name="query")),
+        ([3, 2], pd.RangeIndex(2, 4)),
+        ([2, 0], pd.RangeIndex(0, 4, 2)),
+    ],
+)
+def test_an_index_of_query_ids(qid: Any, index: Any) -> None:
+    """Of any type that is equal to theirs, and numbers too."""
+    assert Queries.from_qid(qid).in_order(pd.Series([1.0, 2.0], index=index)) == [2, 1]
+
+
+def test_a_longer_default_index() -> None:
+    """It cannot be one of positions: the weights of all queries, of which a fold has some."""
+    assert Queries.from_qid([2, 0]).in_order(pd.Series([5.0, 6.0, 7.0])) == [7, 5]
+
+
+@pytest.mark.parametrize("qid", [["b", "a"], [2, 1], [0, 1], [0, 7]])
+def test_the_default_index_is_one_of_positions(qid: Any) -> None:
+    """As in an array: the order of queries counts."""
+    weights = pd.Series([1.0, 2.0])
+    assert Queries.from_qid(qid).in_order(weights) is weights
+    assert NDCG()([0, 1], [1, 0], qid=qid, query_weight=weights) == NDCG()(
+        [0, 1], [1, 0], qid=qid, query_weight=[1.0, 2.0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"a": 1}, r"an entry for query 'b'\.$"),
+        (pd.Series({"a": 1}), r"an entry for query 'b'; .*\.to_numpy\(\)\.$"),
+        (pd.Series([1.0, 2.0], index=[4, 5]), r"an entry for query 'a'; .*\.to_numpy\(\)\.$"),
+        (pd.Series([1.0, 2.0, 3.0]), r"an entry for query 'a'; .*\.to_numpy\(\)\.$"),
+        (pd.Series([1.0, 2.0, 3.0], index=list("bab")), "one entry for query 'b', got 2;"),
+    ],
+)
+def test_weights_that_lack_a_query(weights: Any, message: str) -> None:
+    """Or have several for it."""
+    with pytest.raises(ValueError, match=f"query_weight must have {message}"):
+        Queries.from_qid(["a", "b"]).in_order(weights)
+
+
+def test_a_frame_of_two_columns() -> None:
+    """It is no weight a query."""
+    both = pd.DataFrame({"weight": OWN, "other": OWN})
+    with pytest.raises(ValueError, match="query_weight must have one dimension"):
+        NDCG()([1, 0, 1], [0, 1, 2], qid=list(OWN), query_weight=both)
+
+
+def test_an_index_that_may_be_either() -> None:
+    """Positions and ids are the same numbers, in another order: it is not guessed."""
+    weights = pd.Series([1.0, 2.0, 3.0])
+    queries = Queries.from_qid([2, 0, 1])
+    with pytest.raises(ValueError, match=r"query_weight.*another order.*to_dict\(\).*to_numpy\(\)"):
+        queries.in_order(weights)
+    assert queries.in_order(weights.to_dict()) == [3, 1, 2]
+
+
+def test_weights_by_query_id_everywhere() -> None:
+    """In measures and in every ranker's fit and score."""
+    rng = np.random.default_rng(0)
+    X, y, qid = rng.normal(size=(60, 3)), rng.integers(0, 3, 60), np.repeat(list("fbdace"), 10)
+    plain = rng.random(6)
+    by_id = pd.Series(plain, index=list("fbdace")).sort_index()
+    rankers = [GBRanker(n_estimators=2, n_jobs=1, random_state=0), LinearRanker("ranknet")]
+    for ranker in rankers:
+        scores = [
+            ranker.fit(X, y, qid=qid, query_weight=weights).predict(X).tolist()
+            for weights in (plain, by_id, by_id.to_dict())
+        ]
+        assert scores[0] == scores[1] == scores[2] != ranker.fit(X, y, qid=qid).predict(X).tolist()
+        values = {ranker.score(X, y, qid, query_weight=weights) for weights in (plain, by_id)}
+        assert len(values) == 1 != len(values | {ranker.score(X, y, qid)})

@@ -10,6 +10,7 @@ from gbrank.data.sampling import (
     document_keys,
     query_keys,
     query_noise,
+    row_keys,
     sampled,
 )
 
@@ -43,3 +44,12 @@ def test_queries_are_drawn_by_their_id() -> None:
     assert_array_equal(query_noise(keys[::-1], 3, 2), query_noise(keys, 3, 2)[::-1])
     (known,) = query_noise(np.array([1], dtype=np.uint64), seed=0, round=0)
     assert int(known) == 4764156602392020899
+
+
+def test_rows_are_drawn_by_their_numbers() -> None:
+    """In single precision, in which the two zeros are one number and small ones differ."""
+    rows = np.array([[0.0, 1], [-0.0, 1], [1e-10, 1], [2e-10, 1], [1, 0], [1e-10 + 1e-20, 1]])
+    keys = row_keys(rows).tolist()
+    assert keys[0] == keys[1]
+    assert keys[2] == keys[5]
+    assert len(set(keys)) == 4

@@ -20,12 +20,14 @@ from sklearn.model_selection import (
 from gbrank import (
     GBRanker,
     LinearRanker,
+    Queries,
     QueryKFold,
     QueryShuffleSplit,
     QueryTimeSeriesSplit,
     SLAMPerceptron,
     make_cubic,
 )
+from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 
 X, Y, QID = make_cubic(24, n_documents=10, n_features=4, random_state=0)
 NAMES = np.array([f"query {number}" for number in QID])
@@ -96,6 +98,13 @@ def test_splitters_without_routing(arguments: dict[str, Any]) -> None:
         cross_validate(RANKERS[0], X, Y, cv=QueryKFold(3), **arguments)
 
 
+def test_groups_besides_queries() -> None:
+    """They are refused, not ignored."""
+    for splitter in (QueryKFold(3), QueryShuffleSplit(2), QueryTimeSeriesSplit(2)):
+        with pytest.raises(ValueError, match=r"\.split needs qid="):
+            next(splitter.split(X, Y, qid=QID, groups=QID))
+
+
 def test_too_few_queries() -> None:
     """scikit-learn's own message, at the first split."""
     with pytest.raises(ValueError, match="n_splits=25 greater than the number of samples"):
@@ -131,3 +140,23 @@ def test_whole_queries_are_not_called_torn(ranker: Any) -> None:
     ranker.score(*make_cubic(9, n_documents=14, n_features=4, random_state=8))
     half = len(Y) // 2
     ranker.fit(X, Y, group=[half, len(Y) - half]).score(X[:6], Y[:6], QID[:6])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "warns"),
+    [
+        ({0: 9, 100: 5, 101: 5}, True),  # few are known, and one has other documents
+        ({0: 10, 100: 5, 101: 5}, False),
+        ({0: 9, 1: 10, 100: 5}, False),  # most are known, and have about as many
+        ({0: 7, 1: 8}, True),
+        ({0: 7, 1: 9}, False),
+    ],
+)
+def test_how_many_documents_are_fewer(sizes: dict[int, int], warns: bool) -> None:
+    """Three quarters, where most queries are known."""
+    trained = TrainedQueries.of(Queries.from_sizes([10] * 20))
+    queries = Queries.from_qid(np.repeat(list(sizes), list(sizes.values())))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_torn_queries(trained, queries, "score")
+    assert bool(caught) == warns

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
@@ -142,3 +143,79 @@ def test_a_file_that_does_not_fit(
     change(frame[310:]).to_parquet(folder / "part-c.parquet")
     with pytest.raises(ValueError, match=message):
         scan_parquet(folder, **ROLES)
+
+
+@pytest.mark.parametrize("name", [None, "place"])
+def test_a_stored_index_is_no_feature(name: str | None, tmp_path: Path) -> None:
+    """Whether it has a name or not; only some files need have one without a name."""
+    frame = make()[["a", "b", "grade", "query"]]
+    shuffled = frame.sample(frac=1, random_state=0).rename_axis(name)
+    shuffled[:500].to_parquet(tmp_path / "0.parquet")
+    rest = shuffled[500:] if name else shuffled[500:].reset_index(drop=True)
+    rest.to_parquet(tmp_path / "1.parquet")
+    assert (name or "__index_level_0__") in pq.read_schema(tmp_path / "0.parquet").names
+    X, y, qid = scan_parquet(tmp_path, label="grade", qid="query")
+    assert [batch.column_names for batch in X] == [["a", "b"]] * 2
+    assert_array_equal(np.concatenate([np.array(batch) for batch in X]), shuffled[["a", "b"]])
+    assert_array_equal(y, shuffled["grade"])
+    assert_array_equal(qid, shuffled["query"])
+    stored = [name] if name else []
+    for table in parquet.ParquetFolder(tmp_path).batches():
+        assert table.column_names == ["a", "b", "grade", "query", *stored]
+
+
+def test_an_index_of_queries(tmp_path: Path) -> None:
+    """It may be named as the column of queries."""
+    frame = make()[["a", "grade", "query"]]
+    frame.set_index("query").to_parquet(tmp_path / "0.parquet")
+    X, _, qid = scan_parquet(tmp_path, label="grade", qid="query")
+    assert X.shape == (1000, 1)
+    assert_array_equal(qid, frame["query"])
+
+
+@pytest.mark.parametrize("without", ["a", "b", "c"])
+def test_a_file_without_a_value_in_a_column(without: str, tmp_path: Path) -> None:
+    """Arrow has no type for it: the other files have; also of labels that nobody gave there."""
+    frame = make()[["a", "b", "shop", "grade", "query"]].astype({"shop": str})
+    parts = {"a": frame[:300], "b": frame[300:600], "c": frame[600:]}
+    empty = {"a": None, "shop": None, "grade": None}
+    parts[without] = parts[without].assign(
+        **{c: pd.Series(v, dtype=object) for c, v in empty.items()}
+    )
+    for name, part in parts.items():
+        part.to_parquet(tmp_path / f"{name}.parquet", index=False)
+    assert str(pq.read_schema(tmp_path / f"{without}.parquet").field("a").type) == "null"
+    X, y, qid = scan_parquet(tmp_path, label="grade", qid="query", unjudged="irrelevant")
+    ranker = GBRanker(n_estimators=3, random_state=0, n_jobs=1)
+    ranker.fit(X, y, qid=qid, categorical_feature=["shop"])
+    assert ranker._schema.categories == {2: ["x", "y", "z"]}
+    in_memory = pd.concat(parts.values()).astype({"a": float})
+    expected = ranker.predict(in_memory.drop(columns=["grade", "query"]))
+    assert_array_equal(ranker.predict(X), expected)
+    assert_array_equal(y, in_memory["grade"].fillna(0).astype(float))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [[1.0], pa.nulls(1), ["text"]],
+        [pa.nulls(1), None],
+        [None, pa.nulls(1)],
+        [pa.nulls(1), [1.0], ["text"]],
+    ],
+)
+def test_files_that_differ_beside_a_column_without_a_value(columns: Any, tmp_path: Path) -> None:
+    """Two other types stay two, and a column that a file lacks is lacking."""
+    for place, values in enumerate(columns):
+        table = pa.table({"grade": [1], "query": [1], **({} if values is None else {"a": values})})
+        pq.write_table(table, tmp_path / f"{place}.parquet")
+    with pytest.raises(ValueError, match=r"expected the columns of 0\.parquet.*\['a'\]"):
+        scan_parquet(tmp_path, label="grade", qid="query")
+
+
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    """In a single file."""
+    table = pa.Table.from_arrays([pa.array([1])] * 3, names=["grade", "query", "query"])
+    pq.write_table(table, tmp_path / "0.parquet")
+    with pytest.raises(ValueError, match=r"0\.parquet: expected different names of columns"):
+        scan_parquet(tmp_path, label="grade", qid="query")

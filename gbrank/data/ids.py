@@ -1,0 +1,175 @@
+"""Query ids of any type: none are merged on the way to NumPy, and equal ones have the same key."""
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from hashlib import blake2b
+from numbers import Complex
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.common.checks import quoted
+
+ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+TIMES = date, time, timedelta, np.datetime64, np.timedelta64
+# Types of columns that NumPy has no like of: it would cut final NULs, make matrices, or refuse.
+AS_OBJECTS = (nw.String, nw.Int128, nw.UInt128, nw.Struct, nw.Array)
+
+
+def as_ids(qid: Any) -> NDArray[Any]:
+    """Return ids as an array that keeps apart what NumPy would make equal."""
+    if np.ma.is_masked(qid):
+        raise ValueError(f"qid must not be masked: drop the masked rows, got {qid!r:.60}.")
+    arrow = nw.dependencies.get_pyarrow()
+    if arrow is not None and isinstance(qid, arrow.Array):
+        qid = arrow.chunked_array([qid])
+    series = nw.from_native(qid, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return _from_series(series)
+    if _is_sequence(qid):
+        return _from_sequence(qid)
+    values = np.asarray(qid)
+    return values.astype(object) if values.dtype.kind == "T" else values
+
+
+def _from_series(series: "nw.Series[Any]") -> NDArray[Any]:
+    if series.dtype == nw.Time and not series.null_count():
+        nanoseconds = series.cast(nw.Time).cast(nw.Int64).to_numpy()
+        if (nanoseconds % 1000).any():  # which Python's times do not have
+            return nanoseconds.view("m8[ns]")
+    if series.dtype == nw.Time or series.dtype in AS_OBJECTS:
+        return _objects(series.to_list())
+    return np.asarray(series.to_native())
+
+
+def _is_sequence(values: Any) -> bool:
+    """Say whether something is a sequence of values: no array, and no single text."""
+    return (
+        hasattr(values, "__getitem__")
+        and hasattr(values, "__len__")
+        and not hasattr(values, "__array__")
+        and not isinstance(values, str | bytes | Mapping)
+    )
+
+
+def _from_sequence(values: Any) -> NDArray[Any]:
+    """Return NumPy's array of the values if it holds the same ones, else one of objects."""
+    objects = _objects(values)
+    if any(isinstance(value, tuple) for value in objects):  # an id each, and not a row of a matrix
+        return objects
+    try:
+        array = np.asarray(objects.tolist())
+    except ValueError:  # sequences of several lengths
+        return objects
+    return array if array.ndim != 1 or array.tolist() == objects.tolist() else objects
+
+
+def _objects(values: Any) -> NDArray[Any]:
+    return np.fromiter(values, object, len(values))
+
+
+def as_list(ids: NDArray[Any]) -> list[Any]:
+    """Return ids as Python's own objects; times as NumPy's, of which Python would lose a part."""
+    return list(ids) if ids.dtype.kind in "mM" else ids.tolist()
+
+
+def first_missing(ids: NDArray[Any]) -> int | None:
+    """Return the place of the first id that is missing: NaN, NaT, None or NA."""
+    if ids.dtype == object:
+        return next((place for place, value in enumerate(ids) if is_missing(value)), None)
+    if ids.dtype.kind not in "fcmM" or not (missing := np.isnan(ids)).any():
+        return None
+    return int(np.argmax(missing))
+
+
+def is_missing(value: Any) -> bool:
+    """Say whether a value is None, NaN, NaT or NA."""
+    if value is None:
+        return True
+    differs = value != value  # as NaN and NaT do; for NA it is NA
+    return bool(differs) if isinstance(differs, bool | np.bool_) else differs is value
+
+
+def codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return for each value its number among the different ones, and these as they appear."""
+    if values.dtype == object:
+        codes: dict[Any, int] = {}
+        try:
+            inverse = np.array([codes.setdefault(value, len(codes)) for value in values])
+        except TypeError:
+            _refuse_unhashable(values)
+            raise
+        return inverse, _objects(codes)
+    starts = np.concatenate([[True], values[1:] != values[:-1]])
+    ids, first, inverse = np.unique(values[starts], return_index=True, return_inverse=True)
+    rank = np.empty(len(ids), dtype=np.int64)
+    by_appearance = np.argsort(first)
+    rank[by_appearance] = np.arange(len(ids))
+    return rank[inverse][np.cumsum(starts) - 1], ids[by_appearance]
+
+
+def _refuse_unhashable(values: NDArray[Any]) -> None:
+    for row, value in enumerate(values):
+        try:
+            hash(value)
+        except TypeError:
+            raise TypeError(
+                "qid must hold values that can be hashed, such as numbers, text, dates or tuples "
+                f"of them, got {quoted(value)} in row {row}."
+            ) from None
+
+
+def key_of(value: Any) -> int:
+    """Return a number of 64 bits that equal ids of all types share, in every process."""
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":
+        value = value.item()
+    if isinstance(value, str):
+        return _digest(repr(str.__str__(value)))
+    if isinstance(value, TIMES):
+        return _key_of_time(value)
+    if isinstance(value, Complex | Decimal):
+        return _key_of_number(value)
+    if isinstance(value, tuple):
+        return _digest(repr([key_of(item) for item in value]))
+    if isinstance(value, frozenset):
+        return _digest(repr({"set": sorted(map(key_of, value))}))
+    if isinstance(value, bytes):
+        return _digest(repr(bytes(value)))
+    text = repr(value)
+    if ADDRESS.search(text):
+        raise ValueError(
+            "qid must hold values whose repr is the same in every process, got one of type "
+            f"{type(value).__name__}."
+        )
+    return _digest(text)
+
+
+def _key_of_number(value: Any) -> int:
+    """Return an integer of up to 64 bits as it is, and a hash of others."""
+    real = value.real
+    if value == real and -(2**63) <= real < 2**64 and real == int(real):
+        return int(real) & (2**64 - 1)
+    return _digest(f"number {hash(value)}")  # the same for equal numbers of all types
+
+
+def _key_of_time(value: Any) -> int:
+    """Return a hash of a moment, or of how long it is after midnight or another moment."""
+    if isinstance(value, time):
+        value = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(timezone.utc).replace(tzinfo=None)
+    kind = "m" if isinstance(value, timedelta | np.timedelta64) else "M"
+    make: Any = np.timedelta64 if kind == "m" else np.datetime64
+    exact = make(getattr(value, "asm8", value))  # pandas has nanoseconds
+    unit = f"{kind}8[us]"
+    if np.can_cast(exact.dtype, unit, "same_kind") and exact.astype(unit) == exact:
+        exact = exact.astype(unit)
+    return _digest(str(exact))
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")

@@ -1,0 +1,308 @@
+"""Query ids of any type: never merged on the way to NumPy, and equal ones draw the same."""
+
+import datetime as dt
+import enum
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections import UserList, deque, namedtuple
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from gbrank import GBRanker, Queries, split_frame
+from gbrank.data.sampling import query_keys
+
+Pair = namedtuple("Pair", "first second")
+Number = enum.IntEnum("Number", {"THREE": 3, "BIG": 2**63 + 1, "BIGGER": 2**63 + 2})
+UTC = dt.timezone.utc
+DAY = dt.datetime(2024, 1, 2)
+BERLIN = pd.Timestamp(DAY, tz="UTC").tz_convert("Europe/Berlin")
+
+
+class Text(str):
+    """A text of a class of its own."""
+
+
+class Bytes(bytes):
+    """Bytes that are written otherwise."""
+
+    def __repr__(self) -> str:
+        return "Bytes()"
+
+
+class Colour(str, enum.Enum):
+    """A text and a name."""
+
+    RED = "a"
+
+
+class Bare:
+    """A sequence that is registered as none."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, place: int) -> Any:
+        return self._values[place]
+
+
+def arrow_series(values: list[Any], dtype: pa.DataType) -> pd.Series:
+    """Return a series of pandas that Arrow holds."""
+    return pd.Series(pd.array(values, dtype=pd.ArrowDtype(dtype)))
+
+
+APART: dict[str, Any] = {
+    "polars text": pl.Series(["a\0", "a"]),
+    "polars Enum": pl.Series(["a\0", "a"], dtype=pl.Enum(["a\0", "a"])),
+    "polars bytes": pl.Series([b"a\0", b"a"]),
+    "arrow text": pa.array(["a\0", "a"]),
+    "arrow chunks": pa.chunked_array([["a\0"], ["a"]]),
+    "pandas arrow text": arrow_series(["a\0", "a"], pa.string()),
+    "polars times": pl.Series([1, 2]).cast(pl.Time),
+    "arrow times": pa.array([1, 2], pa.time64("ns")),
+    "pandas arrow times": arrow_series([1, 2], pa.time64("ns")),
+    "arrow dates": pa.array([86_400_000, 86_400_001], pa.date64()),
+    "polars 128 bits": pl.Series([2**100, 2**100 + 1], dtype=pl.Int128),
+    "polars unsigned 128 bits": pl.Series([2**100, 2**100 + 1], dtype=pl.UInt128),
+    "pandas nullable": pd.Series([2**60, 2**60 + 1], dtype="Int64"),
+    "deque": deque(["a\0", "a"]),
+    "deque of integers": deque([2**63 + 1, 2**63 + 2, -1]),
+    "UserList": UserList([(1, 2), (1, 3)]),
+    "a bare sequence": Bare(["a\0", "a"]),
+    "mixed in a deque": deque([1, "1"]),
+    "named tuples": [Pair(1, 2), Pair(1, 3)],
+    "IntEnum": [Number.BIG, Number.BIGGER, -1],
+    "IntEnum alone": [Number.BIG, Number.BIGGER],
+    "subclass of str": [Text("a\0"), Text("a")],
+    "NumPy's text": [np.str_("a\0"), np.str_("a")],
+    "NumPy's bytes": [np.bytes_(b"a\0"), np.bytes_(b"a")],
+    "long integers": [10**5000, 10**5000 + 1],
+    "long integers in tuples": [(10**5000, 1), (10**5000, 2)],
+    "text that speaks of an address": [("at 0xdeadbeef", 1), ("at 0xdeadbeef", 2)],
+    "bytes that speak of an address": [b"at 0xdeadbeef", b"at 0xdeadbeee", 1],
+    "large decimals": [Decimal("1E+99999999"), Decimal("1E+99999998")],
+    "text and bytes": [b"a", "a"],
+    "a date and a time": [DAY.date(), DAY],
+    "truth and text": [False, "False"],
+}
+
+
+@pytest.mark.parametrize("kind", APART)
+def test_ids_that_stay_apart(kind: str) -> None:
+    """As many queries as there are ids, in a series and in a sequence."""
+    ids = APART[kind]
+    queries = Queries.from_qid(ids)
+    assert queries.n_queries == len(ids)
+    assert queries.sizes.tolist() == [1] * len(ids)
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
+@pytest.mark.parametrize("kind", ["polars text", "polars times", "polars 128 bits"])
+def test_columns_that_stay_apart(kind: str, make: Callable[..., Any]) -> None:
+    """In the queries of a split frame, too."""
+    ids = APART[kind]
+    if make is pa.table and kind == "polars 128 bits":
+        ids = pa.array([2**100, 2**100 + 1], pa.decimal128(38))
+    elif make is pa.table:
+        ids = ids.to_arrow()
+    qid = split_frame(make({"qid": ids, "label": [1, 0], "x": [1.0, 2.0]}))[2]
+    assert len(set(qid.tolist())) == 2
+
+
+def test_times_are_times_where_python_has_them() -> None:
+    """Only what has nanoseconds becomes a count of them."""
+    for ids in (pl.Series([dt.time(1, 2, 3, 4)]), pa.array([dt.time(1, 2, 3, 4)])):
+        assert Queries.from_qid(ids).ids.tolist() == [dt.time(1, 2, 3, 4)]
+    found = Queries.from_qid(pl.Series([3_600_000_000_001]).cast(pl.Time)).ids
+    assert found.tolist() == [3_600_000_000_001]
+    assert found.dtype == "m8[ns]"
+
+
+EQUAL: dict[str, list[Any]] = {
+    "integers": [
+        [3], (3,), range(3, 4), deque([3]), UserList([3]), Bare([3]), np.array([3]),
+        np.array([3], np.uint8), np.array([3], object), np.array([np.int64(3)], object), [3.0],
+        np.array([3.0], np.float32), np.array([np.float16(3)], object), [Number.THREE],
+        np.array([Number.THREE, "x"], object)[:1], [Decimal(3)], [Fraction(3)], [3 + 0j],
+        pd.Series([3], dtype="Int64"), pd.Series([3], dtype="category"), pl.Series([3]),
+        pl.Series([3], dtype=pl.Int128), pl.Series([Decimal(3)]), pa.array([3]),
+        np.array([3], np.longdouble),
+    ],
+    "truth": [
+        [True], [1], [1.0], np.array([True]), np.array([np.bool_(True)], object),
+        pd.Series([True], dtype="boolean"), pl.Series([True]),
+    ],
+    "negative": [[-3], [-3.0], np.array([-3]), np.array([-3], object), [Fraction(-3)]],
+    "fractions": [[0.5], [Fraction(1, 2)], [Decimal("0.5")], np.array([0.5], np.float16)],
+    "large": [[2**62], [2.0**62], [Decimal(2**62)], np.array([2**62], np.uint64)],
+    "beyond 64 bits": [[2**70], [2.0**70], [Decimal(2**70)], pl.Series([2**70], dtype=pl.Int128)],
+    "unsigned": [[2**63 + 1], np.array([2**63 + 1], np.uint64), np.array([2**63 + 1], object)],
+    "text": [
+        ["a"], np.array(["a"]), np.array(["a"], object), [np.str_("a")], [Text("a")],
+        [Colour.RED], pl.Series(["a"]), pl.Series(["a"], dtype=pl.Categorical), pd.Series(["a"]),
+        pa.array(["a"]), pa.array(["a"]).dictionary_encode(), deque(["a"]),
+    ],
+    "bytes": [
+        [b"a"], [Bytes(b"a")], np.array([b"a"]), [np.bytes_(b"a")], pl.Series([b"a"]),
+        pa.array([b"a"]),
+    ],
+    "tuples": [
+        [(1, 2)], [(np.int64(1), np.float32(2))], [Pair(1, 2)], [(True, Fraction(2))],
+        [(Decimal(1), 2.0)], np.array([(1, 2)], "i8,f8"),
+    ],
+    "sets": [[frozenset([1, 2])], [frozenset([2.0, Fraction(1)])]],
+    "days": [
+        [DAY.date()], [DAY], [DAY.replace(fold=1)], [pd.Timestamp(DAY)], [np.datetime64(DAY, "D")],
+        [np.datetime64(DAY, "ns")], np.array([DAY], "M8[D]"), np.array([DAY], "M8[ns]"),
+        pl.Series([DAY.date()]), pl.Series([DAY]).cast(pl.Datetime("ns")), pd.Series([DAY]),
+        pa.array([DAY.date()]), pa.array([DAY.date()], pa.date64()),
+    ],
+    "moments": [
+        [DAY.replace(tzinfo=UTC)], [BERLIN], [BERLIN.to_pydatetime()], pd.Series([BERLIN]),
+        pl.Series([DAY.replace(tzinfo=UTC)]), pa.array([DAY.replace(tzinfo=UTC)]),
+    ],
+    "nanoseconds": [
+        np.array([1], "M8[ns]"), [pd.Timestamp(1)], [np.datetime64(1, "ns")],
+        [pd.Timestamp(1, tz="UTC")], pl.Series([1]).cast(pl.Datetime("ns")),
+    ],
+    "times of the day": [
+        [dt.time(1, 2, 3, 4)], pl.Series([dt.time(1, 2, 3, 4)]), pd.Series([dt.time(1, 2, 3, 4)]),
+        np.array([3_723_000_004_000], "m8[ns]"),
+    ],
+    "durations": [
+        [dt.timedelta(1)], [np.timedelta64(1, "D")], [pd.Timedelta(days=1)],
+        np.array([24], "m8[h]"), pl.Series([dt.timedelta(1)]), pa.array([dt.timedelta(1)]),
+    ],
+    "months": [[np.timedelta64(1, "Y")], np.array([1], "m8[Y]")],
+}  # fmt: skip
+
+
+def key(ids: Any) -> int:
+    """Return the key of the only id."""
+    (found,) = query_keys(Queries.from_qid(ids).ids).tolist()
+    return int(found)
+
+
+@pytest.mark.parametrize("kind", EQUAL)
+def test_equal_ids_have_the_same_key(kind: str) -> None:
+    """Whatever type and container hold them."""
+    first, *others = EQUAL[kind]
+    for other in others:
+        assert key(other) == key(first), repr(other)
+
+
+def test_other_ids_have_other_keys() -> None:
+    """One or another kind of which could be taken for one of another."""
+    ids = [
+        3,
+        -3,
+        0.5,
+        -0.5,
+        2**70,
+        "3",
+        b"3",
+        (3,),
+        ((3,),),
+        ("3",),
+        frozenset([3]),
+        "",
+        (),
+        1j,
+        dt.date(2024, 1, 3),
+        dt.time(3),
+        dt.timedelta(3),
+        3.5,
+        2**64,
+        float("inf"),
+        np.timedelta64(3, "Y"),
+        np.timedelta64(3, "M"),
+        3 + 1j,
+        (1, 2),
+        (2, 1),
+        pd.Timestamp(0),
+        pd.Timestamp(1),
+        pd.Timestamp(2),
+    ]
+    assert len({key([item]) for item in ids}) == len(ids)
+
+
+def test_keys_of_earlier_versions() -> None:
+    """Integers are their own; text has a hash that no process changes."""
+    assert query_keys(np.array([5, -1])).tolist() == [5, 2**64 - 1]
+    code = (
+        "from gbrank.data.sampling import query_keys; from gbrank import Queries\n"
+        "ids = ['x', ('x', b'y', 0.5), frozenset('abcdefgh'), 10**400, True]\n"
+        "print(query_keys(Queries.from_qid(ids).ids).tolist())"
+    )
+    command, path = [sys.executable, "-c", code], ":".join(sys.path)
+    outputs = [
+        subprocess.check_output(command, env={"PYTHONHASHSEED": seed, "PYTHONPATH": path})
+        for seed in ("1", "2")
+    ]
+    assert outputs[0] == outputs[1]
+    of_x = int.from_bytes(hashlib.blake2b(b"'x'", digest_size=8).digest(), "little")
+    assert json.loads(outputs[0])[0] == of_x
+
+
+def test_equal_ids_train_the_same_model() -> None:
+    """With a sample of the queries, and some held out."""
+    rng = np.random.default_rng(0)
+    X, y, number = rng.normal(size=(400, 3)), rng.integers(0, 3, 400), np.repeat(np.arange(40), 10)
+    pairs = [(q, 0) for q in number.tolist()]
+    numpy_pairs = [(np.int64(q), np.float64(0)) for q in number]
+    kinds: dict[str, list[Any]] = {
+        "numbers": [number, number.astype(object), number.astype(float), deque(number.tolist())],
+        "pairs": [pairs, numpy_pairs, [Pair(*pair) for pair in pairs]],
+    }
+    ranker = GBRanker(
+        n_estimators=5, subsample=0.5, validation_fraction=0.3, random_state=0, n_jobs=1
+    )
+    for ids in kinds.values():
+        scores = [ranker.fit(X, y, qid=qid).predict(X).tolist() for qid in ids]
+        assert len(set(scores[0])) > 5
+        assert all(other == scores[0] for other in scores)
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ([{"a": 1}], r"be hashed.*\{'a': 1\} in row 0"),
+        ([0, [1]], r"be hashed.*\[1\] in row 1"),
+        ([[1], [1, 2]], "be hashed.* in row 0"),
+        ([Decimal(1), Decimal("sNaN")], r"be hashed.*sNaN.* in row 1"),
+        (pl.Series([{"k": 1}]), "be hashed.* in row 0"),
+        (pa.array([{"k": 1}]), "be hashed.* in row 0"),
+        (pl.Series([[1], [2]]), "be hashed.* in row 0"),
+        (pl.Series([[1, 2]], dtype=pl.Array(pl.Int64, 2)), "be hashed.* in row 0"),
+        (pl.Series([None, 1]).cast(pl.Time), "be missing.* in row 0"),
+        (pa.array([1, None], pa.time64("ns")), "be missing.* in row 1"),
+        (pl.Series(["a", "b", "a", None]), "be missing.* in row 3"),
+        (pl.Series([2**100, None], dtype=pl.Int128), "be missing.* in row 1"),
+        (pa.nulls(2), "be missing.* in row 0"),
+        ([1, (object(),)], "values whose repr is the same.*type object"),
+        ([frozenset([object()])], "values whose repr is the same.*type object"),
+        ("text", r"one dimension, got shape \(\)"),
+        (b"text", r"one dimension, got shape \(\)"),
+        ({"a": 1}, r"one dimension, got shape \(\)"),
+        ([[1, 2], [3, 4]], r"one dimension, got shape \(2, 2\)"),
+        ([np.array([1, 2])], r"one dimension, got shape \(1, 2\)"),
+        (re.match("a", "a"), r"one dimension, got shape \(\)"),  # entries, but no length
+    ],
+)
+def test_ids_that_are_refused(ids: Any, message: str) -> None:
+    """Each in gbrank's own words, with the row."""
+    with pytest.raises((ValueError, TypeError), match=f"qid must (not |have |hold )?.*{message}"):
+        Queries.from_qid(ids)
