@@ -37,7 +37,6 @@ from typing import Any
 
 import joblib
 import narwhals as nw
-from matplotlib.backend_bases import FigureCanvasBase
 
 from gbrank.commands.data_files import (
     add_categorical,
@@ -46,6 +45,7 @@ from gbrank.commands.data_files import (
     read_labelled,
 )
 from gbrank.commands.docstrings import documented_parameters
+from gbrank.commands.pictures import check_picture, write_picture
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, check_folder
 from gbrank.common.files import replace_file
@@ -132,7 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
     pictures = (arguments.picture, comparison_grid), (arguments.seconds_picture, quality_by_seconds)
     for path, draw in pictures:
         if path is not None:
-            draw(comparison).savefig(path, dpi=150)
+            write_picture(draw(comparison), path)
 
 
 def _read(arguments: argparse.Namespace, path: str) -> Dataset:
@@ -147,11 +147,9 @@ def _read(arguments: argparse.Namespace, path: str) -> Dataset:
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
-    kinds = FigureCanvasBase.get_supported_filetypes()
-    for name in ("json", "picture", "seconds_picture"):
-        path, option = getattr(arguments, name), f"--{name.replace('_', '-')}"
+    if arguments.json is not None:
+        check_folder(arguments.json, "--json")
+    for name in ("picture", "seconds_picture"):
+        path = getattr(arguments, name)
         if path is not None:
-            check_folder(path, option)
-            if name != "json" and Path(path).suffix[1:].lower() not in kinds:
-                endings = ", ".join(sorted(kinds))
-                raise ValueError(f"{option} must end in one of {endings}, got {path}.")
+            check_picture(path, f"--{name.replace('_', '-')}")

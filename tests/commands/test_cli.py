@@ -165,7 +165,7 @@ def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gbrank.commands.data_files.read_letor", interrupt)
+    monkeypatch.setattr("gbrank.commands.data_files.parse_letor", interrupt)
     assert main(["evaluate", "test.txt", "--scores", "scores.txt"]) == 130
 
 
