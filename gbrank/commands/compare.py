@@ -2,10 +2,10 @@ r"""Train every ranker on every fold of every data set, and compare them on the 
 
 It prints means and differences from the baseline (the first ranker), with 95% bootstrap intervals
 over queries, the standard deviation over seeds, p-values of the paired randomisation test and t
-test, corrected by Holm, and the CPU seconds of a fit. Rankers train until validation queries show
-no gain by the first measure. Several data sets are also pooled, each with the same weight. ECE is
-the expected calibration error of the probabilities that a ranker's scores stand for, 0 being the
-best.
+test, corrected by Holm (which intervals are not), and the CPU seconds of a fit. Rankers train until
+validation queries show no gain by the first measure. Several data sets are also pooled, each with
+the same weight. ECE is the expected calibration error of the probabilities that a ranker's scores
+stand for, 0 being the best.
 
 A ranker is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or XGBoost's own
 ("lightgbm:lambdarank", "lightgbm:lambdarank:lambdarank_truncation_level=10000", which takes all

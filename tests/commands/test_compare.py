@@ -83,8 +83,10 @@ def test_several_data_sets(data: Path, output: Callable[..., str], tmp_path: Pat
     for file in data.iterdir():
         (tmp_path / "more" / file.name).write_bytes(file.read_bytes())
     table = output("--data", data, "--data", tmp_path / "more", "--rankers", *RANKERS, *SMALL)
-    titles = [block.split(",")[0] for block in table.split("\n\n")]
-    assert titles == ["cubic", "more", "pooled"]
+    *blocks, note = table.split("\n\n")
+    assert [block.split(",")[0] for block in blocks] == ["cubic", "more", "pooled"]
+    assert note.startswith("p is corrected for the number of rankers (Holm), which intervals are")
+    assert max(map(len, table.splitlines())) <= 100
 
 
 @pytest.mark.slow
