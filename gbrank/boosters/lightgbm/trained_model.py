@@ -20,8 +20,6 @@ from gbrank.kernels.driver import usable_threads
 class LightGBMModel:
     """A trained LightGBM booster."""
 
-    suffix = ".txt"
-
     def __init__(self, native: lgb.Booster) -> None:
         self.native = native
 
