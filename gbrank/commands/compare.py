@@ -45,15 +45,20 @@ from gbrank.commands.data_files import (
     read_labelled,
 )
 from gbrank.commands.docstrings import documented_parameters
-from gbrank.commands.pictures import check_picture, write_picture
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, check_folder
 from gbrank.common.files import replace_file
 from gbrank.datasets import make_cubic
-from gbrank.evaluation import BestRate, Dataset, compare_rankers, ranker_from_name, read_folds
+from gbrank.evaluation import (
+    BestRate,
+    Comparison,
+    Dataset,
+    compare_rankers,
+    ranker_from_name,
+    read_folds,
+)
 from gbrank.evaluation.cross_validation import refuse_twice
 from gbrank.objectives.from_string import DEFAULT_OBJECTIVE
-from gbrank.plots import comparison_grid, quality_by_seconds
 
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
 
@@ -129,10 +134,20 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json is not None:
         text = json.dumps(comparison.to_json(), indent=1, allow_nan=False)
         replace_file(Path(arguments.json), text.encode())
-    pictures = (arguments.picture, comparison_grid), (arguments.seconds_picture, quality_by_seconds)
-    for path, draw in pictures:
-        if path is not None:
-            write_picture(draw(comparison), path)
+    _draw(arguments, comparison)
+
+
+def _draw(arguments: argparse.Namespace, comparison: Comparison) -> None:
+    if arguments.picture is None and arguments.seconds_picture is None:
+        return
+    # Matplotlib takes a good part of a second to import.
+    from gbrank.commands.pictures import write_picture
+    from gbrank.plots import comparison_grid, quality_by_seconds
+
+    if arguments.picture is not None:
+        write_picture(comparison_grid(comparison), arguments.picture)
+    if arguments.seconds_picture is not None:
+        write_picture(quality_by_seconds(comparison), arguments.seconds_picture)
 
 
 def _read(arguments: argparse.Namespace, path: str) -> Dataset:
@@ -149,7 +164,9 @@ def _read(arguments: argparse.Namespace, path: str) -> Dataset:
 def _check_files(arguments: argparse.Namespace) -> None:
     if arguments.json is not None:
         check_folder(arguments.json, "--json")
-    for name in ("picture", "seconds_picture"):
-        path = getattr(arguments, name)
+    pictures = {"--picture": arguments.picture, "--seconds-picture": arguments.seconds_picture}
+    for option, path in pictures.items():
         if path is not None:
-            check_picture(path, f"--{name.replace('_', '-')}")
+            from gbrank.commands.pictures import check_picture
+
+            check_picture(path, option)
