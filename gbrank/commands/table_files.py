@@ -128,7 +128,7 @@ def _refuse_no_query(path: StrPath, qid: str, column: Any) -> None:
     arrow, compute = needed("pyarrow", "tables"), needed("pyarrow.compute", "tables")
     missing = column.is_null()
     if column.type in (arrow.string(), arrow.large_string()):
-        missing = compute.equal(column.fill_null(""), "")
+        missing = compute.equal(compute.utf8_trim_whitespace(column.fill_null("")), "")
     row = compute.index(missing, True).as_py()
     if row >= 0:
         raise ValueError(f"{path}: expected a query in column {qid!r}, got none in row {row}")

@@ -366,11 +366,13 @@ def test_good_quotes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
-@pytest.mark.parametrize("command", ["train", "evaluate"])
-def test_rows_without_a_query(kind: str, command: str, tmp_path: Path, fault: Output) -> None:
+@pytest.mark.parametrize(("command", "blank"), [("train", None), ("evaluate", ""), ("train", " ")])
+def test_rows_without_a_query(
+    kind: str, command: str, blank: str | None, tmp_path: Path, fault: Output
+) -> None:
     """Are no query: file, column and row are named."""
     path, scores = tmp_path / f"t.{kind}", tmp_path / "s.txt"
-    frame = pd.DataFrame({"query": ["1", "1", None, None], "grade": [1, 0, 1, 0], "a": 1.0})
+    frame = pd.DataFrame({"query": ["1", "1", blank, blank], "grade": [1, 0, 1, 0], "a": 1.0})
     scores.write_text("1\n2\n3\n4\n")
     if kind == "parquet":
         frame.to_parquet(path)
@@ -379,6 +381,33 @@ def test_rows_without_a_query(kind: str, command: str, tmp_path: Path, fault: Ou
     options = ["--model", tmp_path / "m"] if command == "train" else ["--scores", scores]
     said = fault(command, path, *COLUMNS, *options)
     assert f"{path}: expected a query in column 'query', got none in row 2" in said
+
+
+def test_categories_that_look_like_numbers(
+    frame: pd.DataFrame, folder: Path, tmp_path: Path, output: Output
+) -> None:
+    """In a file without any other text: the model knows that they are text."""
+    test = frame[200:][frame["shop"][200:] == "7"]
+    path = tmp_path / "t.csv"
+    test.to_csv(path, index=False)
+    ranker = load_ranker(folder / "m")
+    scores = ranker.predict(test[["a", "b", "c", "d", "shop"]])
+    others = ranker.predict(test[["a", "b", "c", "d", "shop"]].assign(shop="x"))
+    assert not np.array_equal(scores, others)
+    said = output("predict", path, "--model", folder / "m")
+    assert_array_equal(list(map(float, said.split())), scores)
+    said = output("evaluate", path, *COLUMNS, "--model", folder / "m", "--json")
+    found = json.loads(said)["measures"]["ndcg@10"]["mean"]
+    assert_allclose(found, get_measure("ndcg@10")(test["grade"], scores, qid=test["query"]))
+
+
+def test_all_rows_decide_the_type_of_a_column(tmp_path: Path) -> None:
+    """The last of two megabytes too."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,2\n" * 500_000 + "0.5,x\n")
+    table = read_table(path)
+    assert table["a"][-1].as_py() == 0.5
+    assert table["b"].to_pylist()[-2:] == ["2", "x"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

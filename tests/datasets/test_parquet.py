@@ -41,6 +41,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
             frame[first:last].to_parquet(tmp_path / f"part-{name}.parquet", row_group_size=128)
         (tmp_path / "_SUCCESS").touch()
         (tmp_path / "_metadata.parquet").touch()
+        (tmp_path / ".part-d.parquet").touch()
         (tmp_path / "notes.txt").touch()
         return tmp_path
 
@@ -172,6 +173,19 @@ def test_a_file_that_changes_is_refused(
     with pytest.raises(ValueError, match=r"part-c\.parquet: expected the file as it was when"):
         GBRanker(booster=booster, n_estimators=2).fit(X, y, qid=qid, callbacks=[rounds.append])
     assert not rounds
+
+
+def test_a_file_of_the_same_size_and_time_is_another(write: Callable[..., Path]) -> None:
+    """As a copy that keeps times may be."""
+    folder = write(make())
+    X, *_ = scan_parquet(folder, **ROLES)
+    path, copy = folder / "part-c.parquet", folder / "copy"
+    copy.write_bytes(path.read_bytes())
+    found = path.stat()
+    os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
+    copy.replace(path)
+    with pytest.raises(ValueError, match=r"part-c\.parquet: expected the file as it was"):
+        list(X)
 
 
 def test_a_file_that_changes_while_it_is_read(

@@ -106,6 +106,17 @@ def test_intervals_are_those_of_the_normal_distribution() -> None:
     assert_allclose(interval(strata), expected, atol=0.05 * error)
 
 
+def test_intervals_of_skewed_values_are_percentiles() -> None:
+    """Of means over resampled queries: not as far from the mean on either side."""
+    generator = np.random.default_rng(0)
+    values = generator.exponential(1.0, (1, 30)) ** 2
+    means = generator.choice(values[0], (20_000, 30)).mean(axis=1)
+    expected = np.percentile(means, [2.5, 97.5])
+    middle, width = values.mean(), np.ptp(expected)
+    assert abs(expected.sum() - 2 * middle) > 0.1 * width
+    assert_allclose(np.ravel(interval([values])), expected, atol=0.03 * width)
+
+
 def test_one_query_has_no_interval() -> None:
     """Nor has a mean that it is part of; the randomisation test still has its two tosses."""
     one, many = np.array([[0.25], [0.5]]), np.arange(8.0).reshape(2, 4)
