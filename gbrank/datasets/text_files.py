@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -82,7 +82,7 @@ def _unpacked(path: StrPath, packed: bytes) -> bytes:
 
 
 @contextmanager
-def written(path: StrPath) -> Iterator[IO[bytes]]:
+def written(path: StrPath) -> Iterator[BinaryIO | gzip.GzipFile]:
     """Open a file to write, whole or not at all; with gzip if its name ends in ``.gz``."""
     with replaced(path) as file:
         if os.fspath(path).lower().endswith(".gz"):

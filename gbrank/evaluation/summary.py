@@ -1,7 +1,7 @@
 """The rows of a comparison's summary: means, intervals and tests, computed from the outcomes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,8 @@ class Row:
     calibration_error: float  # mean over fits of the `expected_calibration_error`
     rounds: float  # mean number of rounds kept
     cpu_seconds: float  # mean CPU seconds of a fit
-    p_correction: str = "Holm"  # of both p-values, for the number of rankers compared with the
-    # baseline; intervals are not corrected
+    # Of both p-values, for the number of rankers compared with the baseline; intervals have none.
+    p_correction: str = field(default="Holm", init=False)
 
 
 def summarise(

@@ -166,6 +166,21 @@ def test_ctrl_c_keeps_the_rounds(
     assert GBRanker.load(tmp_path / "m").best_iteration_ == 3
 
 
+@pytest.mark.parametrize("names", [["notes.txt"], ["model-0123456789abcdef.txt"]])
+def test_a_folder_of_something_else_is_no_target(
+    names: list[str], data: Path, tmp_path: Path, fault: Output
+) -> None:
+    """Nor is one with a model's file alone, which no description names."""
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    said = fault("train", data / "train.txt", "--model", tmp_path, *SMALL)
+    expected = "--model must be a new folder, or one that holds a model and nothing else, got "
+    assert f"{expected}{tmp_path} with {names[0]!r}." in said
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(
+        names, "mine"
+    )
+
+
 def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
