@@ -36,7 +36,8 @@ longer lists; and for the table below, with all pairs of lists of up to 700 docu
 
 The mean is over data sets, each with the same weight, whatever its size. Differences are from
 `GBRanker()`, with 95% bootstrap intervals over queries and the p-value of the paired randomisation
-test. CPU seconds are those of one fit, the mean over folds.
+test, neither corrected for the number of rankers. CPU seconds are those of one fit, the mean over
+folds.
 
 ![NDCG@10 against CPU seconds](as_they_come.png)
 """
@@ -147,7 +148,7 @@ def page(rows: Sequence[Mapping[str, Any]], command: str) -> str:
         for row in rows
         if row["p"] is not None
     )
-    head = ["data", "ranker", "difference", "95% interval", "p"]
+    head = ["data", "ranker", "difference", "95% interval", "p (uncorrected)"]
     blocks.append(markdown_table(head, lines, words=2))
     return "\n\n".join(blocks) + "\n"
 

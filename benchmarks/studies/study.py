@@ -24,13 +24,14 @@ QUERIES = 3750  # of artificial data
 ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}
 UNSAMPLED = ARTIFICIAL | {"subsample": 1.0, "colsample": 1.0, "early_stopping_rounds": 50}
 PARTS = {"valid": "Validation queries", "test": "Test queries"}
-HEAD = ("ranker", "mean", "difference", "95% interval", "p", "rounds", "CPU s")
+HEAD = ("ranker", "mean", "difference", "95% interval", "p (Holm)", "rounds", "CPU s")
 LEGEND = """\
 Differences are from the ranker that says "baseline", with 95% bootstrap intervals over queries; p
-is that of the paired randomisation test, corrected for the number of rankers (Holm); "rounds" is
-the mean number of rounds kept, "CPU s" the mean CPU seconds of a fit. A query without a relevant
-document is skipped. [The numbers](../../benchmarks/results/{name}.json) have also intervals of the
-means, deviations over seeds and t tests; what came out is among the [findings](findings.md).
+is that of the paired randomisation test, corrected for the number of rankers (Holm), which
+intervals are not: one without 0 may stand beside a large p. "rounds" is the mean number of rounds
+kept, "CPU s" the mean CPU seconds of a fit. A query without a relevant document is skipped. [The
+numbers](../../benchmarks/results/{name}.json) have also intervals of the means, deviations over
+seeds and t tests; what came out is among the [findings](findings.md).
 """
 
 

@@ -1,22 +1,69 @@
-"""The boosters that grow the trees, behind one interface."""
+"""The boosters that grow the trees, behind one interface; each library is loaded when first used."""
 
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 from gbrank.boosters.interface import Model, Trainer, TrainerFactory, TreeSettings
-from gbrank.boosters.lightgbm.trained_model import LightGBMModel
-from gbrank.boosters.lightgbm.trainer import LightGBMTrainer
-from gbrank.boosters.xgboost.trained_model import XGBoostModel
-from gbrank.boosters.xgboost.trainer import XGBoostTrainer
 
-__all__ = ["MODELS", "TRAINERS", "Model", "Trainer", "TreeSettings", "recognise"]
+__all__ = ["MODELS", "SUFFIXES", "TRAINERS", "Model", "Trainer", "TreeSettings", "recognise"]
 
-TRAINERS: dict[str, TrainerFactory] = {"lightgbm": LightGBMTrainer, "xgboost": XGBoostTrainer}
-MODELS: dict[str, type[Model]] = {"lightgbm": LightGBMModel, "xgboost": XGBoostModel}
+T = TypeVar("T")
 
 
-def recognise(model: Any) -> tuple[str, Model] | None:
+class _LoadedOnUse(Mapping[str, T]):
+    """A mapping that imports a value when it is asked for; its keys are known before."""
+
+    def __init__(self, **load: Callable[[], T]) -> None:
+        self._load = load
+
+    def __getitem__(self, name: str) -> T:
+        return self._load[name]()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._load
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._load)
+
+    def __len__(self) -> int:
+        return len(self._load)
+
+
+def _lightgbm_trainer() -> TrainerFactory:
+    from gbrank.boosters.lightgbm.trainer import LightGBMTrainer
+
+    return LightGBMTrainer
+
+
+def _xgboost_trainer() -> TrainerFactory:
+    from gbrank.boosters.xgboost.trainer import XGBoostTrainer
+
+    return XGBoostTrainer
+
+
+def _lightgbm_model() -> type[Model]:
+    from gbrank.boosters.lightgbm.trained_model import LightGBMModel
+
+    return LightGBMModel
+
+
+def _xgboost_model() -> type[Model]:
+    from gbrank.boosters.xgboost.trained_model import XGBoostModel
+
+    return XGBoostModel
+
+
+TRAINERS = _LoadedOnUse(lightgbm=_lightgbm_trainer, xgboost=_xgboost_trainer)
+MODELS = _LoadedOnUse(lightgbm=_lightgbm_model, xgboost=_xgboost_model)
+# How the names of a booster's files end.
+SUFFIXES = {"lightgbm": ".txt", "xgboost": ".json"}
+
+
+def recognise(model: object) -> tuple[str, Model] | None:
     """Return the booster's name and the wrapped model, if this is a trained model of one."""
-    for name, kind in MODELS.items():
-        if (wrapped := kind.recognise(model)) is not None:
+    for name in MODELS:
+        # A library that is not loaded has made no object.
+        if name in sys.modules and (wrapped := MODELS[name].recognise(model)) is not None:
             return name, wrapped
     return None

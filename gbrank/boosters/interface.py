@@ -43,7 +43,6 @@ class Model(Protocol):
     """Trees, ready to predict."""
 
     native: Any
-    suffix: str
 
     @classmethod
     def load(cls, content: bytes) -> "Model":

@@ -2,10 +2,10 @@ r"""Train every ranker on every fold of every data set, and compare them on the 
 
 It prints means and differences from the baseline (the first ranker), with 95% bootstrap intervals
 over queries, the standard deviation over seeds, p-values of the paired randomisation test and t
-test, corrected by Holm, and the CPU seconds of a fit. Rankers train until validation queries show
-no gain by the first measure. Several data sets are also pooled, each with the same weight. ECE is
-the expected calibration error of the probabilities that a ranker's scores stand for, 0 being the
-best.
+test, corrected by Holm (which intervals are not), and the CPU seconds of a fit. Rankers train until
+validation queries show no gain by the first measure. Several data sets are also pooled, each with
+the same weight. ECE is the expected calibration error of the probabilities that a ranker's scores
+stand for, 0 being the best.
 
 A ranker is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or XGBoost's own
 ("lightgbm:lambdarank", "lightgbm:lambdarank:lambdarank_truncation_level=10000", which takes all
@@ -37,7 +37,6 @@ from typing import Any
 
 import joblib
 import narwhals as nw
-from matplotlib.backend_bases import FigureCanvasBase
 
 from gbrank.commands.data_files import (
     add_categorical,
@@ -50,10 +49,16 @@ from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, check_folder
 from gbrank.common.files import replace_file
 from gbrank.datasets import make_cubic
-from gbrank.evaluation import BestRate, Dataset, compare_rankers, ranker_from_name, read_folds
+from gbrank.evaluation import (
+    BestRate,
+    Comparison,
+    Dataset,
+    compare_rankers,
+    ranker_from_name,
+    read_folds,
+)
 from gbrank.evaluation.cross_validation import refuse_twice
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
-from gbrank.plots import comparison_grid, quality_by_seconds
 
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
 
@@ -129,10 +134,20 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json is not None:
         text = json.dumps(comparison.to_json(), indent=1, allow_nan=False)
         replace_file(Path(arguments.json), text.encode())
-    pictures = (arguments.picture, comparison_grid), (arguments.seconds_picture, quality_by_seconds)
-    for path, draw in pictures:
-        if path is not None:
-            draw(comparison).savefig(path, dpi=150)
+    _draw(arguments, comparison)
+
+
+def _draw(arguments: argparse.Namespace, comparison: Comparison) -> None:
+    if arguments.picture is None and arguments.seconds_picture is None:
+        return
+    # Matplotlib takes a good part of a second to import.
+    from gbrank.commands.pictures import write_picture
+    from gbrank.plots import comparison_grid, quality_by_seconds
+
+    if arguments.picture is not None:
+        write_picture(comparison_grid(comparison), arguments.picture)
+    if arguments.seconds_picture is not None:
+        write_picture(quality_by_seconds(comparison), arguments.seconds_picture)
 
 
 def _read(arguments: argparse.Namespace, path: str) -> Dataset:
@@ -147,11 +162,11 @@ def _read(arguments: argparse.Namespace, path: str) -> Dataset:
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
-    kinds = FigureCanvasBase.get_supported_filetypes()
-    for name in ("json", "picture", "seconds_picture"):
-        path, option = getattr(arguments, name), f"--{name.replace('_', '-')}"
+    if arguments.json is not None:
+        check_folder(arguments.json, "--json")
+    pictures = {"--picture": arguments.picture, "--seconds-picture": arguments.seconds_picture}
+    for option, path in pictures.items():
         if path is not None:
-            check_folder(path, option)
-            if name != "json" and Path(path).suffix[1:].lower() not in kinds:
-                endings = ", ".join(sorted(kinds))
-                raise ValueError(f"{option} must end in one of {endings}, got {path}.")
+            from gbrank.commands.pictures import check_picture
+
+            check_picture(path, option)

@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,10 +16,10 @@ from gbrank.commands.table_files import is_table, read_table, read_tables
 from gbrank.common.checks import quoted
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.schema import Schema
-from gbrank.datasets import read_letor
+from gbrank.datasets.letor_reader import parse_letor
 from gbrank.datasets.parquet import ParquetFolder, scan_and_mask
 from gbrank.datasets.stacking import stack_files
-from gbrank.datasets.text_files import read_bytes
+from gbrank.datasets.text_files import read_bytes, text_of
 
 SCORE = "score"  # the column of scores in tables
 
@@ -124,11 +123,7 @@ def read_documents(
             qid = nw.from_native(table)[name].to_numpy() if name in table.column_names else None
             yield Unlabelled(table.drop(list(others)), qid, others, ())
         return
-    width, sparse = schema.n_features, arguments.sparse
-    X, _, qid, comments = stack_files(
-        paths, [read_letor(path, sparse=sparse, n_features=width, comments=True) for path in paths]
-    )
-    yield Unlabelled(X, qid, {"qid": qid}, comments)
+    yield _unlabelled_letor(arguments, paths, schema.n_features)
 
 
 def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:
@@ -142,7 +137,7 @@ def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float6
             )
         values = table[SCORE].to_pylist()
     else:
-        content = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        content = text_of(path, sys.stdin.buffer.read()) if path == "-" else read_bytes(path)
         values, first = [line.strip() for line in content.splitlines()], 1
     numbers = [_number(path, line, value) for line, value in enumerate(values, first)]
     if len(numbers) != length:
@@ -151,22 +146,29 @@ def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float6
 
 
 def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
-    sparse = getattr(arguments, "sparse", False)
-    X, y, qid = read_letor(path, sparse=sparse, n_features=n_features)
+    letor = parse_letor(path, n_features)
     refuse = arguments.unjudged == "refuse"
-    wrong = (y < 0) & (refuse | (y != -1))
+    wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
     if wrong.any():
-        lines = enumerate(read_bytes(path).decode().split("\n"), 1)
-        documents = (item for item in lines if item[1].partition("#")[0].strip())
-        line, text = next(islice(documents, int(np.argmax(wrong)), None))
-        column, label = len(text) - len(text.lstrip()) + 1, text.split()[0]
+        place, label = letor.label_in_file(int(np.argmax(wrong)))
         hint = " (--unjudged says what to do with -1)" if refuse else ""
-        raise ValueError(
-            f"{path}, line {line}, column {column}: expected a label of at least 0, got "
-            f"{label}{hint}"
-        )
-    y, kept = judged(y, arguments.unjudged)
+        raise ValueError(f"{place}: expected a label of at least 0, got {label}{hint}")
+    X, qid = letor.features(getattr(arguments, "sparse", False)), letor.queries()
+    y, kept = judged(letor.labels, arguments.unjudged)
     return Labelled(X if kept.all() else X[kept], y, qid[kept], kept)
+
+
+def _unlabelled_letor(
+    arguments: argparse.Namespace, paths: Sequence[str], n_features: int
+) -> Unlabelled:
+    named = arguments.format == "trec"  # comments play no other part, and may hold any bytes
+    parts = []
+    for path in paths:
+        letor = parse_letor(path, n_features)
+        columns = letor.features(arguments.sparse), letor.labels, letor.queries()
+        parts.append((*columns, letor.comments() if named else ()))
+    X, _, qid, comments = stack_files(paths, parts)
+    return Unlabelled(X, qid, {"qid": qid}, comments)
 
 
 def _are_tables(arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None) -> bool:

@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.figure import Figure
 
-from gbrank.commands.shared import add, check_folder
+from gbrank.commands.pictures import check_picture, write_picture
+from gbrank.commands.shared import add
 from gbrank.common.checks import check_number
 from gbrank.data.splitting import query_train_test_split
 from gbrank.datasets import make_cubic
@@ -68,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Train three rankers, print a table of measures and draw them against seconds."""
     check_number(arguments.queries, "--queries", 3, integer=True)
-    check_folder(arguments.output, "--output")
+    check_picture(arguments.output, "--output")
     X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
     n_train = arguments.queries * 2 // 3
     X, X_test, y, y_test, qid, qid_test = query_train_test_split(
@@ -94,7 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
         f"\nMeans over the test queries; for AP and RR, labels from {RELEVANT} on are "
         f"relevant:\n\n{_table(fits, X_test, y_test, qid_test)}\n"
     )
-    _draw(fits).savefig(arguments.output, dpi=150)
+    write_picture(_draw(fits), arguments.output)
     print(f"NDCG@10 against seconds: {arguments.output}")
 
 

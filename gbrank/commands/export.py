@@ -10,9 +10,9 @@ For example:
 """
 
 import argparse
-from pathlib import Path
 
 from gbrank.commands.shared import add
+from gbrank.datasets.text_files import read_lines
 from gbrank.export import FORMATS, export_model
 from gbrank.ranker import GBRanker
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the model."""
     names = None
     if arguments.features is not None:
-        names = Path(arguments.features).read_text(encoding="utf-8").splitlines()
+        names = read_lines(arguments.features)
     export_model(
         GBRanker.load(arguments.model),
         arguments.output,

@@ -27,9 +27,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from functools import partial
-from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -39,6 +37,7 @@ from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_docume
 from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
+from gbrank.common.files import replaced
 from gbrank.datasets.text_files import check_names
 from gbrank.datasets.trec import run_lines
 from gbrank.ranker import GBRanker, load_ranker
@@ -88,9 +87,11 @@ def run(arguments: argparse.Namespace) -> None:
         lines = _run_lines(arguments, batches, predict)
     else:
         lines = (repr(score) for batch in batches for score in predict(batch.X).tolist())
-    first = next(lines)  # a file that cannot be read leaves the output alone
-    with nullcontext(sys.stdout) if path == "-" else open(path, "w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in chain([first], lines))
+    if path == "-":
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    with replaced(path) as file:
+        file.writelines(f"{line}\n".encode() for line in lines)
 
 
 def _scored_tables(

@@ -1,13 +1,19 @@
 """Tables in files, Parquet or CSV, by way of pyarrow."""
 
+import csv
+import io
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from gbrank.common.checks import quoted
 from gbrank.common.extras import needed
+from gbrank.common.files import refuse_stream
+from gbrank.datasets.parquet import with_numbers
 from gbrank.datasets.stacking import refuse_shared_queries
-from gbrank.datasets.text_files import StrPath, read_bytes
+from gbrank.datasets.text_files import StrPath, read_bytes, refuse_nul, written
 
 _LARGEST_BLOCK = 2**31 - 1
 
@@ -22,11 +28,7 @@ def read_table(path: StrPath, is_text: Callable[[str], bool] = lambda _: False) 
     arrow = needed("pyarrow", "tables")
     separator = _separator(path)
     try:
-        if separator is None:
-            with open(path, "rb") as file:
-                table = needed("pyarrow.parquet", "tables").read_table(file)
-        else:
-            table = _read_csv(arrow, read_bytes(path), separator, is_text)
+        table = _read_parquet(path) if separator is None else _read_csv(path, separator, is_text)
     except arrow.ArrowException as error:
         kind = "Parquet" if separator is None else "CSV"
         reason = " ".join(str(error).split())
@@ -39,18 +41,66 @@ def read_table(path: StrPath, is_text: Callable[[str], bool] = lambda _: False) 
     return table
 
 
-def _read_csv(arrow: Any, data: bytes, separator: str, is_text: Callable[[str], bool]) -> Any:
-    csv = needed("pyarrow.csv", "tables")
-    parsing = csv.ParseOptions(delimiter=separator)
-    with csv.open_csv(arrow.BufferReader(data), parse_options=parsing) as reader:
-        text = [name for name in reader.schema.names if is_text(name)]
-    return csv.read_csv(
+def _read_parquet(path: StrPath) -> Any:
+    refuse_stream(path)
+    os.stat(path)  # whose error names the file
+    # By its path: threads of pyarrow that let go of a file of Python's while Python ends abort it.
+    with needed("pyarrow.parquet", "tables").ParquetFile(os.fspath(path)) as file:
+        return file.read()
+
+
+def _read_csv(path: StrPath, separator: str, is_text: Callable[[str], bool]) -> Any:
+    arrow, arrow_csv = needed("pyarrow", "tables"), needed("pyarrow.csv", "tables")
+    data = read_bytes(path)
+    refuse_nul(path, data)
+    names = _header(path, data, separator)
+    return arrow_csv.read_csv(
         arrow.BufferReader(data),
         # One block: all rows decide a column's type.
-        csv.ReadOptions(block_size=min(len(data) + 1, _LARGEST_BLOCK)),
-        parsing,
-        csv.ConvertOptions(column_types=dict.fromkeys(text, arrow.string())),
+        arrow_csv.ReadOptions(block_size=min(len(data) + 1, _LARGEST_BLOCK)),
+        arrow_csv.ParseOptions(delimiter=separator),
+        arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(filter(is_text, names), arrow.string())
+        ),
     )
+
+
+def _header(path: StrPath, data: bytes, separator: str) -> list[str]:
+    """Return the names of the columns, after a check of all quotes."""
+    values = list(_several_lines(path, data, separator))
+    text = io.TextIOWrapper(io.BytesIO(data), "utf-8", "surrogateescape", newline="")
+    try:
+        names = next(filter(None, csv.reader(text, delimiter=separator)), [])
+        "".join(names).encode()
+    except (csv.Error, UnicodeEncodeError):
+        raise ValueError(f"{path}: expected names of columns in UTF-8, got {names}") from None
+    for line, value in values:
+        if all(part.count(separator.encode()) == len(names) - 1 for part in value):
+            raise ValueError(
+                f"{path}, line {line}: expected a value in quotes, got one of {len(value)} lines, "
+                "each of which is a row by itself: a quote is missing or too many."
+            )
+    return names
+
+
+def _several_lines(path: StrPath, data: bytes, separator: str) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the line and the lines of each value in quotes that has several."""
+    # Quotes elsewhere than around a value are part of it.
+    ends = rf"{separator}\r\n"
+    quoted_value = rf'(?<![^{ends}])"(?P<value>[^"]*(?:""[^"]*)*)(?P<closed>"(?![^{ends}]))?'
+    for match in re.finditer(quoted_value.encode(), data):
+        several = re.search(rb"[\r\n]", match["value"])
+        if match["closed"] is not None and not several:
+            continue
+        line = data.count(b"\n", 0, match.start()) + 1
+        if match["closed"] is None:
+            got = data[match.start() :][:60].splitlines()[0].decode(errors="replace")
+            raise ValueError(
+                f"{path}, line {line}: expected quotes around a whole value, got {quoted(got)}"
+            )
+        start = data.rfind(b"\n", 0, match.start()) + 1
+        end = data.find(b"\n", match.end())
+        yield line, data[start : None if end < 0 else end].splitlines()
 
 
 def read_tables(paths: Sequence[StrPath], qid: str, is_text: Callable[[str], bool]) -> Any:
@@ -61,12 +111,27 @@ def read_tables(paths: Sequence[StrPath], qid: str, is_text: Callable[[str], boo
         odd = sorted(set(table.column_names) ^ set(tables[0].column_names))
         if odd:
             raise ValueError(f"{path} must have the columns of {paths[0]}; they differ in {odd}.")
-    if len(paths) > 1 and qid in tables[0].column_names:
-        refuse_shared_queries(paths, [table[qid].drop_null().to_numpy() for table in tables])
+    if qid in tables[0].column_names:
+        for path, table in zip(paths, tables, strict=True):
+            _refuse_no_query(path, qid, table[qid])
+        if len(paths) > 1:
+            refuse_shared_queries(paths, [table[qid].to_numpy() for table in tables])
     try:
-        return arrow.concat_tables(tables, promote_options="permissive")
+        table = arrow.concat_tables(tables, promote_options="permissive")
     except arrow.ArrowException as error:
         raise ValueError(f"{', '.join(map(str, paths))} do not fit together: {error}") from None
+    return table.cast(with_numbers(table.schema))
+
+
+def _refuse_no_query(path: StrPath, qid: str, column: Any) -> None:
+    """Refuse rows without a query; in CSV their text is empty."""
+    arrow, compute = needed("pyarrow", "tables"), needed("pyarrow.compute", "tables")
+    missing = column.is_null()
+    if column.type in (arrow.string(), arrow.large_string()):
+        missing = compute.equal(compute.utf8_trim_whitespace(column.fill_null("")), "")
+    row = compute.index(missing, True).as_py()
+    if row >= 0:
+        raise ValueError(f"{path}: expected a query in column {qid!r}, got none in row {row}")
 
 
 def write_tables(path: StrPath, tables: Iterable[Mapping[str, Any]]) -> None:
@@ -75,13 +140,13 @@ def write_tables(path: StrPath, tables: Iterable[Mapping[str, Any]]) -> None:
     arrow_tables = (arrow.table(dict(columns)) for columns in tables)
     first = next(arrow_tables)
     separator = _separator(path)
-    with arrow.output_stream(os.fspath(path), compression="detect") as file:
+    with written(path) as file:
         if separator is None:
             writer = needed("pyarrow.parquet", "tables").ParquetWriter(file, first.schema)
         else:
-            csv = needed("pyarrow.csv", "tables")
-            options = csv.WriteOptions(delimiter=separator)
-            writer = csv.CSVWriter(file, first.schema, write_options=options)
+            csv_writer = needed("pyarrow.csv", "tables")
+            options = csv_writer.WriteOptions(delimiter=separator)
+            writer = csv_writer.CSVWriter(file, first.schema, write_options=options)
         with writer:
             for table in chain([first], arrow_tables):
                 writer.write_table(table)

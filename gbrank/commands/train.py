@@ -132,8 +132,8 @@ def _check_target(folder: Path) -> None:
     others = {name for name in names if not is_of_model(name)}
     if others or (names and DESCRIPTION not in names):
         raise ValueError(
-            f"--model must be a new folder, or one with nothing but a model: {folder} holds "
-            f"{min(others or names)!r}."
+            "--model must be a new folder, or one that holds a model and nothing else, got "
+            f"{folder} with {min(others or names)!r}."
         )
 
 

@@ -3,10 +3,12 @@
 import os
 import re
 import secrets
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 _descriptors: set[int] = set()  # of the folders that this process has locked
 _of_fits: set[tuple[int, int]] = set()  # which of them stay locked for as long as a fit takes
@@ -22,24 +24,61 @@ if sys.platform != "win32":
 
     os.register_at_fork(after_in_child=_leave_to_parent)
 
+# Names of open files of this process: what they are redirected to is written to, not replaced.
+_DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a temporary file, then rename it: readers never see half of a file."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    file = open(temporary, "xb")  # noqa: SIM115 (another's file of this name is left alone)
+
+@contextmanager
+def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that takes the place of `path` when the block ends, unless by an exception.
+
+    Until then it is beside it, under another name: readers never see half of a file, and a disk
+    that is full spoils nothing. Pipes and devices are written to at once.
+    """
+    if is_stream(path):
+        with open(path, "wb") as stream:
+            yield stream
+        return
+    target = Path(path).resolve()  # a link stays one
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        file = open(temporary, "xb")  # noqa: SIM115 (another's file of this name is left alone)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
     try:
         with file:
-            file.write(content)
+            if target.exists():  # who may read it stays as it is
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+            yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, as `replaced` does."""
+    with replaced(path) as file:
+        file.write(content)
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path names anything but a file: a pipe, a device, a folder."""
+    named = Path(path)
+    is_file = named.is_file() and not _DESCRIPTOR.fullmatch(os.path.abspath(path))
+    return named.exists() and not is_file
+
+
+def refuse_stream(path: str | os.PathLike[str]) -> None:
+    """Refuse what is no file where one is needed: to read a pipe may never end."""
+    if is_stream(path):
+        raise ValueError(f"{os.fspath(path)}: expected a file, got a folder, a pipe or a device")
+
+
 def is_leftover(name: str, of: str = r".+") -> bool:
-    """Say whether a name is that of a temporary file of `replace_file`."""
+    """Say whether a name is that of a temporary file of `replaced`."""
     return re.fullmatch(rf"\.{of}\.[0-9a-f]{{16}}\.tmp", name) is not None
 
 

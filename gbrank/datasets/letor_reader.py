@@ -64,8 +64,9 @@ def read_letor(
     Parameters
     ----------
     path : str or path-like
-        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name).
-        One that unpacks to more than 1 GiB and more than 100 times its size is refused.
+        A text file in UTF-8, plain or compressed with gzip (told by its content, not its name);
+        comments that are not returned may hold any bytes. One that unpacks to more than 1 GiB and
+        more than 100 times its size is refused.
     sparse : bool, default False
         Return X sparse, with exactly the entries of the file, zeros too. XGBoost takes those that
         are not stored for missing values, LightGBM and scikit-learn for zeros.
@@ -113,22 +114,19 @@ def read_letor(
     >>> y, qid, comments
     (array([2., 0.]), array([10, 10]), ['the best', ''])
     """
+    letor = parse_letor(path, n_features)
+    documents = (letor.features(sparse), letor.labels, letor.queries())
+    return (*documents, letor.comments()) if comments else documents
+
+
+def parse_letor(path: StrPath, n_features: int | None) -> Letor:
+    """Read a file; what is wrong with it is an error here, or where its parts are asked for."""
     limit = _MAX_FEATURES
     if n_features is not None:
         limit = check_number(n_features, "n_features", 1, _MAX_FEATURES, integer=True)
-    source = _Source(path, read_bytes(path))
-    table = _parse_source(source, limit)
-    width = int(table.counts[WIDEST]) if n_features is None else limit
-    if sparse:
-        # LightGBM converts anything but a csr_matrix, with a warning.
-        entries = (table.values, table.columns, table.offsets)
-        X: Features = sp.csr_matrix(entries, shape=(len(table.labels), width))
-    else:
-        _check_dense_size(source, table, width, n_features)
-        X = np.zeros((len(table.labels), width))
-        scatter(table.offsets, table.columns, table.values, X)
-    documents = (X, table.labels, _query_ids(source, table))
-    return (*documents, _comments(source, table)) if comments else documents
+    data = read_bytes(path)
+    source = _Source(path, data if data.endswith(b"\n") else data + b"\n")
+    return Letor(source, _parse_source(source, limit), n_features)
 
 
 @dataclass(frozen=True)
@@ -138,22 +136,71 @@ class _Source:
     path: StrPath
     data: bytes
 
-    def fault(self, at: int, expected: str, end: int | None = None) -> ValueError:
-        """Build the error for the token at byte `at`, which ends at `end` or where a token does."""
+    def place(self, at: int) -> str:
+        """Return the file, line and column of byte `at`."""
         line = self.data.count(b"\n", 0, at) + 1
         before = self.data[self.data.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")
-        end = token_end(np.frombuffer(self.data, np.uint8), at) if end is None else end
-        token = self.data[at:end].decode(errors="replace")
-        return ValueError(
-            f"{os.fspath(self.path)}, line {line}, column {len(before) + 1}: "
-            f"expected {expected}, got {quoted(token)}"
-        )
+        return f"{os.fspath(self.path)}, line {line}, column {len(before) + 1}"
+
+    def token(self, at: int) -> str:
+        """Return the token at byte `at`."""
+        end = token_end(np.frombuffer(self.data, np.uint8), at)
+        return self.data[at:end].decode(errors="replace")
+
+    def fault(self, at: int, expected: str, end: int | None = None) -> ValueError:
+        """Build the error for the token at byte `at`, which ends at `end` or where a token does."""
+        got = self.token(at) if end is None else self.data[at:end].decode(errors="replace")
+        return ValueError(f"{self.place(at)}: expected {expected}, got {quoted(got)}")
 
     def text(self, start: int, end: int) -> str:
         try:
             return self.data[start:end].decode()
         except UnicodeDecodeError:
             raise self.fault(start, "text in UTF-8", end) from None
+
+
+@dataclass(frozen=True)
+class Letor:
+    """What a file holds."""
+
+    source: _Source
+    table: Table
+    n_features: int | None  # None: as many as the largest index
+
+    @property
+    def labels(self) -> Vector:
+        """The label of each document."""
+        return self.table.labels
+
+    def features(self, sparse: bool) -> Features:
+        """Return X."""
+        table = self.table
+        width = int(table.counts[WIDEST]) if self.n_features is None else self.n_features
+        if sparse:
+            # LightGBM converts anything but a csr_matrix, with a warning.
+            entries = (table.values, table.columns, table.offsets)
+            return sp.csr_matrix(entries, shape=(len(table.labels), width))
+        _check_dense_size(self.source, table, width, self.n_features)
+        X = np.zeros((len(table.labels), width))
+        scatter(table.offsets, table.columns, table.values, X)
+        return X
+
+    def queries(self) -> Ids:
+        """Return the query of each document."""
+        return _query_ids(self.source, self.table)
+
+    def comments(self) -> list[str]:
+        """Return what follows the first # of each document's line."""
+        text, data = self.source.text, self.source.data
+        spans = ((at, data.index(b"\n", at)) for at in self.table.features_end.tolist())
+        return [text(min(at + 1, end), end).strip() for at, end in spans]
+
+    def label_in_file(self, document: int) -> tuple[str, str]:
+        """Return where the label of a document is, and how it is written there."""
+        data, end = self.source.data, int(self.table.features_end[document])
+        start = data.rfind(b"\n", 0, end) + 1
+        at = end - len(data[start:end].lstrip())
+        return self.source.place(at), self.source.token(at)
 
 
 def _parse_source(source: _Source, limit: int) -> Table:
@@ -235,8 +282,3 @@ def _query_ids(source: _Source, table: Table) -> Ids:
 
 def _is_int64(name: str) -> bool:
     return bool(_INTEGER.fullmatch(name)) and -(2**63) <= int(name) < 2**63
-
-
-def _comments(source: _Source, table: Table) -> list[str]:
-    spans = ((at, source.data.index(b"\n", at)) for at in table.features_end.tolist())
-    return [source.text(min(at + 1, end), end).strip() for at, end in spans]

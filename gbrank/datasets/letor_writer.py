@@ -13,7 +13,7 @@ from scipy import sparse as sp
 from gbrank.common.checks import check_finite, check_vector
 from gbrank.data.schema import Features
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
-from gbrank.datasets.text_files import StrPath, check_names, write_lines
+from gbrank.datasets.text_files import StrPath, check_names, written
 
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
 
@@ -68,7 +68,8 @@ def write_letor(
     labels = check_finite(check_vector(y, "y", length), "y")
     names = check_names(qid, "qid", length, unwanted="#")
     remarks = [""] * length if comments is None else _check_comments(comments, length)
-    write_lines(path, map(_line, labels.tolist(), names, _entries(X), remarks))
+    with written(path) as file:
+        file.writelines(map(_line, labels.tolist(), names, _entries(X), remarks))
 
 
 def _check_features(X: Features) -> Features:

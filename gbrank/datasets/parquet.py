@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.extras import needed
+from gbrank.common.files import refuse_stream
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.frames import (
     Unjudged,
@@ -23,7 +24,6 @@ from gbrank.data.frames import (
 from gbrank.datasets.text_files import StrPath
 
 BATCH_ROWS = 2**16
-EMPTY = "null"  # the type of a column without a value
 
 
 def scan_parquet(
@@ -62,7 +62,7 @@ def scan_parquet(
     ------
     ValueError
         If a file is damaged or its columns differ from the first file's, or a column is missing
-        or does not hold numbers.
+        or does not hold numbers; while features are read, if a file has changed since.
     ImportError
         If pyarrow is missing.
 
@@ -116,51 +116,92 @@ class ParquetFolder:
         )
         if not self.paths:
             raise ValueError(f"{folder}: expected files whose names end in .parquet, got none")
+        for path in self.paths:
+            refuse_stream(path)
+        self._states = {path: _state(path) for path in self.paths}
         self.n_rows = 0
-        self.types: dict[str, str] = {}
         self.index: set[str] = set()
+        schemas = []
         for path in self.paths:
             with self._opened(path) as file:
                 schema = file.schema_arrow
-                types = {
-                    field.name: str(field.type)
-                    for field in schema
-                    if not is_stored_index(field.name)
-                }
-                self.types = self.types or types
                 self.index |= pandas_index(schema)
-                names = types.keys() | self.types.keys()
-                odd = sorted(n for n in names if not _fit(types.get(n), self.types.get(n)))
-                if odd:
-                    raise ValueError(
-                        f"{path}: expected the columns of {self.paths[0].name}, got others, or of "
-                        f"another type: {odd}"
-                    )
-                self.types |= {name: own for name, own in types.items() if own != EMPTY}
-                if len(schema) != len(set(schema.names)):
-                    raise ValueError(f"{path}: expected different names of columns, got two alike")
+                schemas.append([field for field in schema if not is_stored_index(field.name)])
                 self.n_rows += file.metadata.num_rows
+        self._schema = self._common(schemas)
+        self.types = {field.name: str(field.type) for field in self._schema}
         if not self.n_rows:
             raise ValueError(f"{folder}: expected at least one row, got none")
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[Any]:
         """Yield tables of up to `BATCH_ROWS` rows, with the named columns or all."""
+        columns = self._schema.names if names is None else names
+        schema = self.arrow.schema([self._schema.field(name) for name in columns])
         for path in self.paths:
             with self._opened(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=names):
-                    table = self.arrow.Table.from_batches([batch])
-                    yield table.select(names or list(self.types))
+                    table = self.arrow.Table.from_batches([batch]).select(columns)
+                    yield table if table.schema.equals(schema) else table.cast(schema)
+
+    def _common(self, schemas: Sequence[list[Any]]) -> Any:
+        """Return the columns of all files; a column without any value is of every type."""
+        first, null = schemas[0], self.arrow.null()
+        for path, schema in zip(self.paths, schemas, strict=True):
+            types, expected = ({field.name: field.type for field in one} for one in (schema, first))
+            if len(types) < len(schema):
+                raise ValueError(f"{path}: expected different names of columns, got two alike")
+            odd = types.keys() ^ expected.keys()
+            odd |= {
+                name
+                for name in types.keys() & expected.keys()
+                if types[name] != expected[name] and null not in (types[name], expected[name])
+            }
+            if odd:
+                raise ValueError(
+                    f"{path}: expected the columns of {self.paths[0].name}, got others, or of "
+                    f"another type: {sorted(odd)}"
+                )
+            first = [
+                field if field.type != null else field.with_type(types[field.name])
+                for field in first
+            ]
+        return with_numbers(self.arrow.schema(first))
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[Any]:
+        """Open a file, which must be as it was at first: its labels are read only once."""
         try:
             with self._parquet.ParquetFile(path) as file:
+                self._refuse_changed(path)
                 yield file
+            self._refuse_changed(path)
         except (self.arrow.ArrowException, OSError) as error:
+            self._refuse_changed(path)
             reason = " ".join(str(error).split())
             raise ValueError(f"{path}: expected a table in Parquet format, got {reason}") from None
 
+    def _refuse_changed(self, path: Path) -> None:
+        if _state(path) != self._states[path]:
+            raise ValueError(
+                f"{path}: expected the file as it was when its folder was scanned, got one that "
+                "has changed since: scan the folder again, and let the files be until all is read"
+            )
 
-def _fit(one: str | None, other: str | None) -> bool:
-    """Say whether columns of these types can be one; None where there is no column."""
-    return one == other or (None not in (one, other) and EMPTY in (one, other))
+
+def with_numbers(schema: Any) -> Any:
+    """Return the columns of a table, in which those without any value hold numbers."""
+    arrow = needed("pyarrow", "tables")
+    fields = (
+        field.with_type(arrow.float64()) if field.type == arrow.null() else field
+        for field in schema
+    )
+    return arrow.schema(fields, schema.metadata)
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells whether a file was written again; None if it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,28 +1,70 @@
 """Text files, compressed or not, and the names of queries and documents in them."""
 
+import codecs
 import gzip
 import io
 import os
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.checks import quoted
+from gbrank.common.files import replaced
+
 StrPath: TypeAlias = str | os.PathLike[str]
 
 UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # numbers as text shrink to a tenth or so
+_OTHER_MARKS = {  # the longer ones first: they begin like the others
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 
 
 def read_bytes(path: StrPath) -> bytes:
-    """Return the content of a file, unpacked if it is of gzip, ending in a newline."""
-    data = Path(path).read_bytes()
+    """Return the content of a text file: unpacked, in UTF-8 without a byte order mark."""
+    return text_of(path, Path(path).read_bytes())
+
+
+def text_of(path: StrPath, data: bytes) -> bytes:
+    """Return the text of a file of this content, as `read_bytes` does."""
     if data.startswith(b"\x1f\x8b"):
         data = _unpacked(path, data)
-    return data if data.endswith(b"\n") else data + b"\n"
+    for mark, encoding in _OTHER_MARKS.items():
+        if data.startswith(mark):
+            raise ValueError(f"{path}: expected text in UTF-8, got {encoding}")
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def read_lines(path: StrPath) -> list[str]:
+    """Return the lines of a text file."""
+    data = read_bytes(path)
+    refuse_nul(path, data)
+    try:
+        return data.decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise _misplaced(path, data, error.start, "text in UTF-8") from None
+
+
+def refuse_nul(path: StrPath, data: bytes) -> None:
+    """Refuse NUL bytes, which text in UTF-16 has, too."""
+    if (at := data.find(b"\0")) >= 0:
+        raise _misplaced(path, data, at, "text without NUL bytes")
+
+
+def _misplaced(path: StrPath, data: bytes, at: int, expected: str) -> ValueError:
+    """Build the error for what stands at byte `at`."""
+    line = data.count(b"\n", 0, at) + 1
+    shown = data[data.rfind(b"\n", 0, at) + 1 :][:200].partition(b"\n")[0]
+    got = quoted(shown.decode(errors="replace"))
+    return ValueError(f"{path}, line {line}: expected {expected}, got {got}")
 
 
 def _unpacked(path: StrPath, packed: bytes) -> bytes:
@@ -39,15 +81,16 @@ def _unpacked(path: StrPath, packed: bytes) -> bytes:
     return data
 
 
-def write_lines(path: StrPath, lines: Iterator[bytes]) -> None:
-    """Write a file, compressed with gzip if its name ends in ``.gz``."""
-    with open(path, "wb") as file:
-        if os.fspath(path).endswith(".gz"):
+@contextmanager
+def written(path: StrPath) -> Iterator[BinaryIO | gzip.GzipFile]:
+    """Open a file to write, whole or not at all; with gzip if its name ends in ``.gz``."""
+    with replaced(path) as file:
+        if os.fspath(path).lower().endswith(".gz"):
             # Neither the name nor the time goes into the file.
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
-                packed.writelines(lines)
+                yield packed
         else:
-            file.writelines(lines)
+            yield file
 
 
 def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "") -> list[str]:

@@ -17,7 +17,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
 from gbrank.data.queries import Queries
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
-from gbrank.datasets.text_files import StrPath, check_names, read_bytes, write_lines
+from gbrank.datasets.text_files import StrPath, check_names, read_bytes, written
 
 Judged: TypeAlias = tuple[Vector, list[str], list[str]]
 
@@ -192,7 +192,9 @@ def write_run(
     q1 Q0 d3 1 2.5 gbrank
     q1 Q0 d1 2 0.5 gbrank
     """
-    write_lines(path, (f"{line}\n".encode() for line in run_lines(scores, qid, documents, name)))
+    lines = run_lines(scores, qid, documents, name)
+    with written(path) as file:
+        file.writelines(f"{line}\n".encode() for line in lines)
 
 
 def run_lines(
@@ -244,7 +246,8 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     wrong = (labels != np.floor(labels)) | (np.abs(labels) > EXACT_INTEGERS)
     refuse_where(wrong, labels, "y must hold integers up to 2**53")
     rows = zip(*_check_documents(qid, documents, len(labels)), labels.tolist(), strict=True)
-    write_lines(path, (f"{query} 0 {name} {int(label)}\n".encode() for query, name, label in rows))
+    with written(path) as file:
+        file.writelines(f"{query} 0 {name} {int(label)}\n".encode() for query, name, label in rows)
 
 
 def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[str]) -> Judged:

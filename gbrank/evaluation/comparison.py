@@ -9,7 +9,7 @@ from gbrank.common.checks import check_choice
 from gbrank.common.extras import needed
 from gbrank.evaluation.stored_outcomes import columns, rows
 from gbrank.evaluation.summary import Row, summarise
-from gbrank.evaluation.tables import as_html, as_markdown, as_text
+from gbrank.evaluation.tables import NOTE, as_html, as_markdown, as_text
 from gbrank.evaluation.trial import PARTS, Outcome
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Comparison:
         -------
         str
         """
-        return "\n\n".join(map(as_text, self.blocks(part)))
+        return "\n\n".join([*map(as_text, self.blocks(part)), *self._notes()])
 
     def to_markdown(self, part: str = "test") -> str:
         """Return the summary as Markdown.
@@ -96,10 +96,13 @@ class Comparison:
         -------
         str
         """
-        return "\n\n".join(map(as_markdown, self.blocks(part)))
+        return "\n\n".join([*map(as_markdown, self.blocks(part)), *self._notes()])
 
     def to_pandas(self, part: str = "test") -> "pd.DataFrame":
         """Return the summary as a data frame, whose columns are the fields of `Row`.
+
+        p-values are corrected for the number of rankers, as the column ``p_correction`` says;
+        intervals are not.
 
         Parameters
         ----------
@@ -119,7 +122,12 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the tables as notebooks show them."""
-        return "".join(map(as_html, self.blocks()))
+        notes = (f"<p>{note}</p>" for note in self._notes())
+        return "".join([*map(as_html, self.blocks()), *notes])
+
+    def _notes(self) -> list[str]:
+        """Return what the tables need to be said of them."""
+        return [NOTE] if any(len(rows) > 1 for rows in self.blocks()) else []
 
     def to_json(self) -> dict[str, Any]:
         """Return the summaries as JSON can hold them.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.common.arrays import Positions
+from gbrank.common.files import refuse_stream
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_letor
 from gbrank.datasets.stacking import stack_files
@@ -59,7 +60,7 @@ def read_folds(path: StrPath) -> Dataset:
     if files := _numbered(folder, r"S(\d+)\.txt(\.gz)?"):
         if len(files) < 3:
             raise ValueError(f"{folder} must hold at least 3 parts, got {len(files)}.")
-        parts = [read_letor(file) for file in files]
+        parts = [_read(file) for file in files]
         X, y, qid = stack_files(files, parts)
         folds = rotate(np.repeat(np.arange(len(parts)), [len(y) for _, y, _ in parts]))
     elif folders := [file for file in _numbered(folder, r"Fold(\d+)") if file.is_dir()]:
@@ -69,6 +70,11 @@ def read_folds(path: StrPath) -> Dataset:
             f"{folder} must hold S1.txt, S2.txt, ... or Fold1, Fold2, ...; it holds neither."
         )
     return Dataset(folder.resolve().name, X, y, qid, folds)
+
+
+def _read(file: Path, n_features: int | None = None) -> tuple[Any, Any, Any]:
+    refuse_stream(file)
+    return read_letor(file, n_features=n_features)
 
 
 def _numbered(folder: Path, pattern: str) -> list[Path]:
@@ -90,13 +96,13 @@ def _read_fold_folders(folders: list[Path]) -> tuple[Any, Any, Any, list[Fold]]:
     """Return features, labels, queries and folds; a query in several folds is kept once."""
     files = [_part(fold, name) for fold in folders for name in PARTS]
     # The first fold holds all documents, and so the last feature; the reader refuses a later one.
-    width = max(read_letor(file)[0].shape[1] for file in files[: len(PARTS)])
+    width = max(_read(file)[0].shape[1] for file in files[: len(PARTS)])
     parts: list[tuple[Any, Any, Any]] = []  # X, y and qid of each query
     rows_of_query: dict[tuple[str, bytes], Positions] = {}  # its row numbers in the joined data
     count = 0
     rows_of_file: list[Positions] = []  # likewise, of each file
     for file in files:
-        X, y, qid = read_letor(file, n_features=width)
+        X, y, qid = _read(file, width)
         queries = Queries.from_qid(qid)
         joined_rows = np.empty(len(y), dtype=np.int64)
         blocks = np.split(queries.order, queries.offsets[1:-1])

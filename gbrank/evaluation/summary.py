@@ -1,7 +1,7 @@
 """The rows of a comparison's summary: means, intervals and tests, computed from the outcomes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,13 @@ class Row:
     difference: float  # of the mean from the baseline's
     difference_low: float  # the ends of its 95% bootstrap interval over queries
     difference_high: float
-    p_randomisation: float  # of paired tests of the difference, corrected by Holm for the
-    p_t: float  # number of rankers that are compared with the baseline
+    p_randomisation: float  # of paired tests of the difference
+    p_t: float
     calibration_error: float  # mean over fits of the `expected_calibration_error`
     rounds: float  # mean number of rounds kept
     cpu_seconds: float  # mean CPU seconds of a fit
+    # Of both p-values, for the number of rankers compared with the baseline; intervals have none.
+    p_correction: str = field(default="Holm", init=False)
 
 
 def summarise(

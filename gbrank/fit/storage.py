@@ -13,15 +13,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gbrank.boosters import MODELS, Model
+from gbrank.boosters import MODELS, SUFFIXES, Model
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
 
 DESCRIPTION = "gbrank.json"
 FORMAT = 2
-BOOSTER_FILE = (
-    rf"model-[0-9a-f]{{16}}({'|'.join(re.escape(kind.suffix) for kind in MODELS.values())})"
-)
+BOOSTER_FILE = rf"model-[0-9a-f]{{16}}({'|'.join(map(re.escape, SUFFIXES.values()))})"
 # What a description must hold, and the type of each.
 KINDS = {"estimator": str, "params": dict, "schema": dict, "fitted": dict}
 BOOSTER_KINDS = {"booster": str, "model_file": str, "model_bytes": int, "model_sha256": str}
@@ -45,7 +43,7 @@ def describe_booster(kind: str, model: Model) -> Saved:
     """Return a booster's part of a description, and its file."""
     content = model.dump()
     digest = hashlib.sha256(content).hexdigest()
-    file = f"model-{digest[:16]}{model.suffix}"
+    file = f"model-{digest[:16]}{SUFFIXES[kind]}"
     part = {"booster": kind, "model_file": file, "model_bytes": len(content)}
     return Saved({**part, "model_sha256": digest}, {file: content})
 

@@ -1,7 +1,10 @@
 """The `gbrank` command, run in this process, against the Python API and trec_eval."""
 
+import gzip
 import io
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 import pytrec_eval
 import xgboost as xgb
 from command import SMALL, Output
+from matplotlib.figure import Figure
 
 import gbrank
 from gbrank import (
@@ -23,6 +27,7 @@ from gbrank import (
     write_qrels,
 )
 from gbrank.commands.cli import main
+from gbrank.commands.pictures import write_picture
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 STOPS = """
@@ -161,11 +166,26 @@ def test_ctrl_c_keeps_the_rounds(
     assert GBRanker.load(tmp_path / "m").best_iteration_ == 3
 
 
+@pytest.mark.parametrize("names", [["notes.txt"], ["model-0123456789abcdef.txt"]])
+def test_a_folder_of_something_else_is_no_target(
+    names: list[str], data: Path, tmp_path: Path, fault: Output
+) -> None:
+    """Nor is one with a model's file alone, which no description names."""
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    said = fault("train", data / "train.txt", "--model", tmp_path, *SMALL)
+    expected = "--model must be a new folder, or one that holds a model and nothing else, got "
+    assert f"{expected}{tmp_path} with {names[0]!r}." in said
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(
+        names, "mine"
+    )
+
+
 def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gbrank.commands.data_files.read_letor", interrupt)
+    monkeypatch.setattr("gbrank.commands.data_files.parse_letor", interrupt)
     assert main(["evaluate", "test.txt", "--scores", "scores.txt"]) == 130
 
 
@@ -431,6 +451,83 @@ def test_broken_plugin(tmp_path: Path, fault: Output) -> None:
         "list", "--plugin", tmp_path / "plugin.py"
     )
     assert "ModuleNotFoundError" in fault("list", "--plugin", "no_such_module")
+
+
+# --- Files -------------------------------------------------------------------------------------
+
+
+def test_comments_may_hold_any_bytes(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """Where they are not printed, and they hide no other fault; else their line is named."""
+    lines = (data / "test.txt").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"".join(lines).replace(b"docid", b"caf\xe9"))
+    assert output("predict", path, "--model", model) == output(
+        "predict", data / "test.txt", "--model", model
+    )
+    assert output("evaluate", path, "--model", model) == output(
+        "evaluate", data / "test.txt", "--model", model
+    )
+    said = fault("predict", path, "--model", model, "--format", "trec")
+    assert f"{path}, line 1, column " in said
+    assert "expected text in UTF-8" in said
+    path.write_bytes(b"# \xe9\n" + lines[0] + b"  -1.0 " + lines[1].partition(b" ")[2])
+    said = fault("evaluate", path, "--model", model)
+    assert f"{path}, line 3, column 3: expected a label of at least 0, got -1.0 (" in said
+
+
+def test_a_label_in_a_pipe(data: Path, model: str, tmp_path: Path, fault: Output) -> None:
+    """A pipe is read once."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    text = "-1 qid:1 1:1\n"
+    threading.Thread(target=pipe.write_text, args=(text,), daemon=True).start()
+    said = fault("evaluate", pipe, "--model", model)
+    assert f"{pipe}, line 1, column 1: expected a label of at least 0, got -1" in said
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name_or_number(
+    data: Path, model: str, tmp_path: Path, output: Output, fault: Output
+) -> None:
+    """Nor is another encoding read."""
+    names, scores, exported = (tmp_path / name for name in ("names.txt", "scores.txt", "m.json"))
+    export = ["export", "--model", model, "--format", "solr", "--features", names]
+    export += ["--output", exported]
+    text = "\n".join(f"name-{column}" for column in range(6))
+    names.write_text(text, encoding="utf-8-sig")
+    output(*export)
+    used = {feature["name"] for feature in json.loads(exported.read_text())["features"]}
+    assert used
+    assert used <= set(text.split())
+    predicted = output("predict", data / "test.txt", "--model", model)
+    expected = output("evaluate", data / "test.txt", "--model", model)
+    for content in (predicted.encode("utf-8-sig"), gzip.compress(predicted.encode())):
+        scores.write_bytes(content)
+        assert output("evaluate", data / "test.txt", "--scores", scores) == expected
+    names.write_text(text, encoding="utf-16")
+    assert f"{names}: expected text in UTF-8, got UTF-16" in fault(*export)
+    names.write_bytes(b"bm25\ncaf\xe9\n")
+    assert f"{names}, line 2: expected text in UTF-8" in fault(*export)
+
+
+def test_a_picture_that_fails_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A picture that is written has the format of its name."""
+    path = tmp_path / "picture.SVG"
+    write_picture(Figure(), str(path))
+    drawn = path.read_bytes()
+    assert b"<svg" in drawn
+
+    def fails(self: Figure, file: Any, **_: Any) -> None:
+        file.write(b"half")
+        raise OSError("no space")
+
+    monkeypatch.setattr(Figure, "savefig", fails)
+    with pytest.raises(OSError, match="no space"):
+        write_picture(Figure(), str(path))
+    assert [item.read_bytes() for item in tmp_path.iterdir()] == [drawn]
 
 
 # --- demo --------------------------------------------------------------------------------------

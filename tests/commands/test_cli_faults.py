@@ -38,6 +38,7 @@ from gbrank.commands.cli import COMMANDS, _parser, main
         ("evaluate one.txt --scores fine.txt --metric ap(threshold=9)", "undefined on every query"),
         ("demo --queries 2", "--queries must be an integer of at least 3, got 2"),
         ("demo --output none/demo.png", "--output must be in a folder that exists"),
+        ("demo --output demo.txt", "--output must end in one of"),
     ],
 )
 def test_faults(

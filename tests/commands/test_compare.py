@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 import gbrank.commands.compare
-from gbrank import compare_rankers, make_cubic, ranker_from_name, read_folds, write_letor
+from gbrank import (
+    BestRate,
+    Dataset,
+    compare_rankers,
+    make_cubic,
+    ranker_from_name,
+    read_folds,
+    write_letor,
+)
 from gbrank.commands.cli import main
 
 RANKERS = ["lambda:ndcg", "lightgbm:lambdarank"]
@@ -83,8 +91,10 @@ def test_several_data_sets(data: Path, output: Callable[..., str], tmp_path: Pat
     for file in data.iterdir():
         (tmp_path / "more" / file.name).write_bytes(file.read_bytes())
     table = output("--data", data, "--data", tmp_path / "more", "--rankers", *RANKERS, *SMALL)
-    titles = [block.split(",")[0] for block in table.split("\n\n")]
-    assert titles == ["cubic", "more", "pooled"]
+    *blocks, note = table.split("\n\n")
+    assert [block.split(",")[0] for block in blocks] == ["cubic", "more", "pooled"]
+    assert note.startswith("p is corrected for the number of rankers (Holm), which intervals are")
+    assert max(map(len, table.splitlines())) <= 100
 
 
 @pytest.mark.slow
@@ -159,3 +169,16 @@ def test_learning_rates_and_the_picture_of_seconds(
     )  # fmt: skip
     assert "CPU s" in table.split("\n")[1]
     assert picture.stat().st_size > 5000
+    budget: dict[str, Any] = {"n_estimators": 5, "min_child_samples": 3}
+    expected = compare_rankers(
+        {
+            name: BestRate(ranker_from_name(name, **budget), [0.05, 0.1])
+            for name in ("ranknet", "lightgbm:lambdarank")
+        },
+        [Dataset("cubic", *make_cubic(10, random_state=0))],
+        seeds=2,
+        n_jobs=1,
+        progress=False,
+    )
+    means = [float(line.split()[1]) for line in table.split("\n")[2:4]]
+    assert means == [round(row.mean, 4) for row in expected.summary()]

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, get_measure, load_ranker, make_cubic
 from gbrank.commands.cli import main
+from gbrank.commands.table_files import read_table
 
 COLUMNS = ["--label", "grade", "--qid", "query"]
 FIT = [*COLUMNS, "--drop", "url", "--categorical", "shop", *SMALL]
@@ -313,3 +316,151 @@ def test_folders_that_are_refused(parts: Path, folder: Path, tmp_path: Path, fau
         (["train", parts / "train", "--model", tmp_path / "n"], "'label'"),
     ):
         assert message in fault(*arguments)
+
+
+# --- Quotes, missing queries, columns without a value -----------------------------------------
+
+
+def rows(**changed: str) -> str:
+    """Return a CSV file of 200 rows, some of them changed."""
+    lines = [f"{row},{row % 3},{row // 10}" for row in range(200)]
+    for name, line in changed.items():
+        lines[int(name[3:])] = line
+    return "\n".join(["a,label,qid", *lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (rows(row50='50,2,"5'), r"line 52: expected quotes around a whole value, got '\"5'"),
+        (rows(row50='"50,2,5'), "line 52: expected quotes around a whole value"),
+        (rows(row199='199,1,"19'), "line 201: expected quotes around a whole value"),
+        (rows(row199='199,1,"19').rstrip(), "line 201: expected quotes around a whole value"),
+        (rows(row50='50,2,"5', row60='60,0,"6'), "line 52: expected quotes around a whole value"),
+        (rows(row50='50,2,"5', row60='60,0,6"'), "line 52: .* got one of 11 lines, each of which"),
+        (rows(row50='"50,2,5', row51='51",0,5'), "line 52: .* got one of 2 lines, each of which"),
+        (rows(row50='50,2,"5"5'), "line 52: expected quotes around a whole value"),
+        ('"' + rows(), "line 1: expected quotes around a whole value"),
+        (rows(row50='50,2,"5').replace(",", "\t"), "line 52: expected quotes around a whole val"),
+    ],
+    ids=range(10),
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_stray_quotes_swallow_no_rows(text: str, message: str, pack: Any, tmp_path: Path) -> None:
+    path = tmp_path / ("t.tsv" if "\t" in text else "t.csv")
+    path.write_bytes(pack(text.encode()))
+    with pytest.raises(ValueError, match=rf"t\.[ct]sv, {message}"):
+        read_table(path)
+
+
+def test_good_quotes(tmp_path: Path) -> None:
+    """Around separators, quotes and lines; quotes inside of a value are part of it."""
+    texts = ["a, b", 'say ""hi"", ""you""', "one\n\ntwo, three\r\n", "", 'a ""', "two\nlines"]
+    lines = [f'"{row}",0,"q{row}","{text}",5"' for row, text in enumerate(texts)]
+    path = tmp_path / "t.csv"
+    path.write_bytes("\n".join(['a,label,qid,"a ""title""",size', *lines]).encode())
+    table = read_table(path)
+    assert table["a"].to_pylist() == list(range(6))
+    assert table['a "title"'].to_pylist() == [text.replace('""', '"') for text in texts]
+    assert set(table["size"].to_pylist()) == {'5"'}
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize(("command", "blank"), [("train", None), ("evaluate", ""), ("train", " ")])
+def test_rows_without_a_query(
+    kind: str, command: str, blank: str | None, tmp_path: Path, fault: Output
+) -> None:
+    """Are no query: file, column and row are named."""
+    path, scores = tmp_path / f"t.{kind}", tmp_path / "s.txt"
+    frame = pd.DataFrame({"query": ["1", "1", blank, blank], "grade": [1, 0, 1, 0], "a": 1.0})
+    scores.write_text("1\n2\n3\n4\n")
+    if kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
+    options = ["--model", tmp_path / "m"] if command == "train" else ["--scores", scores]
+    said = fault(command, path, *COLUMNS, *options)
+    assert f"{path}: expected a query in column 'query', got none in row 2" in said
+
+
+def test_categories_that_look_like_numbers(
+    frame: pd.DataFrame, folder: Path, tmp_path: Path, output: Output
+) -> None:
+    """In a file without any other text: the model knows that they are text."""
+    test = frame[200:][frame["shop"][200:] == "7"]
+    path = tmp_path / "t.csv"
+    test.to_csv(path, index=False)
+    ranker = load_ranker(folder / "m")
+    scores = ranker.predict(test[["a", "b", "c", "d", "shop"]])
+    others = ranker.predict(test[["a", "b", "c", "d", "shop"]].assign(shop="x"))
+    assert not np.array_equal(scores, others)
+    said = output("predict", path, "--model", folder / "m")
+    assert_array_equal(list(map(float, said.split())), scores)
+    said = output("evaluate", path, *COLUMNS, "--model", folder / "m", "--json")
+    found = json.loads(said)["measures"]["ndcg@10"]["mean"]
+    assert_allclose(found, get_measure("ndcg@10")(test["grade"], scores, qid=test["query"]))
+
+
+def test_all_rows_decide_the_type_of_a_column(tmp_path: Path) -> None:
+    """The last of two megabytes too."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,2\n" * 500_000 + "0.5,x\n")
+    table = read_table(path)
+    assert table["a"][-1].as_py() == 0.5
+    assert table["b"].to_pylist()[-2:] == ["2", "x"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_feature_without_any_value(
+    kind: str, n: int, frame: pd.DataFrame, folder: Path, tmp_path: Path, output: Output
+) -> None:
+    """Its values are missing, in one file as in several."""
+    test = frame[200 : 200 + n].assign(b=None)
+    more = frame[250:260]
+    for name, part in {"t": test, "more": more}.items():
+        part.to_parquet(tmp_path / f"{name}.parquet")
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    ranker = load_ranker(folder / "m")
+    both = pd.concat([test.assign(b=np.nan), more])[["a", "b", "c", "d", "shop"]]
+    predict = ["predict", "--model", folder / "m", tmp_path / f"t.{kind}"]
+    assert_array_equal(list(map(float, output(*predict).split())), ranker.predict(both[:n]))
+    said = output(*predict, tmp_path / f"more.{kind}")
+    assert_array_equal(list(map(float, said.split())), ranker.predict(both))
+
+
+# --- What is written --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["s.txt", "s.csv", "s.tsv.gz", "s.parquet"])
+def test_a_later_batch_that_fails_leaves_the_old_scores(
+    name: str, parts: Path, folder: Path, tmp_path: Path, fault: Output, output: Output
+) -> None:
+    """And nothing beside them; where there were none, there are none."""
+    last = parts / "test" / "1.parquet"
+    content = last.read_bytes()
+    last.write_bytes(content[:4] + bytes(20) + content[24:])  # the first page
+    place = tmp_path / "scores"
+    place.mkdir()
+    predict = ["predict", parts / "test", "--model", folder / "m", "--output", place / name]
+    assert "1.parquet: expected a table in Parquet format" in fault(*predict)
+    assert list(place.iterdir()) == []
+    (place / name).write_text("old")
+    fault(*predict)
+    assert [path.read_text() for path in place.iterdir()] == ["old"]
+    last.write_bytes(content)
+    output(*predict)
+    assert [path.name for path in place.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_table_may_be_no_file(kind: str, tmp_path: Path) -> None:
+    """Text is read from a pipe to its end; Parquet must be a file."""
+    pipe = tmp_path / f"t.{kind}"
+    os.mkfifo(pipe)
+    if kind == "parquet":
+        with pytest.raises(ValueError, match=r"t\.parquet: expected a file, got a folder, a pipe"):
+            read_table(pipe)
+        return
+    threading.Thread(target=pipe.write_text, args=("a,b\n1,2\n",), daemon=True).start()
+    assert read_table(pipe).to_pydict() == {"a": [1], "b": [2]}

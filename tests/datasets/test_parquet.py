@@ -1,5 +1,8 @@
 """Folders of Parquet files: what is read when, and what is refused before anything is."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +42,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
             frame[first:last].to_parquet(tmp_path / f"part-{name}.parquet", row_group_size=128)
         (tmp_path / "_SUCCESS").touch()
         (tmp_path / "_metadata.parquet").touch()
+        (tmp_path / ".part-d.parquet").touch()
         (tmp_path / "notes.txt").touch()
         return tmp_path
 
@@ -219,3 +223,98 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "0.parquet")
     with pytest.raises(ValueError, match=r"0\.parquet: expected different names of columns"):
         scan_parquet(tmp_path, label="grade", qid="query")
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize(
+    "rewrite",
+    [
+        lambda frame: frame.iloc[::-1],  # features of other rows, in a file of the same size
+        lambda frame: frame.drop(columns="b"),
+        None,
+    ],
+    ids=["reversed", "without a column", "gone"],
+)
+def test_a_file_that_changes_is_refused(
+    booster: str, rewrite: Callable[[pd.DataFrame], pd.DataFrame] | None, write: Callable[..., Path]
+) -> None:
+    """Its labels are read once: features of another file would be learnt for them."""
+    frame = make()
+    folder = write(frame)
+    X, y, qid = scan_parquet(folder, **ROLES)
+    path = folder / "part-c.parquet"
+    path.unlink()
+    if rewrite is not None:
+        rewrite(frame[310:]).to_parquet(path, row_group_size=128)
+    rounds: list[Any] = []
+    with pytest.raises(ValueError, match=r"part-c\.parquet: expected the file as it was when"):
+        GBRanker(booster=booster, n_estimators=2).fit(X, y, qid=qid, callbacks=[rounds.append])
+    assert not rounds
+
+
+def test_a_file_of_the_same_size_and_time_is_another(write: Callable[..., Path]) -> None:
+    """As a copy that keeps times may be."""
+    folder = write(make())
+    X, *_ = scan_parquet(folder, **ROLES)
+    path, copy = folder / "part-c.parquet", folder / "copy"
+    copy.write_bytes(path.read_bytes())
+    found = path.stat()
+    os.utime(copy, ns=(found.st_atime_ns, found.st_mtime_ns))
+    copy.replace(path)
+    with pytest.raises(ValueError, match=r"part-c\.parquet: expected the file as it was"):
+        list(X)
+
+
+def test_a_file_that_changes_while_it_is_read(
+    write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In place, after some of its rows are read."""
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 77)
+    folder = write(make())
+    X, *_ = scan_parquet(folder, **ROLES)
+    last = folder / "part-c.parquet"
+    batches = iter(X)
+    for _ in range(6):  # the last of them is of the third file
+        next(batches)
+    last.write_bytes(last.read_bytes() + b"more")
+    with pytest.raises(ValueError, match=r"part-c\.parquet: expected the file as it was"):
+        list(batches)
+
+
+def test_a_column_without_any_value(write: Callable[..., Path]) -> None:
+    """In one file, whose type says nothing, or in all: its values are missing."""
+    frame = make()
+    frame["b"] = frame["b"].astype(object)
+    frame.loc[frame.index < 310, "b"] = None
+    frame["c"] = None
+    folder = write(frame)
+    assert str(pq.read_schema(folder / "part-a.parquet").field("b").type) == "null"
+    X, *_ = scan_parquet(folder, **ROLES)
+    found = pd.concat([batch.to_pandas() for batch in X])
+    assert_array_equal(found["b"], in_order(frame)["b"].astype(float))
+    assert found["c"].isna().all()
+    assert found["c"].dtype == float
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("make_entry", [os.mkfifo if hasattr(os, "mkfifo") else None, os.mkdir])
+def test_what_is_no_file_is_refused(make_entry: Any, write: Callable[..., Path]) -> None:
+    """A named pipe would be waited for, for ever."""
+    folder = write(make())
+    make_entry(folder / "part-d.parquet")
+    with pytest.raises(ValueError, match=r"part-d\.parquet: expected a file, got a folder, a pipe"):
+        scan_parquet(folder, **ROLES)
+
+
+@pytest.mark.slow
+def test_the_process_may_end_at_once(tmp_path: Path) -> None:
+    """No thread of pyarrow lets go of something of Python's then, which aborts the process."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200_000, 20))).add_prefix("x")
+    frame.to_parquet(tmp_path / "t.parquet", row_group_size=20_000)
+    code = "from gbrank.commands.table_files import read_table; read_table('t.parquet'); exit(1)"
+    for _ in range(15):
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (1, b"")

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from gbrank import Dataset, compare_rankers, make_cubic, plots
-from gbrank.evaluation.tables import as_html, as_markdown
+from gbrank.evaluation.tables import as_html, as_markdown, as_text
 from noisy import NOISY
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -34,21 +34,52 @@ def comparison() -> Any:
 
 
 def test_table(comparison: Any) -> None:
-    """A block for each data set and measure, a line for each ranker."""
-    blocks = comparison.table().split("\n\n")
+    """A block for each data set and measure, a line for each ranker, then for each difference."""
+    *blocks, note = comparison.table().split("\n\n")
     assert len(blocks) == 6
     title, head, *lines = blocks[0].split("\n")
     assert title == "data, ndcg@10: 12 queries, 0 skipped"
-    assert [line.split()[0] for line in lines] == list(NOISY)
+    means, differences = lines[: len(NOISY)], lines[len(NOISY) :]
+    assert [line.split()[0] for line in means] == list(NOISY)
+    assert differences[0].startswith("  minus clean  ")
+    assert [line.split()[0] for line in differences[1:]] == list(NOISY)[1:]
     row = comparison.summary()[2]
-    assert f"{row.mean:.4f}" in lines[2]
-    assert f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" in lines[2]
-    assert "baseline" in lines[0]
-    assert len({len(line) for line in (head, *lines[1:])}) == 1
+    assert f"{row.mean:.4f}" in means[2]
+    assert f"{row.difference_low:+.4f} to {row.difference_high:+.4f}" in differences[2]
+    assert len({len(line) for line in (head, *means)}) == 1
+    assert len({len(line) for line in differences}) == 1
+    assert differences[0].count("Holm") == 2
+    assert "corrected for the number of rankers (Holm), which intervals are not" in note
     assert blocks[5].startswith("pooled, rr: 18 queries")
     assert comparison.table("valid") != comparison.table()
     with pytest.raises(ValueError, match=r"part must be one of \['valid', 'test'\], got 'train'"):
         comparison.table("train")
+
+
+@pytest.mark.parametrize("length", [1, 19, 32, 33, 70])
+def test_lines_have_at_most_100_columns(comparison: Any, length: int) -> None:
+    """Names that are longer than 32 letters have lines of their own; numbers stay in columns."""
+    rows = comparison.blocks()[0]
+    names = [row.ranker for row in rows[:2]] + ["x" * length]
+    renamed = [
+        dataclasses.replace(row, ranker=name, rounds=5000.0, cpu_seconds=12345.6, low=-0.5,
+                            calibration_error=0.25)
+        for row, name in zip(rows, names, strict=True)
+    ]  # fmt: skip
+    lines = as_text(renamed).split("\n")
+    assert max(map(len, lines)) <= 100
+    assert len(lines) == 8 + 2 * (length > 32)
+    assert sum(names[2] in line for line in lines) == 2
+    ends = {len(line) for line in lines[1:] if len(line.split()) > 3}
+    assert len(ends) == 2  # of means and of differences
+
+
+def test_one_ranker_is_compared_with_none() -> None:
+    """Neither differences nor what would be said of them."""
+    one = {"only": next(iter(NOISY.values()))}
+    found = compare_rankers(one, [Dataset("data", X, Y, QID, 3)], seeds=1, **QUIET)
+    assert len(found.table().split("\n")) == 3
+    assert "Holm" not in found.table() + found._repr_html_().split("</thead>")[1]
 
 
 def test_json(comparison: Any) -> None:
@@ -63,12 +94,14 @@ def test_json(comparison: Any) -> None:
     numbers = ["mean", "low", "high", "seed_deviation", "difference", "difference_low",
                "difference_high", "p_randomisation", "p_t", "calibration_error", "rounds",
                "cpu_seconds"]  # fmt: skip
+    said = {"p_correction": "Holm"}
     for part in ("test", "valid"):
         keys = [(row["data"], row["measure"], row["ranker"]) for row in content[part]]
         expected = itertools.product(["data", "other", "pooled"], ["ndcg@10", "rr"], NOISY)
         assert keys == list(expected)
         for row in content[part]:
-            assert list(row) == [*kinds, *numbers]
+            assert list(row) == [*kinds, *numbers, *said]
+            assert said.items() <= row.items()
             assert all(type(row[name]) is kind for name, kind in kinds.items())
             empty = {name for name in numbers if row[name] is None}
             compared = row["ranker"] != "clean"
@@ -105,10 +138,12 @@ def test_a_data_frame_has_the_rows(comparison: Any, part: str) -> None:
 
 
 def test_markdown_and_html_have_the_cells_of_the_text(comparison: Any) -> None:
-    """In the same order, escaped."""
-    texts = comparison.table().split("\n\n")
-    tables = comparison.to_markdown().split("\n\n")
-    shown = ET.fromstring(f"<div>{comparison._repr_html_()}</div>").findall("table")
+    """In one table, escaped."""
+    *texts, note = comparison.table().split("\n\n")
+    *tables, marked = comparison.to_markdown().split("\n\n")
+    page = ET.fromstring(f"<div>{comparison._repr_html_()}</div>")
+    shown = page.findall("table")
+    assert page.findtext("p") == marked == note
     assert len(texts) == len(shown) == len(tables) / 2
     for text, title, table, html in zip(texts, tables[::2], tables[1::2], shown, strict=True):
         first, *lines = text.split("\n")
@@ -117,9 +152,17 @@ def test_markdown_and_html_have_the_cells_of_the_text(comparison: Any) -> None:
         head, rule, *rows = [line.strip("|").split("|") for line in table.split("\n")]
         assert rule == ["---", *["---:"] * (len(head) - 1)]
         found = [[cell.text or "" for cell in row] for row in html.iter("tr")]
-        for line, row, cells in zip(lines, [head, *rows], found, strict=True):
+        assert sum("Holm" in cell for cell in found[0]) == 2
+        of_text = [re.split(r"  +", line.strip()) for line in lines]
+        of_text[4][0] = "ranker"  # "minus clean"
+        in_lines = {name: set[str]() for name in ("ranker", *NOISY)}
+        for name, *cells in of_text:
+            in_lines[name] |= set(cells)
+        for row, cells in zip([head, *rows], found, strict=True):
             assert [cell.strip() for cell in row] == cells
-            assert [cell for cell in cells if cell] == re.split(r"  +", line.strip())
+            assert {cell for cell in cells[1:] if cell not in ("", "baseline")} == in_lines[
+                cells[0]
+            ]
     odd = dataclasses.replace(comparison.summary()[0], data="a<b|c", ranker="x|y & z")
     assert "<caption>a&lt;b|c" in as_html([odd])
     assert "<td>x|y &amp; z</td>" in as_html([odd])

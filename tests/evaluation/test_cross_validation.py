@@ -29,6 +29,7 @@ from gbrank import (
     Queries,
     compare_rankers,
     cross_validate_rankers,
+    custom_measure,
     custom_objective,
     make_cubic,
     split_folds,
@@ -259,6 +260,24 @@ def test_the_code_of_a_function_counts(tmp_path: Path) -> None:
         rankers = {"own": GBRanker(custom_objective(function, name=None), **TINY)}
         cross_validate_rankers(rankers, X, Y, QID, folds=3, seeds=1, results=tmp_path, **QUIET)
     assert len(list(tmp_path.iterdir())) == 3 * 6
+
+
+def test_the_code_of_a_measure_counts(tmp_path: Path) -> None:
+    """Under the same name, other code or another option has results of its own."""
+
+    def made(factor: float) -> Any:
+        return custom_measure(lambda scores, labels: factor * labels[0], name=None)
+
+    def value(measure: Any, folder: Path | None) -> float:
+        found = cross_validate_rankers(
+            NOISY, X, Y, QID, folds=3, seeds=1, measures=[measure], results=folder, **QUIET
+        )
+        assert found.measures == ["<lambda>"]
+        return found.summary()[0].mean
+
+    for factor in (1.0, 2.0, 1.0):
+        assert value(made(factor), tmp_path) == value(made(factor), None)
+    assert len(list(tmp_path.iterdir())) == 2 * len(NOISY) * 3
 
 
 def test_what_a_frozen_start_has_learned_counts(tmp_path: Path) -> None:

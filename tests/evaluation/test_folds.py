@@ -231,3 +231,17 @@ def test_mq2008() -> None:
     assert (data.name, data.X.shape, data.queries.n_queries) == ("mq2008", (15211, 46), 784)
     sizes = [len(rows) for rows in data.splits[0]]
     assert sizes == [9630, 2707, 2874]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("layout", ["S{}.txt", "Fold{}/test.txt"])
+def test_a_pipe_is_not_waited_for(layout: str, tmp_path: Path) -> None:
+    for part in (1, 2, 3):
+        fold = tmp_path / layout.format(part)
+        fold.parent.mkdir(exist_ok=True)
+        for name in ("train.txt", "vali.txt", fold.name):
+            fold.with_name(name).write_text(f"1 qid:{part} 1:1\n0 qid:{part} 1:0\n")
+    fold.unlink()
+    os.mkfifo(fold)
+    with pytest.raises(ValueError, match=f"{fold.name}: expected a file, got a folder, a pipe"):
+        read_folds(tmp_path)

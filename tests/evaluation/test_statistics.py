@@ -1,11 +1,12 @@
 """Intervals and tests, against SciPy and by hand."""
 
 import itertools
+import operator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -29,6 +30,19 @@ def test_randomisation_is_the_share_of_all_sign_flips(strata: list[list[float]])
     flips = [abs(mean(signs)) >= observed - 1e-12 for signs in itertools.product([-1, 1], repeat=n)]
     p = randomisation_test([np.array([own]) for own in strata])
     assert_allclose(p, [np.mean(flips)], rtol=1e-12)
+
+
+@given(st.lists(st.integers(-5, 5), min_size=2, max_size=7))
+@example([-1, 3, -4, 0, 0, -3, 5])  # their sum is 0, but not that of the floats
+@example([1, 2, -3])
+@example([-3, 1, 2, 4, -4])
+def test_ties_of_decimal_differences_count(tenths: list[int]) -> None:
+    """Sums that are equal are so, whatever their last digits: against all flips of integers."""
+    flips = itertools.product([-1, 1], repeat=len(tenths))
+    sums = [abs(sum(map(operator.mul, signs, tenths))) for signs in flips]
+    expected = np.mean([total >= abs(sum(tenths)) for total in sums])
+    found = randomisation_test([np.array([[tenth / 10 for tenth in tenths]])])
+    assert_allclose(found, [expected], rtol=1e-12)
 
 
 def test_randomisation_of_many_queries_is_the_share_of_random_flips() -> None:
@@ -90,6 +104,17 @@ def test_intervals_are_those_of_the_normal_distribution() -> None:
     error = np.sqrt(sum(values.var() / values.size for values in strata)) / 2
     expected = [[mean - 1.96 * error], [mean + 1.96 * error]]
     assert_allclose(interval(strata), expected, atol=0.05 * error)
+
+
+def test_intervals_of_skewed_values_are_percentiles() -> None:
+    """Of means over resampled queries: not as far from the mean on either side."""
+    generator = np.random.default_rng(0)
+    values = generator.exponential(1.0, (1, 30)) ** 2
+    means = generator.choice(values[0], (20_000, 30)).mean(axis=1)
+    expected = np.percentile(means, [2.5, 97.5])
+    middle, width = values.mean(), np.ptp(expected)
+    assert abs(expected.sum() - 2 * middle) > 0.1 * width
+    assert_allclose(np.ravel(interval([values])), expected, atol=0.03 * width)
 
 
 def test_one_query_has_no_interval() -> None:

@@ -20,8 +20,6 @@ from gbrank.data.schema import Features, Schema
 class LightGBMModel:
     """A trained LightGBM booster."""
 
-    suffix = ".txt"
-
     def __init__(self, native: lgb.Booster) -> None:
         self.native = native
 

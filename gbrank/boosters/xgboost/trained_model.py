@@ -19,8 +19,6 @@ from gbrank.data.schema import Features, Schema
 class XGBoostModel:
     """A trained XGBoost booster."""
 
-    suffix = ".json"
-
     def __init__(self, native: xgb.Booster) -> None:
         self.native = native
 

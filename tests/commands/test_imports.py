@@ -1,0 +1,68 @@
+"""What a command loads in a fresh process: each library costs a good part of a second."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import SMALL
+
+from gbrank.commands.cli import main
+
+PICTURES = {"matplotlib", "gbrank.plots", "gbrank.commands.pictures"}
+OPTIONAL = {"catboost", "dask", "distributed", "onnx", "polars", "pyspark", "treelite"}
+SCRIPT = """
+import sys
+from gbrank.commands.cli import main
+assert main(sys.argv[1:]) == 0
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+def loaded(*argv: object) -> set[str]:
+    """Return the modules that a command has loaded when it ends."""
+    command = [sys.executable, "-c", SCRIPT, *map(str, argv)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize(("booster", "other"), [("lightgbm", "xgboost"), ("xgboost", "lightgbm")])
+@pytest.mark.parametrize("command", ["predict", "evaluate", "info"])
+def test_a_model_loads_its_own_booster_only(
+    command: str, booster: str, other: str, data: Path, tmp_path: Path
+) -> None:
+    """And nothing that draws, compares or exports."""
+    train = ["train", data / "train.txt", "--model", tmp_path / "m", "--booster", booster, *SMALL]
+    assert main(list(map(str, train))) == 0
+    files = [] if command == "info" else [data / "test.txt"]
+    modules = loaded(command, *files, "--model", tmp_path / "m")
+    assert booster in modules
+    unwanted = {other, "gbrank.evaluation", "gbrank.linear", *PICTURES, *OPTIONAL}
+    if command == "predict":
+        unwanted |= {"gbrank.export", "gbrank.commands.train", "gbrank.commands.evaluate"}
+    assert not modules & unwanted
+
+
+def test_nothing_is_drawn_without_a_picture(data: Path) -> None:
+    """By `compare`."""
+    argv = ["--data", data / "train.txt", "--rankers", "ranknet", "--jobs", 1, "--seeds", 1]
+    argv += ["--n-estimators", 2, "--learning-rate", 0.1]
+    assert not loaded("compare", *argv) & (PICTURES | OPTIONAL | {"xgboost"})
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["--version"]])
+def test_help_loads_nothing(argv: list[str]) -> None:
+    """But for Python's own modules."""
+    script = f"""
+import sys
+from gbrank.commands.cli import main
+try:
+    main({argv})
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    heavy = {"numpy", "scipy", "numba", "sklearn", "lightgbm", "xgboost", "pandas"}
+    assert not heavy & set(done.stderr.split())

@@ -1,0 +1,161 @@
+"""What all readers of text share: encodings; and what all writers share: whole files or none."""
+
+import codecs
+import gzip
+import os
+import resource
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gbrank import read_letor, read_qrels, read_run, write_letor, write_qrels, write_run
+from gbrank.commands.table_files import read_table, write_tables
+from gbrank.common.files import replaced
+from gbrank.datasets.text_files import read_lines
+
+READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "letor.txt": (read_letor, "1 qid:1 1:0.5 # é\n0 qid:1 1:1\n"),
+    "run.txt": (read_run, "é Q0 d1 1 0.5 n\né Q0 d2 2 0.25 n\n"),
+    "qrels.txt": (read_qrels, "é 0 d1 1\né 0 d2 0\n"),
+    "names.txt": (read_lines, "bm25\npagerank é\n"),
+    "table.csv": (lambda path: read_table(path).to_pydict(), "a,é\n1,x\n2,é\n"),
+}
+reader = pytest.mark.parametrize("name", READERS)
+
+# --- Encodings --------------------------------------------------------------------------------
+
+
+@reader
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_byte_order_mark_is_no_part_of_a_text(
+    name: str, pack: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    read, text = READERS[name]
+    found = []
+    for place, mark in (("without", b""), ("with", codecs.BOM_UTF8)):
+        path = tmp_path / f"{place}-{name}"
+        path.write_bytes(pack(mark + text.encode()))
+        found.append(read(path))
+    np.testing.assert_equal(*found)
+
+
+@reader
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-be", "utf-16-le"])
+def test_other_encodings_are_named(name: str, encoding: str, tmp_path: Path) -> None:
+    """By a mark if there is one, else by the bytes that are no text."""
+    read, text = READERS[name]
+    path = tmp_path / name
+    path.write_bytes(text.encode(encoding))
+    fault = f": .* got {encoding.upper()}" if len(encoding) == 6 else ", line 1.*: expected text "
+    with pytest.raises(ValueError, match=name + fault):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["run.txt", "qrels.txt", "names.txt", "table.csv"])
+def test_text_in_latin_1_is_named(name: str, tmp_path: Path) -> None:
+    read, text = READERS[name]
+    path = tmp_path / name
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(ValueError, match=rf"{name}.*UTF-8"):
+        read(path)
+
+
+# --- Whole or not at all ----------------------------------------------------------------------
+
+N = 2000
+QID = np.repeat(np.arange(N // 10), 10)
+NAMES = [f"document-{row}" for row in range(N)]
+RANDOM = np.random.default_rng(0).random((N, 3))
+WRITERS: dict[str, Callable[[Path], None]] = {
+    "letor.txt": lambda path: write_letor(path, np.ones((N, 3)), np.ones(N), QID),
+    "letor.txt.gz": lambda path: write_letor(path, RANDOM, np.ones(N), QID),
+    "run.txt": lambda path: write_run(path, np.arange(N), QID, NAMES),
+    "qrels.txt": lambda path: write_qrels(path, np.ones(N), QID, NAMES),
+    "table.csv": lambda path: write_tables(path, [{"name": NAMES}] * 2),
+    "table.tsv.gz": lambda path: write_tables(path, [{"name": RANDOM[:, 0]}] * 2),
+    "table.parquet": lambda path: write_tables(path, [{"name": NAMES}] * 2),
+}
+writer = pytest.mark.parametrize("name", WRITERS)
+
+
+@contextmanager
+def full_disk(size: int) -> Iterator[None]:
+    """Let no file grow beyond a size."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@writer
+def test_a_full_disk_leaves_the_old_file(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text("old")
+    with pytest.raises(OSError, match="File too large"), full_disk(5000):
+        WRITERS[name](path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == [name]
+    WRITERS[name](path)
+    assert path.stat().st_size > 5000
+    assert os.listdir(tmp_path) == [name]
+
+
+@writer
+def test_a_named_pipe_is_written_to(name: str, tmp_path: Path) -> None:
+    """It stays a pipe."""
+    plain, pipe = tmp_path / name, tmp_path / f"pipe-{name}"
+    WRITERS[name](plain)
+    os.mkfifo(pipe)
+    content: list[bytes] = []
+    thread = threading.Thread(target=lambda: content.append(pipe.read_bytes()), daemon=True)
+    thread.start()
+    WRITERS[name](pipe)
+    thread.join(10)
+    assert content == [plain.read_bytes()]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_links_and_permissions_stay(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    target, link = tmp_path / "far" / "target", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    with replaced(link) as file:
+        file.write(b"new")
+        assert target.read_text() == "old"
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path / "far") == ["target"]
+
+
+@pytest.mark.parametrize("place", ["none/file", "."])
+def test_the_error_names_what_was_asked_for(place: str, tmp_path: Path) -> None:
+    """And no temporary file."""
+    path = tmp_path / place
+    with pytest.raises(OSError) as info, replaced(path):  # noqa: PT011 (of two kinds)
+        pass
+    assert info.value.filename == str(path)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="this system has no /dev/stdout")
+def test_standard_output_by_name(tmp_path: Path) -> None:
+    """A file that it is redirected to is written to, not replaced: others have it open."""
+    code = "from gbrank import write_qrels; write_qrels('/dev/stdout', [1], ['q'], ['d'])"
+    with open(tmp_path / "out", "wb+") as file:
+        subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
+        file.seek(0)
+        assert file.read() == b"q 0 d 1\n"
+    assert os.listdir(tmp_path) == ["out"]

@@ -1,0 +1,136 @@
+"""The rows of a summary, from outcomes written by hand; and what is kept of an outcome."""
+
+import hashlib
+import itertools
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator
+
+from gbrank import Dataset, GBRanker, compare_rankers, expected_calibration_error
+from gbrank.evaluation import stored_outcomes
+from gbrank.evaluation.summary import summarise
+from gbrank.evaluation.trial import Outcome, Scores, Trial
+
+X = np.arange(24.0)[:, None] % 5
+Y = np.arange(24.0) % 4
+QID = np.repeat(np.arange(6), 4)
+ROWS = np.arange(24)
+FOLDS = [(ROWS[:8], ROWS[8:16], ROWS[16:])]
+QUIET: dict[str, Any] = {"n_jobs": 1, "progress": False, "seeds": 1}
+
+
+def outcome(ranker: str, values: list[float], seed: int = 0) -> Outcome:
+    """Return the outcome of a fit whose queries are worth this."""
+    queries = [f"q{query}" for query in range(len(values))]
+    scores = Scores(queries, {"m": np.array(values)}, None)
+    return Outcome(Trial("data", ranker, seed, 1), scores, scores, None, 1.0)
+
+
+def test_a_query_that_a_seed_leaves_out_is_left_out() -> None:
+    """For all rankers and seeds, so that all means are over the same queries."""
+    nan = float("nan")
+    fits = [
+        outcome("a", [1.0, 0.5, 0.25], seed=0),
+        outcome("a", [0.5, nan, 0.75], seed=1),
+        outcome("b", [0.0, 1.0, 0.5], seed=0),
+        outcome("b", [0.0, 1.0, 1.0], seed=1),
+    ]
+    a, b = summarise(fits, ["m"], "a", "test")
+    assert (a.n_queries, a.n_skipped) == (b.n_queries, b.n_skipped) == (2, 1)
+    assert_allclose([a.mean, b.mean, b.difference], [0.625, 0.375, -0.25])
+
+
+def test_both_p_values_are_corrected_for_their_number() -> None:
+    """Each ranker's own one by enumeration; the k-th smallest of three is worth 4 - k times it."""
+    values = {
+        "base": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7],
+        "better": [0.2, 0.35, 0.5, 0.5, 0.65, 0.8, 0.9],
+        "worse": [0.05, 0.25, 0.1, 0.1, 0.3, 0.45, 0.75],
+        "equal": [0.2, 0.1, 0.3, 0.45, 0.45, 0.6, 0.7],
+    }
+    rows = summarise([outcome(*item) for item in values.items()], ["m"], "base", "test")
+    own = {}
+    for name in list(values)[1:]:
+        difference = np.subtract(values[name], values["base"])
+        flips = np.array(list(itertools.product([-1, 1], repeat=7))) @ difference
+        own[name] = np.mean(np.abs(flips) >= abs(difference.sum()) - 1e-9)
+    largest = 0.0
+    for place, name in enumerate(sorted(own, key=lambda name: own[name])):
+        largest = min(1.0, max(largest, (3 - place) * own[name]))
+        (row,) = (row for row in rows if row.ranker == name)
+        assert_allclose(row.p_randomisation, largest, rtol=1e-9)
+        assert row.p_correction == "Holm"
+    assert len(set(own.values())) == 3
+
+
+class Told(BaseEstimator):
+    """A ranker that says how long its fit took, and what its scores stand for."""
+
+    def __init__(self, largest_label: float = 2.0) -> None:
+        self.largest_label = largest_label
+
+    def fit(self, X: Any, y: Any, **_: Any) -> "Told":
+        """Learn nothing."""
+        self.cpu_seconds_ = 1234.5
+        self.calibration_ = SimpleNamespace(
+            probabilities=lambda scores: np.full(len(scores), 0.5), largest_label=self.largest_label
+        )
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the only feature."""
+        return X[:, 0]
+
+
+def test_what_a_ranker_says_of_itself() -> None:
+    """Its seconds; probabilities are shares of ITS largest label, judged by that of all data."""
+    data = Dataset("data", X, np.where(QID < 2, Y, np.minimum(Y, 2)), QID, FOLDS)
+    (row,) = compare_rankers({"told": Told()}, [data], **QUIET).summary()
+    assert row.cpu_seconds == 1234.5
+    targets = np.minimum(Y[16:], 2) / 3
+    expected = expected_calibration_error(targets, np.full(8, 0.5 * 2 / 3))
+    assert_allclose(row.calibration_error, expected)
+
+
+def test_all_that_is_kept_is_read_again(tmp_path: Path) -> None:
+    """Calibration errors and rounds too."""
+    rankers = {"a": GBRanker("ranknet", n_estimators=3, min_child_samples=1), "told": Told(4.0)}
+    found = [
+        compare_rankers(rankers, [Dataset("d", X, Y, QID, FOLDS)], results=tmp_path, **QUIET)
+        for _ in range(2)
+    ]
+    assert found[0].records == found[1].records
+    assert found[1].summary()[1].calibration_error > 0
+
+
+def test_files_of_other_queries_are_damaged(tmp_path: Path) -> None:
+    """As many of them, in another order."""
+    data = Dataset("d", X, Y, QID, FOLDS)
+    compare_rankers({"a": Told()}, [data], results=tmp_path, **QUIET)
+    (file,) = tmp_path.iterdir()
+    head, *lines = file.read_text().splitlines()
+    file.write_text("\n".join([head, *reversed(lines), ""]))
+    with pytest.raises(ValueError, match=rf"{file.name} is damaged .*queries, expected 2 in their"):
+        compare_rankers({"a": Told()}, [data], results=tmp_path, **QUIET)
+
+
+def test_every_file_of_the_source_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But those of the command line."""
+    for name in ("one.py", "evaluation/two.py", "commands/three.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    place = str(tmp_path / "evaluation" / "stored_outcomes.py")
+    monkeypatch.setattr(stored_outcomes, "__file__", place)
+    version = stored_outcomes.code_version.__wrapped__
+    before = version()
+    assert before[0] == hashlib.sha256(b"evaluation/two.pyone.py").hexdigest()
+    assert any(item.startswith("lightgbm ") for item in before[1:])
+    (tmp_path / "commands" / "three.py").write_text("changed")
+    assert version() == before
+    (tmp_path / "one.py").write_text("changed")
+    assert version()[0] != before[0]
