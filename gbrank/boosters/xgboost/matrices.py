@@ -10,7 +10,8 @@ import xgboost as xgb
 
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.interface import TreeSettings, safe_names
-from gbrank.boosters.xgboost.errors import check_threads, translated
+from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost.threads import granted_threads
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupt_waits
 from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped
@@ -134,7 +135,6 @@ def as_dense(X: Features) -> Matrix:
 
 def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
     """Return the options that say how XGBoost reads the columns."""
-    check_threads(n_jobs)
     types = ["q"] * schema.n_features
     for position in schema.categorical:
         types[position] = "c"
@@ -142,5 +142,5 @@ def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
         "feature_names": safe_names(schema),
         "feature_types": types,
         "enable_categorical": bool(schema.categorical),
-        "nthread": n_jobs,
+        "nthread": granted_threads(n_jobs),
     }
