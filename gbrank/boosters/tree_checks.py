@@ -16,15 +16,17 @@ class DamagedTree(ValueError):
     """A file describes a tree that cannot be."""
 
 
-def numbers(values: Any, name: str, size: int) -> NDArray[np.float64]:
-    """Return `size` finite numbers, or refuse them by name."""
+def numbers(
+    values: Any, name: str, size: int, unread: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
+    """Return `size` numbers, finite but where they are `unread`, or refuse them by name."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DamagedTree(f"{name} must hold numbers") from None
     if array.shape != (size,):
         raise DamagedTree(f"{name} must have {size} entries, got {array.size}")
-    if not np.isfinite(array).all():
+    if not np.isfinite(array if unread is None else array[~unread]).all():
         raise DamagedTree(f"{name} must be finite")
     return array
 

@@ -89,6 +89,8 @@ def user_params(settings: TreeSettings, params: Params, n_features: int) -> Para
     known = _names(json.loads(booster.save_config())) | {"verbosity"}
     user = OPTIONS.check(settings.params, params, known, settings.built_in is not None)
     user.pop("verbosity", None)
+    if isinstance(signs := user.get("monotone_constraints"), list):
+        user["monotone_constraints"] = tuple(signs)  # as XGBoost reads them
     booster.set_param(params | user)
     booster.save_config()
     return user
