@@ -1,6 +1,7 @@
 """Hooks: gbrank's objectives and measures inside LightGBM's and XGBoost's own training calls."""
 
 import copy
+import inspect
 import itertools
 import pickle
 from collections.abc import Callable, Iterator
@@ -372,16 +373,18 @@ def test_evaluation_is_the_measure(kit: Any, weight: Any) -> None:
         assert curve[-1] == pytest.approx(value, abs=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:The argument 'eval_set':FutureWarning")
 def test_lgbm_ranker_evaluation() -> None:
     """The same metrics in LGBMRanker, with document weights, deciding early stopping."""
+    valid: dict[str, Any] = {"eval_X": (X[:, ::-1],), "eval_y": (Y,)}
+    if "eval_X" not in inspect.signature(lgb.LGBMRanker.fit).parameters:  # before LightGBM 4.7
+        valid = {"eval_set": [(X[:, ::-1], Y)]}
     weights = np.random.default_rng(5).uniform(0.1, 3, len(Y))
     ranker = lgb.LGBMRanker(
         objective=lightgbm_fobj(), n_estimators=60, n_jobs=1, verbose=-1, metric="none"
     )
     ranker.fit(
-        X, Y, group=SIZES, eval_set=[(X[:, ::-1], Y)], eval_group=[SIZES],
-        eval_sample_weight=[weights], eval_metric=lightgbm_feval("ndcg@5", "map"),
+        X, Y, group=SIZES, **valid, eval_group=[SIZES], eval_sample_weight=[weights],
+        eval_metric=lightgbm_feval("ndcg@5", "map"),
         callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
     )  # fmt: skip
     curve = ranker.evals_result_["valid_0"]["ndcg@5"]
@@ -402,6 +405,26 @@ def test_xgboost_early_stopping() -> None:
     assert booster.best_iteration == int(np.argmax(curve)) < 59
     scores = booster.predict(other, iteration_range=(0, booster.best_iteration + 1))
     assert max(curve) == pytest.approx(AP()(Y, scores, qid=QID), abs=1e-5)
+
+
+@pytest.mark.parametrize("changed", ["labels", "weights", "sizes"])
+def test_arrays_that_change_in_place(changed: str) -> None:
+    """The gradient is that of what they hold now, though they are the same objects."""
+    arrays = {"labels": Y.copy(), "weights": np.linspace(0.5, 2, len(Y)), "sizes": SIZES.copy()}
+
+    def now(hook: Any) -> Vector:
+        return hook.at_round(0, arrays["labels"], SCORES, arrays["weights"], arrays["sizes"])[0]
+
+    hook = lightgbm_fobj("ranknet")
+    before = now(hook)
+    assert_array_equal(now(hook), before)
+    if changed == "sizes":
+        arrays["sizes"][:2] += [1, -1]
+    else:
+        arrays[changed][:] = arrays[changed][::-1].copy()
+    after = now(hook)
+    assert (after != before).any()
+    assert_array_equal(after, now(lightgbm_fobj("ranknet")))
 
 
 def test_documents_that_are_left_out_count_for_nothing() -> None:
