@@ -96,7 +96,7 @@ def _has(params: Mapping[str, Any], wanted: str) -> bool:
     return name in params and (not named or str(params[name]).lower() == value.lower())
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value with Python's own numbers in place of NumPy's, in lists and dicts too."""
     if hasattr(value, "tolist"):  # NumPy's numbers and arrays, and what is like them
         value = value.tolist()

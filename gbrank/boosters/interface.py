@@ -54,7 +54,7 @@ class Model(Protocol):
         """Read a model from the booster's own format."""
 
     @classmethod
-    def recognise(cls, model: Any) -> "Model | None":
+    def recognise(cls, model: object) -> "Model | None":
         """Return the model of a booster of this kind or its fitted estimator; None for others."""
 
     def dump(self) -> bytes:

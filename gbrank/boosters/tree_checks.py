@@ -4,8 +4,6 @@ Boosters do not check their own files: a child or a feature out of range would r
 and a cycle would never end.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,7 @@ class DamagedTree(ValueError):
 
 
 def numbers(
-    values: Any, name: str, size: int, unread: NDArray[np.bool_] | None = None
+    values: object, name: str, size: int, unread: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
     """Return `size` numbers, finite but where they are `unread`, or refuse them by name."""
     try:
@@ -32,7 +30,7 @@ def numbers(
 
 
 def integers(
-    values: Any, name: str, size: int, low: int = -LARGEST, high: int = LARGEST
+    values: object, name: str, size: int, low: int = -LARGEST, high: int = LARGEST
 ) -> NDArray[np.int64]:
     """Return `size` integers of low, ..., high − 1, or refuse them by name."""
     array = numbers(values, name, size)
@@ -43,7 +41,7 @@ def integers(
     return array.astype(np.int64)
 
 
-def whole(value: Any, name: str = "a number", low: int = -LARGEST, high: int = LARGEST) -> int:
+def whole(value: object, name: str = "a number", low: int = -LARGEST, high: int = LARGEST) -> int:
     """Return one integer of low, ..., high − 1, or refuse it by name."""
     return int(integers([value], name, 1, low, high)[0])
 

@@ -15,9 +15,14 @@ from gbrank.parallel.collective import all_gather, n_workers, own_host
 
 # Parameters that keep a state between rounds, or force splits that gain nothing.
 STATEFUL = (
-    "cegb_penalty_feature_coupled", "cegb_penalty_feature_lazy", "cegb_penalty_split",
-    "cegb_tradeoff", "data_sample_strategy", "forcedsplits_filename", "use_quantized_grad",
-)  # fmt: skip
+    "cegb_penalty_feature_coupled",
+    "cegb_penalty_feature_lazy",
+    "cegb_penalty_split",
+    "cegb_tradeoff",
+    "data_sample_strategy",
+    "forcedsplits_filename",
+    "use_quantized_grad",
+)
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
 OTHER_NAMES = {
     "bagging_fraction": "bagging sub_row subsample",

@@ -1,6 +1,6 @@
 """Training with LightGBM."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -51,12 +51,12 @@ class BatchSequence(lgb.Sequence):
     def __init__(self, X: FeatureBatches) -> None:
         self.batch_size = block_rows(X)
         self._X = X
-        self._blocks: Iterator[Any] = iter(())
+        self._blocks: Iterator[Features] = iter(())
 
     def __len__(self) -> int:
         return self._X.shape[0]
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: Any) -> Features:
         if rows.start == 0:
             self._blocks = blocks(self._X, self.batch_size)
         return next(self._blocks)
@@ -205,11 +205,11 @@ def _tree_counts(state: State, text: str) -> list[int]:
     return [int(count) for count in counts]
 
 
-def _capture(evaluate: Any) -> list[Vector]:
+def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     """Return the scores that LightGBM hands to a metric, one vector for each data set."""
     seen: list[Vector] = []
 
-    def keep(scores: Any, _: lgb.Dataset) -> tuple[str, float, bool]:
+    def keep(scores: Vector, _: lgb.Dataset) -> tuple[str, float, bool]:
         seen.append(np.array(scores, dtype=np.float64))
         return "kept", 0.0, True
 

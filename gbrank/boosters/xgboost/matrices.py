@@ -55,12 +55,16 @@ class Pages(xgb.DataIter):
 
 
 def as_matrix(
-    X: Features, schema: Schema, n_jobs: int, init_score: Vector | None = None,
-    folder: str = "", name: str = "",
-) -> xgb.DMatrix:  # fmt: skip
+    X: Features,
+    schema: Schema,
+    n_jobs: int,
+    init_score: Vector | None = None,
+    folder: str = "",
+    name: str = "",
+) -> xgb.DMatrix:
     """Return features with any initial scores; batches are kept in files in `folder`."""
     options, margin = _options(schema, n_jobs), _margin(init_score)
-    data: Any = as_dense(X)
+    data: Matrix | Pages = as_dense(X)
     if isinstance(X, FeatureBatches):
         data = Pages(X, folder, name, options)
         options = {name: options[name] for name in OF_PAGES}
@@ -98,7 +102,7 @@ def _binned(X: Features, options: dict[str, Any], folder: str) -> xgb.DMatrix:
     """Return data in the bins of a sample; those of batches are kept in files in `folder`."""
     largest = np.full((1, X.shape[1]), np.nan)
 
-    def track_largest(block: Any) -> Any:
+    def track_largest(block: Features) -> Features:
         np.fmax(largest, np.fmax.reduce(as_dense(block), axis=0, keepdims=True), out=largest)
         return block
 

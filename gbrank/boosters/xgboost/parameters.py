@@ -1,7 +1,6 @@
 """The parameters of XGBoost: their names, and what gbrank sets them to."""
 
 import json
-from typing import Any
 
 import numpy as np
 import xgboost as xgb
@@ -114,7 +113,7 @@ def stateful(settings: TreeSettings) -> list[str]:
     return obstacles
 
 
-def _names(config: Any) -> set[str]:
+def _names(config: object) -> set[str]:
     """Return the names of all parameters in a booster's nested configuration."""
     names: set[str] = set()
     if isinstance(config, list):

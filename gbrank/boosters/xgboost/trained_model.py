@@ -36,7 +36,7 @@ class XGBoostModel:
         return cls(booster)
 
     @classmethod
-    def recognise(cls, model: Any) -> "XGBoostModel | None":
+    def recognise(cls, model: object) -> "XGBoostModel | None":
         """Return the model that a booster or a fitted XGBModel is, or None."""
         if isinstance(model, xgb.XGBModel) and model.__sklearn_is_fitted__():
             if not np.isnan(model.missing):
