@@ -1,7 +1,6 @@
 """Hooks: gbrank's objectives and measures inside LightGBM's and XGBoost's own training calls."""
 
 import copy
-import inspect
 import itertools
 import pickle
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from plain_trees import lightgbm_valid
 from sklearn.model_selection import GroupKFold
 
 from gbrank import (
@@ -375,15 +375,13 @@ def test_evaluation_is_the_measure(kit: Any, weight: Any) -> None:
 
 def test_lgbm_ranker_evaluation() -> None:
     """The same metrics in LGBMRanker, with document weights, deciding early stopping."""
-    valid: dict[str, Any] = {"eval_X": (X[:, ::-1],), "eval_y": (Y,)}
-    if "eval_X" not in inspect.signature(lgb.LGBMRanker.fit).parameters:  # before LightGBM 4.7
-        valid = {"eval_set": [(X[:, ::-1], Y)]}
     weights = np.random.default_rng(5).uniform(0.1, 3, len(Y))
     ranker = lgb.LGBMRanker(
         objective=lightgbm_fobj(), n_estimators=60, n_jobs=1, verbose=-1, metric="none"
     )
     ranker.fit(
-        X, Y, group=SIZES, **valid, eval_group=[SIZES], eval_sample_weight=[weights],
+        X, Y, group=SIZES, **lightgbm_valid(X[:, ::-1], Y), eval_group=[SIZES],
+        eval_sample_weight=[weights],
         eval_metric=lightgbm_feval("ndcg@5", "map"),
         callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
     )  # fmt: skip

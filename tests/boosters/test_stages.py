@@ -3,6 +3,7 @@
 import pytest
 
 from gbrank import geometric, get_objective
+from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.schedules import constant
 
@@ -66,3 +67,13 @@ def test_going_on() -> None:
     assert main.sigma(0) == schedule(4, 10)
     for other in (geometric(2.0, 0.4), geometric(3.0, 0.5)):
         assert len(stages_of(objective, other, 6, True, before)) == 2
+
+
+@pytest.mark.parametrize("rounds", [20, 21])
+def test_a_start_that_ends_early(rounds: int) -> None:
+    """The objective itself then has as many rounds as its start had."""
+    hook = GradientHook("approx:ndcg", rounds=rounds)
+    assert hook.begin == 10
+    assert hook.end_start(4) == 8
+    assert (hook.begin, hook.stages[-1].rounds) == (4, 4)
+    assert hook.stages[0].begin == 0

@@ -34,7 +34,7 @@ def small_of(scores: Any, data: xgb.DMatrix) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     "own",
     [{"alpha": 0.05}, {"reg_alpha": 0.05}, {"gamma": 1e-4}, {"min_split_loss": 1e-4},
-     {"max_delta_step": 0.002}, {"booster": "dart", "rate_drop": 0.5}],
+     {"max_delta_step": 0.002}, {"booster": "dart", "rate_drop": 0.5}, {}],
     ids=str,
 )  # fmt: skip
 def test_small_gradients_in_the_units_of_the_parameters(own: dict[str, Any]) -> None:
@@ -50,6 +50,22 @@ def test_small_gradients_in_the_units_of_the_parameters(own: dict[str, Any]) -> 
     # A sum may be another in its last bit.
     assert_allclose(ranker.fit(X, Y, qid=QID).predict(X), expected, rtol=1e-5)
     assert len(set(expected)) > 5
+
+
+@pytest.mark.parametrize("power", [-30, -80])
+def test_tiny_gradients(power: int) -> None:
+    """Where gains are far below those that XGBoost takes, the same trees with smaller leaves."""
+
+    def steps(factor: float) -> Vector:
+        def linear(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+            return 0.0, factor * (2.0 - labels), np.ones_like(labels)
+
+        ranker = GBRanker(linear, n_estimators=4, booster="xgboost", n_jobs=1, random_state=0)
+        return ranker.fit(X, Y, qid=QID).predict(X)
+
+    expected = steps(1.0)
+    assert_allclose(np.ldexp(steps(2.0**power), -power), expected, rtol=1e-6)
+    assert len(set(expected)) > 10
 
 
 @boosters
