@@ -28,6 +28,7 @@ from gbrank import (
     xgboost_obj,
 )
 from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.lightgbm.parameters import known_names
 from gbrank.schedules import constant
 
 Vector = NDArray[np.float64]
@@ -403,6 +404,35 @@ def test_xgboost_early_stopping() -> None:
     assert booster.best_iteration == int(np.argmax(curve)) < 59
     scores = booster.predict(other, iteration_range=(0, booster.best_iteration + 1))
     assert max(curve) == pytest.approx(AP()(Y, scores, qid=QID), abs=1e-5)
+
+
+@pytest.mark.skipif("bagging_by_query" not in known_names(), reason="it came with LightGBM 4.6")
+@pytest.mark.parametrize("value", [True, "true", "+"])
+def test_bagging_by_query(value: Any) -> None:
+    """D4: refused in each of LightGBM's spellings; False is not."""
+    with pytest.raises(ValueError, match=r"bagging_by_query must not be set.*subsample_by='query'"):
+        LightGBM.train(lightgbm_fobj("ranknet"), LightGBM.data(), 2, bagging_by_query=value)
+    off = LightGBM.train(lightgbm_fobj("ranknet"), LightGBM.data(), 2, bagging_by_query=False)
+    assert off.num_trees() == 2
+
+
+def test_steps_are_lengthened_with_the_own_curvature_only() -> None:
+    """Plain gradient steps are in the gradient's units, whatever the schedule is in."""
+    queries, found = Queries.from_sizes(SIZES), {}
+    for curvature in ("own", "unit"):
+        hook = GradientHook("approx:ndcg", start=False, rounds=4, curvature=curvature)
+        bound = hook.bind(Y, queries)
+        g, h = hook.derivatives(bound, SCORES, 0)
+        plain_g, plain_h = bound[0].gradients(SCORES, hook.sigmas[0], 0)
+        found[curvature] = g, h, plain_g, plain_h
+    g, h, plain_g, _ = found["unit"]
+    assert_array_equal(g, plain_g)
+    assert_array_equal(h, 1.0)
+    g, h, plain_g, plain_h = found["own"]
+    steps, plain_steps = g / h, plain_g / plain_h
+    factor = np.linalg.norm(steps) / np.linalg.norm(plain_steps)
+    assert_allclose(steps, factor * plain_steps, rtol=1e-6, atol=1e-9)
+    assert abs(factor - 1) > 0.01
 
 
 @pytest.mark.parametrize("changed", ["labels", "weights", "sizes"])

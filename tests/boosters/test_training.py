@@ -68,6 +68,19 @@ def test_tiny_gradients(power: int) -> None:
     assert len(set(expected)) > 10
 
 
+def test_initial_scores_in_single_precision() -> None:
+    """Equal ones are told apart where they need be: nowhere. Those far from 0 are not."""
+    ranker = GBRanker("ranknet", n_estimators=2, booster="xgboost", n_jobs=1, random_state=0)
+    expected = ranker.fit(X, Y, qid=QID).predict(X)
+    for level in (1e-3, 1.0, 1000.0):
+        level_scores = np.full(len(Y), level)
+        assert_allclose(ranker.fit(X, Y, qid=QID, init_score=level_scores).predict(X), expected,
+                        atol=1e-3)  # fmt: skip
+    for scores in (1e6 + np.arange(len(Y)) / 600, np.full(len(Y), 1e6)):
+        with pytest.raises(ValueError, match=r"init_score must be nearer 0.*subtract their mean"):
+            ranker.fit(X, Y, qid=QID, init_score=scores)
+
+
 @boosters
 @pytest.mark.parametrize(
     "names",
