@@ -68,6 +68,20 @@ def test_tiny_gradients(power: int) -> None:
     assert len(set(expected)) > 10
 
 
+@boosters
+def test_leaves_count_documents(booster: str) -> None:
+    """Of a curvature of 1 each; by half as many, a leaf could be smaller."""
+    for least in (50, 100):
+        ranker = GBRanker(
+            "ranknet", n_estimators=1, booster=booster, n_jobs=1, random_state=0, colsample=1.0,
+            curvature="unit", min_child_samples=least, extra_trees=False,
+        )  # fmt: skip
+        scores = ranker.fit(X, Y, qid=QID).predict(X)
+        sizes = np.unique(scores, return_counts=True)[1]
+        assert len(sizes) > 2
+        assert least <= sizes.min() < 2 * least
+
+
 def test_initial_scores_in_single_precision() -> None:
     """Equal ones are told apart where they need be: nowhere. Those far from 0 are not."""
     ranker = GBRanker("ranknet", n_estimators=2, booster="xgboost", n_jobs=1, random_state=0)
