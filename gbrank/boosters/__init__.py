@@ -1,4 +1,4 @@
-"""The boosters that grow the trees, behind one interface; each library is loaded when first used."""
+"""The boosters that grow the trees, behind one interface; a library is loaded on first use."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping

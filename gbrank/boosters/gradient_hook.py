@@ -2,12 +2,13 @@
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.common.arrays import Vector
@@ -24,6 +25,7 @@ from gbrank.parallel.sums import order_free_mean
 from gbrank.schedules import Sigma, unit_of
 
 T = TypeVar("T")
+Mask: TypeAlias = NDArray[np.bool_]
 
 # XGBoost squares sums of gradients in single precision.
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
@@ -34,15 +36,15 @@ SMALLEST_GRADIENT = 1e-290
 class Parts(NamedTuple):
     """A booster's data set without its features; `group` holds the sizes of queries."""
 
-    labels: Any
-    group: Any
-    sample_weight: Any = None
-    query_weight: Any = None
+    labels: ArrayLike
+    group: ArrayLike
+    sample_weight: ArrayLike | None = None
+    query_weight: ArrayLike | None = None
 
     @property
     def queries(self) -> Queries:
         """Which rows belong to which query."""
-        return Queries.resolve(len(self.labels), group=self.group)
+        return Queries.resolve(len(np.asarray(self.labels)), group=self.group)
 
 
 class PerDataset(Generic[T]):
@@ -54,14 +56,14 @@ class PerDataset(Generic[T]):
     def __reduce__(self) -> tuple[Any, ...]:
         return PerDataset, ()  # its values belong to this process's data sets
 
-    def get(self, owner: Any, parts: Parts, make: Callable[[Parts], T]) -> T:
+    def get(self, owner: object, parts: Parts, make: Callable[[Parts], T]) -> T:
         """Return ``make(parts)`` for a data set that consists of these arrays."""
         key = id(owner)
         cached = self._made.get(key)
         if cached is not None and cached[0]() is owner and _same(cached[1], parts):
             return cached[2]
         value = make(parts)
-        copies = Parts(*(None if part is None else np.array(part) for part in parts))
+        copies = Parts._make(None if part is None else np.array(part) for part in parts)
         reference = weakref.ref(owner, lambda _: self._made.pop(key, None))
         self._made[key] = (reference, copies, value)
         return value
@@ -98,10 +100,16 @@ class GradientHook:
     """
 
     def __init__(
-        self, objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
-        sigma: Sigma | None = None, *, start: bool = True, rounds: int | None = None,
-        curvature: str = "own", n_jobs: int | None = None, before: Progress | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
+        sigma: Sigma | None = None,
+        *,
+        start: bool = True,
+        rounds: int | None = None,
+        curvature: str = "own",
+        n_jobs: int | None = None,
+        before: Progress | None = None,
+    ) -> None:
         self.curvature = check_choice(curvature, "curvature", ["own", "unit"])
         self.objective = get_objective(objective)
         self.stages = stages_of(self.objective, sigma, rounds, start, before)
@@ -114,19 +122,27 @@ class GradientHook:
         return self
 
     def bind(
-        self, labels: Any, queries: Queries, sample_weight: Any = None, query_weight: Any = None
+        self,
+        labels: ArrayLike,
+        queries: Queries,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
     ) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels and weights."""
         return [
             stage.objective.bind(
-                labels, queries, sample_weight=sample_weight, query_weight=query_weight,
-                rounds=stage.rounds, n_jobs=self.n_jobs,
+                labels,
+                queries,
+                sample_weight=sample_weight,
+                query_weight=query_weight,
+                rounds=stage.rounds,
+                n_jobs=self.n_jobs,
             )
             for stage in self.stages
-        ]  # fmt: skip
+        ]
 
     def of_data(
-        self, owner: Any, parts: Parts, scores: Any, round: int | None
+        self, owner: object, parts: Parts, scores: ArrayLike, round: int | None
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a round, for a data set of the booster's."""
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
@@ -148,9 +164,12 @@ class GradientHook:
         return round + rounds
 
     def derivatives(
-        self, bound: list[BoundObjective], scores: Vector, round: int | None,
-        left_out: NDArray[np.bool_] | None = None,
-    ) -> tuple[Vector, Vector]:  # fmt: skip
+        self,
+        bound: list[BoundObjective],
+        scores: ArrayLike,
+        round: int | None,
+        left_out: Mask | None = None,
+    ) -> tuple[Vector, Vector]:
         """Return gradient and curvature for a round, in the booster's scale.
 
         With the objective's own curvature, both are divided by the mean curvature of all workers,
@@ -172,48 +191,24 @@ class GradientHook:
         )
         if round is not None:
             self.sigmas[round] = sigma
-
-        def where() -> str:  # called for errors only: formatting costs as much as a short list
-            return f"round {'unknown' if round is None else round} of {objective}"
-
-        try:
+        with _located(round, objective):
             gradient, curvature = bound[index].gradients(scores, sigma, (round or 0) - stage.begin)
             gradient *= lengthening
-        except (RuntimeError, ValueError) as error:
-            raise type(error)(f"{where()}: {error}") from error
-        if self.curvature == "unit":
-            curvature[:] = 1.0
-        if left_out is not None:
-            gradient[left_out] = 0.0
-            curvature[left_out] = 0.0
-        any_gradient = all_any((np.abs(gradient) > SMALLEST_GRADIENT).any())
-        if not any_gradient:
-            gradient[:] = 0.0
-        if round == 0 and not any_gradient:
-            raise ValueError(
-                f"{where()}: no document has a gradient, so there is nothing to learn. Do labels "
-                "differ within queries? Do they reach the measure's threshold?"
-            )
-        if not all_any((curvature > SMALLEST_CURVATURE).any()) and any_gradient:
-            raise ValueError(
-                f"{where()}: the curvature must be positive for some document, got none. Return "
-                "ones for plain gradient steps."
-            )
-        if objective.rescaled and self.curvature == "own":
-            count = len(curvature) if left_out is None else int((~left_out).sum())
-            rescale_to_unit_mean(gradient, curvature, count)
-        with np.errstate(over="ignore"):
-            size = all_sum(max(np.abs(gradient).sum(), curvature.sum()))
-        if not size <= LARGEST_SUM:
+            if self.curvature == "unit":
+                curvature[:] = 1.0
+            if left_out is not None:
+                gradient[left_out] = 0.0
+                curvature[left_out] = 0.0
+            _check_any(gradient, curvature, first=round == 0)
+            if objective.rescaled and self.curvature == "own":
+                count = len(curvature) if left_out is None else int((~left_out).sum())
+                rescale_to_unit_mean(gradient, curvature, count)
             wide = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
-            raise ValueError(
-                f"{where()}: gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no "
-                f"splits, got {size:.3g}." + (wide if objective.facts.sigma_unit != "none" else "")
-            )
+            _check_size(gradient, curvature, wide if objective.facts.sigma_unit != "none" else "")
         return gradient, curvature
 
     def _sigma_and_lengthening(
-        self, stage: Stage, queries: Queries, scores: Vector, round: int
+        self, stage: Stage, queries: Queries, scores: ArrayLike, round: int
     ) -> tuple[float, float]:
         """Return sigma in units of the score, and the factor on the length of steps."""
         sigma, unit = stage.sigma(round), stage.objective.facts.sigma_unit
@@ -223,6 +218,44 @@ class GradientHook:
         longer = stage.objective.facts.start != "none" and self.curvature == "own"
         lengthening = step_factor(sigma, queries, unit) if longer else 1.0
         return sigma * unit_width(scores, queries, unit), lengthening
+
+
+@contextmanager
+def _located(round: int | None, objective: Objective) -> Iterator[None]:
+    """Say of an error in which round of which objective it arose."""
+    try:
+        yield
+    except (RuntimeError, ValueError) as error:
+        where = f"round {'unknown' if round is None else round} of {objective}"
+        raise type(error)(f"{where}: {error}") from error
+
+
+def _check_any(gradient: Vector, curvature: Vector, first: bool) -> None:
+    """Set gradients that underflowed to 0; refuse that in the first round, and no curvature."""
+    any_gradient = all_any((np.abs(gradient) > SMALLEST_GRADIENT).any())
+    if not any_gradient:
+        gradient[:] = 0.0
+    if first and not any_gradient:
+        raise ValueError(
+            "no document has a gradient, so there is nothing to learn. Do labels differ within "
+            "queries? Do they reach the measure's threshold?"
+        )
+    if not all_any((curvature > SMALLEST_CURVATURE).any()) and any_gradient:
+        raise ValueError(
+            "the curvature must be positive for some document, got none. Return ones for plain "
+            "gradient steps."
+        )
+
+
+def _check_size(gradient: Vector, curvature: Vector, advice: str) -> None:
+    """Refuse gradients whose sum boosters could not square."""
+    with np.errstate(over="ignore"):
+        size = all_sum(max(np.abs(gradient).sum(), curvature.sum()))
+    if not size <= LARGEST_SUM:
+        raise ValueError(
+            f"gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no splits, got "
+            f"{size:.3g}.{advice}"
+        )
 
 
 class MeasureHook:
@@ -236,7 +269,7 @@ class MeasureHook:
         """Return itself; there is nothing to copy."""
         return self
 
-    def of_data(self, owner: Any, parts: Parts, scores: Any) -> list[tuple[str, float]]:
+    def of_data(self, owner: object, parts: Parts, scores: ArrayLike) -> list[tuple[str, float]]:
         """Return name and value of each measure, for a data set of the booster's."""
         bound, weights = self._bound.get(owner, parts, self._bind)
         return [(str(item.measure), item.mean(scores, weights)) for item in bound]

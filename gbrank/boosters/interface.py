@@ -8,14 +8,16 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.boosters.booster_params import plain
 from gbrank.boosters.tree import Tree
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import unknown_name
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 
 Single = NDArray[np.float32]
 Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
+Params: TypeAlias = dict[str, Any]  # a booster's own
+Places: TypeAlias = slice | NDArray[np.intp]  # of rows
 State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in training
 
 
@@ -38,6 +40,9 @@ class TreeSettings:
     early_stopping: bool = False  # whether the model may be cut at an earlier round
     resumable: bool = False  # whether training may be interrupted, and go on from a state
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "params", plain(self.params))
+
 
 class Model(Protocol):
     """Trees, ready to predict."""
@@ -49,7 +54,7 @@ class Model(Protocol):
         """Read a model from the booster's own format."""
 
     @classmethod
-    def recognise(cls, model: Any) -> "Model | None":
+    def recognise(cls, model: object) -> "Model | None":
         """Return the model of a booster of this kind or its fitted estimator; None for others."""
 
     def dump(self) -> bytes:
@@ -121,48 +126,6 @@ def safe_names(schema: Schema) -> list[str] | None:
         return None
     unsafe = set('[]<>{}":, ') | {"\n", "\t", "\r"}
     return None if any(unsafe & set(name) or not name for name in names) else names
-
-
-# Parameters of either booster that gbrank sets itself, by what users set instead.
-SET_BY = {
-    "the argument objective": "objective",
-    "the argument eval_metric": "metric eval_metric",
-    "the argument init_score": "base_score",
-    "the argument n_estimators": "num_iterations num_boost_round",
-    "the argument early_stopping_rounds": "early_stopping_round",
-    "the argument learning_rate": "learning_rate eta",
-    "the argument num_leaves": "num_leaves max_leaves",
-    "the argument max_depth": "max_depth",
-    "the argument min_child_samples": "min_data_in_leaf min_child_weight",
-    "the argument subsample": "bagging_fraction neg_bagging_fraction pos_bagging_fraction "
-    "subsample",
-    "the argument subsample, which draws in every round": "bagging_freq",
-    "the argument subsample_by": "bagging_by_query",
-    "the argument colsample": "feature_fraction colsample_bytree",
-    "the argument extra_trees": "extra_trees",
-    "the argument reg_lambda": "lambda_l2 lambda",
-    "the argument random_state": "seed bagging_seed seed_per_iteration",
-    "the argument n_jobs": "num_threads nthread",
-    "gbrank.distributed": "machines num_machines local_listen_port",
-}
-SET_INSTEAD = {name: instead for instead, names in SET_BY.items() for name in names.split()}
-
-
-def user_params(
-    params: dict[str, Any], aliases: dict[str, str], known: Iterable[str]
-) -> dict[str, Any]:
-    """Return the user's `booster_params` by their main names, refusing those that gbrank sets."""
-    checked: dict[str, Any] = {}
-    for name, value in params.items():
-        main = aliases.get(name, name)
-        if main in SET_INSTEAD:
-            raise ValueError(f"booster_params must not hold {name!r}: use {SET_INSTEAD[main]}.")
-        if main in checked:
-            raise ValueError(f"booster_params must not hold {main!r} twice, got {list(params)}.")
-        if main not in known:
-            raise unknown_name("booster parameter", name, known)
-        checked[main] = value
-    return checked
 
 
 def refuse_settings(settings: TreeSettings, kind: str, stateful: Iterable[str]) -> None:

@@ -51,9 +51,12 @@ class Stage:
 
 
 def stages_of(
-    objective: Objective, sigma: Sigma | None, rounds: int | None, start: bool,
+    objective: Objective,
+    sigma: Sigma | None,
+    rounds: int | None,
+    start: bool,
     before: Progress | None = None,
-) -> list[Stage]:  # fmt: skip
+) -> list[Stage]:
     """Return the stages of a fit: two if the objective begins with another one, and `start` is set.
 
     After a fit `before` with the same schedule, there is one, which continues that schedule.

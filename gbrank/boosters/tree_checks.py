@@ -4,8 +4,6 @@ Boosters do not check their own files: a child or a feature out of range would r
 and a cycle would never end.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,21 +14,23 @@ class DamagedTree(ValueError):
     """A file describes a tree that cannot be."""
 
 
-def numbers(values: Any, name: str, size: int) -> NDArray[np.float64]:
-    """Return `size` finite numbers, or refuse them by name."""
+def numbers(
+    values: object, name: str, size: int, unread: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
+    """Return `size` numbers, finite but where they are `unread`, or refuse them by name."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise DamagedTree(f"{name} must hold numbers") from None
     if array.shape != (size,):
         raise DamagedTree(f"{name} must have {size} entries, got {array.size}")
-    if not np.isfinite(array).all():
+    if not np.isfinite(array if unread is None else array[~unread]).all():
         raise DamagedTree(f"{name} must be finite")
     return array
 
 
 def integers(
-    values: Any, name: str, size: int, low: int = -LARGEST, high: int = LARGEST
+    values: object, name: str, size: int, low: int = -LARGEST, high: int = LARGEST
 ) -> NDArray[np.int64]:
     """Return `size` integers of low, ..., high − 1, or refuse them by name."""
     array = numbers(values, name, size)
@@ -41,7 +41,7 @@ def integers(
     return array.astype(np.int64)
 
 
-def whole(value: Any, name: str = "a number", low: int = -LARGEST, high: int = LARGEST) -> int:
+def whole(value: object, name: str = "a number", low: int = -LARGEST, high: int = LARGEST) -> int:
     """Return one integer of low, ..., high − 1, or refuse it by name."""
     return int(integers([value], name, 1, low, high)[0])
 

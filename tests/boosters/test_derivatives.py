@@ -79,6 +79,19 @@ def test_rescaling_does_not_depend_on_order(values: list[float], random: Any) ->
     assert one[1].mean() == pytest.approx(1, rel=1e-6)
 
 
+@pytest.mark.parametrize(("scale", "kept"), [(1e-292, False), (1e-288, True)])
+def test_remains_of_underflow(scale: float, kept: bool) -> None:
+    """Where all pairs are in order, nothing is left but rounding: no gradient, and no error."""
+
+    def tiny(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+        return 0.0, scale * (1 + labels), np.ones_like(scores)
+
+    data = reference.Data(11)
+    hook = GradientHook(tiny)
+    bound = hook.bind(data.y, Queries.from_qid(data.qid))
+    assert hook.derivatives(bound, data.scores, 1)[0].any() == kept
+
+
 def test_no_curvature_at_all_is_refused() -> None:
     """Zeros mean that there is no curvature, not that steps are infinite."""
 

@@ -12,6 +12,7 @@ import pytest
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
+from plain_trees import lightgbm_valid
 from sklearn.model_selection import GroupKFold
 
 from gbrank import (
@@ -27,6 +28,7 @@ from gbrank import (
     xgboost_obj,
 )
 from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.boosters.lightgbm.parameters import known_names
 from gbrank.schedules import constant
 
 Vector = NDArray[np.float64]
@@ -372,7 +374,6 @@ def test_evaluation_is_the_measure(kit: Any, weight: Any) -> None:
         assert curve[-1] == pytest.approx(value, abs=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:The argument 'eval_set':FutureWarning")
 def test_lgbm_ranker_evaluation() -> None:
     """The same metrics in LGBMRanker, with document weights, deciding early stopping."""
     weights = np.random.default_rng(5).uniform(0.1, 3, len(Y))
@@ -380,8 +381,9 @@ def test_lgbm_ranker_evaluation() -> None:
         objective=lightgbm_fobj(), n_estimators=60, n_jobs=1, verbose=-1, metric="none"
     )
     ranker.fit(
-        X, Y, group=SIZES, eval_set=[(X[:, ::-1], Y)], eval_group=[SIZES],
-        eval_sample_weight=[weights], eval_metric=lightgbm_feval("ndcg@5", "map"),
+        X, Y, group=SIZES, **lightgbm_valid(X[:, ::-1], Y), eval_group=[SIZES],
+        eval_sample_weight=[weights],
+        eval_metric=lightgbm_feval("ndcg@5", "map"),
         callbacks=[lgb.early_stopping(3, first_metric_only=True, verbose=False)],
     )  # fmt: skip
     curve = ranker.evals_result_["valid_0"]["ndcg@5"]
@@ -402,6 +404,55 @@ def test_xgboost_early_stopping() -> None:
     assert booster.best_iteration == int(np.argmax(curve)) < 59
     scores = booster.predict(other, iteration_range=(0, booster.best_iteration + 1))
     assert max(curve) == pytest.approx(AP()(Y, scores, qid=QID), abs=1e-5)
+
+
+@pytest.mark.skipif("bagging_by_query" not in known_names(), reason="it came with LightGBM 4.6")
+@pytest.mark.parametrize("value", [True, "true", "+"])
+def test_bagging_by_query(value: Any) -> None:
+    """D4: refused in each of LightGBM's spellings; False is not."""
+    with pytest.raises(ValueError, match=r"bagging_by_query must not be set.*subsample_by='query'"):
+        LightGBM.train(lightgbm_fobj("ranknet"), LightGBM.data(), 2, bagging_by_query=value)
+    off = LightGBM.train(lightgbm_fobj("ranknet"), LightGBM.data(), 2, bagging_by_query=False)
+    assert off.num_trees() == 2
+
+
+def test_steps_are_lengthened_with_the_own_curvature_only() -> None:
+    """Plain gradient steps are in the gradient's units, whatever the schedule is in."""
+    queries, found = Queries.from_sizes(SIZES), {}
+    for curvature in ("own", "unit"):
+        hook = GradientHook("approx:ndcg", start=False, rounds=4, curvature=curvature)
+        bound = hook.bind(Y, queries)
+        g, h = hook.derivatives(bound, SCORES, 0)
+        plain_g, plain_h = bound[0].gradients(SCORES, hook.sigmas[0], 0)
+        found[curvature] = g, h, plain_g, plain_h
+    g, h, plain_g, _ = found["unit"]
+    assert_array_equal(g, plain_g)
+    assert_array_equal(h, 1.0)
+    g, h, plain_g, plain_h = found["own"]
+    steps, plain_steps = g / h, plain_g / plain_h
+    factor = np.linalg.norm(steps) / np.linalg.norm(plain_steps)
+    assert_allclose(steps, factor * plain_steps, rtol=1e-6, atol=1e-9)
+    assert abs(factor - 1) > 0.01
+
+
+@pytest.mark.parametrize("changed", ["labels", "weights", "sizes"])
+def test_arrays_that_change_in_place(changed: str) -> None:
+    """The gradient is that of what they hold now, though they are the same objects."""
+    arrays = {"labels": Y.copy(), "weights": np.linspace(0.5, 2, len(Y)), "sizes": SIZES.copy()}
+
+    def now(hook: Any) -> Vector:
+        return hook.at_round(0, arrays["labels"], SCORES, arrays["weights"], arrays["sizes"])[0]
+
+    hook = lightgbm_fobj("ranknet")
+    before = now(hook)
+    assert_array_equal(now(hook), before)
+    if changed == "sizes":
+        arrays["sizes"][:2] += [1, -1]
+    else:
+        arrays[changed][:] = arrays[changed][::-1].copy()
+    after = now(hook)
+    assert (after != before).any()
+    assert_array_equal(after, now(lightgbm_fobj("ranknet")))
 
 
 def test_documents_that_are_left_out_count_for_nothing() -> None:

@@ -17,12 +17,13 @@ from gbrank import GBRanker, make_cubic
 from gbrank.boosters import MODELS
 
 X, Y, QID = make_cubic(30, n_documents=20, n_features=4, random_state=0)
-X[:, 3] = (np.abs(X[:, 3]) * 8).astype(int) % 5
+X[:, 3] = (3 * Y + np.arange(len(Y)) % 3) % 5  # categories that every booster splits by
 
 
 def fitted(booster: str, **params: Any) -> GBRanker:
     """Return a model of a few trees, with a column of categories."""
-    defaults: dict[str, Any] = {"n_estimators": 4, "num_leaves": 6, "min_child_samples": 5}
+    defaults: dict[str, Any] = {"n_estimators": 4, "num_leaves": 6, "min_child_samples": 5,
+                                "colsample": 1.0}  # fmt: skip
     ranker = GBRanker("ranknet", booster=booster, random_state=0, n_jobs=1, **defaults | params)
     return ranker.fit(X, Y, qid=QID, categorical_feature=[3])
 
@@ -130,6 +131,33 @@ def test_json(change: Callable[[Any, Any], object], message: str) -> None:
     change(whole["learner"]["gradient_booster"]["model"], tree_of(whole))
     with pytest.raises(ValueError, match=f"not an XGBoost model: .*{message}"):
         MODELS["xgboost"].load(json.dumps(whole).encode())
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_thresholds_of_categories(value: str) -> None:
+    """XGBoost 3.0 writes NaN for them, and reads none; those of numbers and leaves are finite."""
+    whole = json.loads(json.dumps(TREES))
+    tree = tree_of(whole)
+    for node in tree["categories_nodes"]:
+        tree["split_conditions"][node] = float(value)
+    schema = fitted("xgboost")._schema
+    model, own = (MODELS["xgboost"].load(json.dumps(each).encode()) for each in (whole, TREES))
+    np.testing.assert_array_equal(model.predict(X, schema, 1), own.predict(X, schema, 1))
+    assert model.trees() == own.trees()
+    by_number = next(
+        node
+        for node, child in enumerate(tree["left_children"])
+        if child != -1 and node not in tree["categories_nodes"]
+    )
+    for node in (by_number, len(tree["left_children"]) - 1):
+        broken = json.loads(json.dumps(whole))
+        tree = tree_of(broken)
+        tree["split_conditions"][node] = float(value)
+        with pytest.raises(ValueError, match="split_conditions must be finite"):
+            MODELS["xgboost"].load(json.dumps(broken).encode())
+        tree["split_type"][node] = 1
+        with pytest.raises(ValueError, match=r"split_conditions must be finite|categories_nodes"):
+            MODELS["xgboost"].load(json.dumps(broken).encode())
 
 
 FOLLOWED = """

@@ -72,7 +72,7 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
     }  # fmt: skip
     options = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
     lists = ["--metric", "map", "mrr", "--metric", "ndcg@3"]
-    pairs = ["--booster-param", "max_bin=32", "--booster-param", "sampling_method=uniform"]
+    pairs = ["--booster-param", "max_bin=32", "--booster-param", "grow_policy=depthwise"]
     report = output(
         "train", data / "train.txt", "--model", tmp_path / "m", *options, *lists, *pairs,
         "--no-extra-trees",
@@ -82,7 +82,7 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
     saved = json.loads(output("info", "--model", tmp_path / "m", "--json"))["parameters"]
     parameters |= {
         "eval_metric": ["map", "mrr", "ndcg@3"],
-        "booster_params": {"max_bin": 32, "sampling_method": "uniform"},
+        "booster_params": {"max_bin": 32, "grow_policy": "depthwise"},
         "extra_trees": False,
         "verbose": 0,
     }

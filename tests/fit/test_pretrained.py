@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
+from plain_trees import lightgbm_valid
 from sklearn.base import clone
 
 from gbrank import GBRanker, load_ranker, make_cubic
@@ -39,7 +40,7 @@ def stopped_lightgbm() -> Any:
     """Return a ranker of LightGBM that stopped early."""
     made = lgb.LGBMRanker(**FEW, verbosity=-1)
     return made.fit(
-        X[TRAIN], Y[TRAIN], group=SIZES[:30], eval_set=[(X[VALID], Y[VALID])],
+        X[TRAIN], Y[TRAIN], group=SIZES[:30], **lightgbm_valid(X[VALID], Y[VALID]),
         eval_group=[SIZES[30:]], callbacks=[lgb.early_stopping(2, verbose=False)],
     )  # fmt: skip
 

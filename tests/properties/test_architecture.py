@@ -19,7 +19,7 @@ FILES = {
     for file in sorted(ROOT.rglob("*.py"))
 }
 # Each booster has its own.
-SAME_NAMES = {"hook.py", "trainer.py", "trained_model.py", "errors.py"}
+SAME_NAMES = {"hook.py", "parameters.py", "trainer.py", "trained_model.py", "errors.py"}
 LARGEST_TOP = 23
 
 

@@ -218,8 +218,11 @@ def test_d6() -> None:
 
 
 @incumbent
+@pytest.mark.skipif(
+    parse_version(xgb.__version__) >= parse_version("3.4"), reason="it has been mended in 3.4"
+)
 def test_d6_elsewhere() -> None:
-    """XGBRanker: all rows are one query."""
+    """XGBRanker, up to 3.3: all rows are one query."""
     ranker = xgb.XGBRanker(n_estimators=3, n_jobs=1, eval_metric="ndcg@10").fit(X, Y, qid=QID)
     one, each = (NDCG(k=10, ties="order")(Y, ranker.predict(X), qid=qid) for qid in (QID * 0, QID))
     assert ranker.score(X, Y) == pytest.approx(one, rel=1e-6)

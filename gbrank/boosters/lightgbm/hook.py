@@ -7,6 +7,7 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
 from gbrank.common.arrays import Vector
@@ -20,7 +21,11 @@ class LightGBMObjective(GradientHook):
     """A custom objective for LightGBM; made by `lightgbm_fobj`."""
 
     def __call__(
-        self, first: Any, second: Any, weight: Any = None, group: Any = None
+        self,
+        first: ArrayLike,
+        second: ArrayLike | lgb.Dataset,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in the round of the booster that is calling.
 
@@ -38,7 +43,12 @@ class LightGBMObjective(GradientHook):
         return self.at_round(booster.current_iteration(), first, second, weight, group)
 
     def at_round(
-        self, round: int | None, first: Any, second: Any, weight: Any = None, group: Any = None
+        self,
+        round: int | None,
+        first: ArrayLike,
+        second: ArrayLike | lgb.Dataset,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of your own.
 
@@ -51,14 +61,23 @@ class LightGBMEvaluation(MeasureHook):
     """Custom metrics for LightGBM; made by `lightgbm_feval`."""
 
     def __call__(
-        self, first: Any, second: Any, weight: Any = None, group: Any = None
+        self,
+        first: ArrayLike,
+        second: ArrayLike | lgb.Dataset,
+        weight: ArrayLike | None = None,
+        group: ArrayLike | None = None,
     ) -> list[tuple[str, float, bool]]:
         """Return (name, value, True: higher is better) for each measure; called as the hook is."""
         values = self.of_data(*_arguments(first, second, weight, group))
         return [(name, value, True) for name, value in values]
 
 
-def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Parts, Any]:
+def _arguments(
+    first: ArrayLike,
+    second: ArrayLike | lgb.Dataset,
+    weight: ArrayLike | None,
+    group: ArrayLike | None,
+) -> tuple[object, Parts, ArrayLike]:
     """Return the object that identifies the data set, its content, and the scores."""
     if isinstance(second, lgb.Dataset):
         parts = _parts(second.get_label(), second.get_group(), second.get_weight())

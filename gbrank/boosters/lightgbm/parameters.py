@@ -1,21 +1,28 @@
 """The parameters of LightGBM: their names, and what gbrank sets them to."""
 
+import json
 import re
 import socket
 from functools import cache
-from typing import Any
+from pathlib import Path
 
 import lightgbm as lgb
 import numpy as np
 
-from gbrank.boosters.interface import TreeSettings, user_params
+from gbrank.boosters.booster_params import Options
+from gbrank.boosters.interface import Params, TreeSettings
 from gbrank.parallel.collective import all_gather, n_workers, own_host
 
 # Parameters that keep a state between rounds, or force splits that gain nothing.
 STATEFUL = (
-    "cegb_penalty_feature_coupled", "cegb_penalty_feature_lazy", "cegb_penalty_split",
-    "cegb_tradeoff", "data_sample_strategy", "forcedsplits_filename", "use_quantized_grad",
-)  # fmt: skip
+    "cegb_penalty_feature_coupled",
+    "cegb_penalty_feature_lazy",
+    "cegb_penalty_split",
+    "cegb_tradeoff",
+    "data_sample_strategy",
+    "forcedsplits_filename",
+    "use_quantized_grad",
+)
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
 OTHER_NAMES = {
     "bagging_fraction": "bagging sub_row subsample",
@@ -78,7 +85,52 @@ OTHER_NAMES = {
     "verbosity": "verbose",
     "weight_column": "weight",
 }
-ALIASES = {other: main for main, others in OTHER_NAMES.items() for other in others.split()}
+OPTIONS = Options(
+    OTHER_NAMES,
+    own={
+        "name a measure, as in objective='lambda:ndcg@10'": "lambdarank_norm "
+        "lambdarank_truncation_level",
+        "gains are the measure's, as in objective='lambda:ndcg(gain=(0, 1, 3, 7))'": "label_gain",
+        "use the argument sigma": "sigmoid",
+        "use the argument position of fit": "lambdarank_position_bias_regularization",
+        "use the argument sample_weight of fit": "is_unbalance scale_pos_weight",
+        "use the argument init": "boost_from_average",
+        "use the argument random_state": "data_random_seed objective_seed",
+        "use the argument objective": "alpha fair_c poisson_max_delta_step reg_sqrt "
+        "tweedie_variance_power",
+    },
+    idle={
+        "use the argument eval_metric": "auc_mu_weights eval_at first_metric_only "
+        "is_provide_training_metric metric_freq multi_error_top_k",
+        "use the argument early_stopping_rounds": "early_stopping_min_delta",
+        "read files by read_letor or split_frame, and give fit their columns": "data group_column "
+        "header ignore_column label_column parser_config_file precise_float_parser save_binary "
+        "two_round valid weight_column",
+        "use the arguments of predict": "num_iteration_predict pred_early_stop "
+        "pred_early_stop_freq pred_early_stop_margin predict_contrib predict_disable_shape_check "
+        "predict_leaf_index predict_raw_score start_iteration_predict",
+        "use save, load and feature_importances_": "input_model output_model output_result "
+        "saved_feature_importance_type snapshot_freq",
+        "a document has one score": "num_class",
+        "workers keep their own rows": "pre_partition",
+        "workers share their histograms": "top_k",
+        "fit again, with the argument init": "refit_decay_rate",
+        "it is for LightGBM's own command line": "config convert_model convert_model_language task",
+    },
+    needs={
+        "boosting=dart": "drop_rate drop_seed max_drop skip_drop uniform_drop xgboost_dart_mode",
+        "data_sample_strategy=goss|boosting=goss": "other_rate top_rate",
+        "device_type=gpu|device_type=cuda": "gpu_device_id gpu_device_id_list gpu_platform_id "
+        "gpu_use_dp num_gpu",
+        "extra_trees=True": "extra_seed",
+        "linear_tree=True": "linear_lambda",
+        "monotone_constraints": "monotone_constraints_method monotone_penalty",
+        "num_machines": "time_out",
+        "use_quantized_grad=True": "num_grad_quant_bins quant_train_renew_leaf stochastic_rounding",
+    },
+)
+# Options that name a file, of which LightGBM does not say that it cannot read it.
+FILES = ("forcedbins_filename", "forcedsplits_filename")
 
 
 @cache
@@ -90,10 +142,24 @@ def known_names() -> frozenset[str]:
     return frozenset(re.findall(r"^\[(\w+): ", text, re.MULTILINE))
 
 
-def tree_params(settings: TreeSettings) -> dict[str, Any]:
+def tree_params(settings: TreeSettings) -> Params:
     """Return LightGBM's parameters for these settings."""
-    user = user_params(settings.params, ALIASES, known_names())
+    given = _given(settings)
+    workers = {"num_machines": n_workers()} if n_workers() > 1 else {}
+    own = settings.built_in is not None
+    user = OPTIONS.check(settings.params, given | workers, known_names(), own)
+    if user.get("boosting") == "rf":
+        raise ValueError(
+            "booster_params must not set boosting='rf': a random forest does not boost, "
+            "and takes no objective of gbrank. Use 'gbdt' or 'dart'."
+        )
+    _check_files(user)
     layout = {} if "force_row_wise" in user else {"force_col_wise": True}
+    return given | layout | user
+
+
+def _given(settings: TreeSettings) -> Params:
+    """Return the parameters that gbrank sets, whatever the user's."""
     min_data, sampling = settings.min_child_samples, {}
     if settings.subsample < 1 and settings.built_in is not None:
         sampling = {"bagging_fraction": settings.subsample, "bagging_freq": 1}
@@ -113,16 +179,26 @@ def tree_params(settings: TreeSettings) -> dict[str, Any]:
         "seed": settings.seed,
         "num_threads": settings.n_jobs,
         "deterministic": True,
-        **layout,
         "feature_pre_filter": False,
         "verbosity": -1,
         **sampling,
         "boosting": "gbdt",
-        **user,
     }
 
 
-def network_params() -> dict[str, Any]:
+def _check_files(user: Params) -> None:
+    """Refuse files of which LightGBM would make nothing, without a word."""
+    for name in FILES:
+        if name in user:
+            try:
+                json.loads(Path(user[name]).read_bytes())
+            except (OSError, TypeError, ValueError) as error:
+                raise ValueError(
+                    f"{name} in booster_params must name a JSON file, got {user[name]!r}: {error}"
+                ) from None
+
+
+def network_params() -> Params:
     """Return the parameters that connect LightGBM to all workers of a distributed fit."""
     if n_workers() == 1:
         return {}
@@ -137,13 +213,13 @@ def network_params() -> dict[str, Any]:
     }
 
 
-def draws_features(params: dict[str, Any]) -> bool:
+def draws_features(params: Params) -> bool:
     """Say whether LightGBM draws features or thresholds at random."""
     drawn = params["feature_fraction"] < 1 or params["extra_trees"]
     return drawn or "feature_fraction_bynode" in params
 
 
-def stateful(params: dict[str, Any], settings: TreeSettings) -> list[str]:
+def stateful(params: Params, settings: TreeSettings) -> list[str]:
     """Return the settings that keep a resumed fit from giving the same model."""
     obstacles = [name for name in STATEFUL if name in params]
     if params["boosting"] != "gbdt":

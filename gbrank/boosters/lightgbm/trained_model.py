@@ -35,7 +35,7 @@ class LightGBMModel:
             return cls(lgb.Booster(model_str=text))
 
     @classmethod
-    def recognise(cls, model: Any) -> "LightGBMModel | None":
+    def recognise(cls, model: object) -> "LightGBMModel | None":
         """Return the model that a booster or a fitted LGBMModel is, or None."""
         if isinstance(model, lgb.LGBMModel) and model.__sklearn_is_fitted__():
             model = model.booster_

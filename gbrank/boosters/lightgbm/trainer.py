@@ -1,6 +1,6 @@
 """Training with LightGBM."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from gbrank.boosters.bins import BINNED_ROWS, bin_sample
 from gbrank.boosters.interface import (
     Derivatives,
+    Params,
+    Places,
     Single,
     State,
     TreeSettings,
@@ -49,12 +51,12 @@ class BatchSequence(lgb.Sequence):
     def __init__(self, X: FeatureBatches) -> None:
         self.batch_size = block_rows(X)
         self._X = X
-        self._blocks: Iterator[Any] = iter(())
+        self._blocks: Iterator[Features] = iter(())
 
     def __len__(self) -> int:
         return self._X.shape[0]
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: Any) -> Features:
         if rows.start == 0:
             self._blocks = blocks(self._X, self.batch_size)
         return next(self._blocks)
@@ -65,22 +67,16 @@ class LightGBMTrainer:
 
     @interrupts_held()
     def __init__(
-        self, train: Rows, valid: list[Rows], schema: Schema, settings: TreeSettings,
+        self,
+        train: Rows,
+        valid: list[Rows],
+        schema: Schema,
+        settings: TreeSettings,
         state: State | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         check_threads(settings.n_jobs)
         params = tree_params(settings)
-        if params["boosting"] == "rf":
-            raise ValueError(
-                "booster_params must not set boosting='rf': a random forest does not boost, "
-                "and takes no objective of gbrank. Use 'gbdt' or 'dart'."
-            )
-        obstacles = stateful(params, settings)
-        refuse_settings(settings, params["boosting"], obstacles)
-        self._seeds: dict[str, int] = {}  # those to change in each round
-        if draws_features(params) and settings.built_in is None and not obstacles:
-            self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
-        self._given_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
+        self._choose_seeds(params, settings)
         self._earlier: str | None = None  # the model that training goes on from
         self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:
@@ -90,17 +86,12 @@ class LightGBMTrainer:
                 train, *valid = _with_scores([train, *valid], state)
         self._n_earlier = self._n_trees[-1]
         self._n_dummies = 0  # how many trees of this booster are not part of the model
-        self._places: Any = slice(None)  # where the booster has each training row
+        self._places: Places = slice(None)  # where the booster has each training row
         if settings.built_in is not None:
             self._places = np.argsort(train.queries.order)
             train = train.grouped()
         with translated(REFUSED):
-            bins = _bins(train.X, params, schema, settings)
-            data = _dataset(train.X, params, schema, bins, train.init_score)
-            if settings.built_in is not None:
-                data.set_label(train.labels)
-                data.set_group(train.queries.sizes)
-                data.set_weight(train.weights)
+            data = _training_data(train, params, schema, settings)
             self._booster = lgb.Booster(params | network_params(), data)
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
             raise ValueError("X must have a feature that varies: there is nothing to split on.")
@@ -108,11 +99,25 @@ class LightGBMTrainer:
             of_valid = _dataset(rows.X, params, schema, data, rows.init_score)
             self._booster.add_valid(of_valid, f"valid_{i}")
         if state is not None and settings.built_in is None:
-            # LightGBM keeps its first tree even without a split, and gives it no linear
-            # functions. So the first is a dummy, grown without gradients.
-            nothing = np.zeros(len(train.labels)), np.ones(len(train.labels))
-            self._booster.update(fobj=lambda *_: nothing)
-            self._n_dummies = 1
+            self._grow_dummy(len(train.labels))
+
+    def _choose_seeds(self, params: Params, settings: TreeSettings) -> None:
+        """Refuse what cannot be resumed, and choose the seeds to change in each round."""
+        obstacles = stateful(params, settings)
+        refuse_settings(settings, params["boosting"], obstacles)
+        self._seeds: dict[str, int] = {}
+        if draws_features(params) and settings.built_in is None and not obstacles:
+            self._seeds = {name: params.get(name, settings.seed) for name in SEEDS}
+        self._given_seeds = {name: params[name] for name in ("seed", *SEEDS) if name in params}
+
+    def _grow_dummy(self, n_rows: int) -> None:
+        """Grow a first tree without gradients.
+
+        LightGBM keeps its first tree even without a split, and gives it no linear functions.
+        """
+        nothing = np.zeros(n_rows), np.ones(n_rows)
+        self._booster.update(fobj=lambda *_: nothing)
+        self._n_dummies = 1
 
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
@@ -200,11 +205,11 @@ def _tree_counts(state: State, text: str) -> list[int]:
     return [int(count) for count in counts]
 
 
-def _capture(evaluate: Any) -> list[Vector]:
+def _capture(evaluate: Callable[..., object]) -> list[Vector]:
     """Return the scores that LightGBM hands to a metric, one vector for each data set."""
     seen: list[Vector] = []
 
-    def keep(scores: Any, _: lgb.Dataset) -> tuple[str, float, bool]:
+    def keep(scores: Vector, _: lgb.Dataset) -> tuple[str, float, bool]:
         seen.append(np.array(scores, dtype=np.float64))
         return "kept", 0.0, True
 
@@ -212,8 +217,21 @@ def _capture(evaluate: Any) -> list[Vector]:
     return seen
 
 
+def _training_data(
+    train: Rows, params: Params, schema: Schema, settings: TreeSettings
+) -> lgb.Dataset:
+    """Return training rows, with labels and weights for LightGBM's own objectives only."""
+    bins = _bins(train.X, params, schema, settings)
+    data = _dataset(train.X, params, schema, bins, train.init_score)
+    if settings.built_in is not None:
+        data.set_label(train.labels)
+        data.set_group(train.queries.sizes)
+        data.set_weight(train.weights)
+    return data
+
+
 def _bins(
-    X: Features, params: dict[str, Any], schema: Schema, settings: TreeSettings
+    X: Features, params: Params, schema: Schema, settings: TreeSettings
 ) -> lgb.Dataset | None:
     """Return a data set with the bins of a sample of all workers' rows; None if LightGBM's own do.
 
@@ -230,9 +248,12 @@ def _bins(
 
 
 def _dataset(
-    X: Features, params: dict[str, Any], schema: Schema, reference: lgb.Dataset | None = None,
+    X: Features,
+    params: Params,
+    schema: Schema,
+    reference: lgb.Dataset | None = None,
     init_score: Vector | None = None,
-) -> lgb.Dataset:  # fmt: skip
+) -> lgb.Dataset:
     return lgb.Dataset(
         BatchSequence(X) if isinstance(X, FeatureBatches) else X,
         reference=reference,

@@ -1,4 +1,4 @@
-"""XGBoost's exception as gbrank's, and a check for forks, in which it would wait forever."""
+"""XGBoost's exception as gbrank's."""
 
 import re
 from collections.abc import Iterator
@@ -6,16 +6,10 @@ from contextlib import contextmanager
 
 from xgboost.core import XGBoostError
 
-from gbrank.boosters.forks import check_fork
 from gbrank.parallel.collective import WorkersLostError
 
 # Source files of XGBoost that fail only if another worker ends while this one waits for it.
 IN_COLLECTIVE = re.compile(r"[/\\]collective[/\\]")
-
-
-def check_threads(n_jobs: int) -> None:
-    """Refuse a process forked after XGBoost started threads: even one thread waits for them."""
-    check_fork("XGBoost", starts=n_jobs > 1, needs=True, instead="set n_jobs=1 before the fork")
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
+from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
 from gbrank.common.arrays import Vector
@@ -19,7 +20,7 @@ from gbrank.schedules import Sigma
 class XGBoostObjective(GradientHook):
     """A custom objective for XGBoost; made by `xgboost_obj`."""
 
-    def __call__(self, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
+    def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> tuple[Vector, Vector]:
         """Return gradient and curvature in the round of the booster that is calling.
 
         The data have labels and qid or group. XGBoost allows one weight per query.
@@ -29,7 +30,9 @@ class XGBoostObjective(GradientHook):
             None if booster is None else booster.num_boosted_rounds(), scores, data
         )
 
-    def at_round(self, round: int | None, scores: Any, data: xgb.DMatrix) -> tuple[Vector, Vector]:
+    def at_round(
+        self, round: int | None, scores: ArrayLike, data: xgb.DMatrix
+    ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of your own.
 
         Rounds count from 0. None, an unknown round, is allowed only if sigma is constant.
@@ -40,7 +43,7 @@ class XGBoostObjective(GradientHook):
 class XGBoostEvaluation(MeasureHook):
     """Custom metrics for XGBoost; made by `xgboost_feval`."""
 
-    def __call__(self, scores: Any, data: xgb.DMatrix) -> list[tuple[str, float]]:
+    def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> list[tuple[str, float]]:
         """Return (name, value) for each measure."""
         return self.of_data(data, _parts(data), scores)
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.tree_checks import DamagedTree, check_tree, integers, numbers, whole
 
-REAL = ("base_weights", "loss_changes", "split_conditions", "sum_hessian")
+REAL = ("base_weights", "loss_changes", "sum_hessian")
 CATEGORIES = ("categories_nodes", "categories_segments", "categories_sizes")
 NO_PARENT = 2**31 - 1
 MOST_CATEGORIES = 2**24  # XGBoost's own limit
@@ -62,6 +62,9 @@ def _check_one(tree: dict[str, Any], n_features: int) -> None:
     inner = left != -1
     if ((right == -1) == inner).any():
         raise DamagedTree("a node must have two children or none")
+    split_type = integers(tree["split_type"], "split_type", n, 0, 2)
+    # A split of categories has no threshold, in XGBoost 3.0 not even a number in its place.
+    numbers(tree["split_conditions"], "split_conditions", n, inner & (split_type == 1))
     # `check_tree` numbers inner nodes and leaves separately.
     numbering = np.where(inner, np.cumsum(inner) - 1, -np.cumsum(~inner))
     if inner[0]:
@@ -74,7 +77,7 @@ def _check_one(tree: dict[str, Any], n_features: int) -> None:
         raise DamagedTree("parents must be those of the children")
     integers(tree["split_indices"], "split_indices", n, 0, max(n_features, 1))
     integers(tree["default_left"], "default_left", n, 0, 2)
-    _check_categories(tree, integers(tree["split_type"], "split_type", n, 0, 2))
+    _check_categories(tree, split_type)
 
 
 def _check_categories(tree: dict[str, Any], split_type: NDArray[np.int64]) -> None:

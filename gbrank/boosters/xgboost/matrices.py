@@ -10,7 +10,8 @@ import xgboost as xgb
 
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.interface import TreeSettings, safe_names
-from gbrank.boosters.xgboost.errors import check_threads, translated
+from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost.threads import granted_threads
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupt_waits
 from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped
@@ -54,12 +55,16 @@ class Pages(xgb.DataIter):
 
 
 def as_matrix(
-    X: Features, schema: Schema, n_jobs: int, init_score: Vector | None = None,
-    folder: str = "", name: str = "",
-) -> xgb.DMatrix:  # fmt: skip
+    X: Features,
+    schema: Schema,
+    n_jobs: int,
+    init_score: Vector | None = None,
+    folder: str = "",
+    name: str = "",
+) -> xgb.DMatrix:
     """Return features with any initial scores; batches are kept in files in `folder`."""
     options, margin = _options(schema, n_jobs), _margin(init_score)
-    data: Any = as_dense(X)
+    data: Matrix | Pages = as_dense(X)
     if isinstance(X, FeatureBatches):
         data = Pages(X, folder, name, options)
         options = {name: options[name] for name in OF_PAGES}
@@ -97,7 +102,7 @@ def _binned(X: Features, options: dict[str, Any], folder: str) -> xgb.DMatrix:
     """Return data in the bins of a sample; those of batches are kept in files in `folder`."""
     largest = np.full((1, X.shape[1]), np.nan)
 
-    def track_largest(block: Any) -> Any:
+    def track_largest(block: Features) -> Features:
         np.fmax(largest, np.fmax.reduce(as_dense(block), axis=0, keepdims=True), out=largest)
         return block
 
@@ -134,7 +139,6 @@ def as_dense(X: Features) -> Matrix:
 
 def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
     """Return the options that say how XGBoost reads the columns."""
-    check_threads(n_jobs)
     types = ["q"] * schema.n_features
     for position in schema.categorical:
         types[position] = "c"
@@ -142,5 +146,5 @@ def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
         "feature_names": safe_names(schema),
         "feature_types": types,
         "enable_categorical": bool(schema.categorical),
-        "nthread": n_jobs,
+        "nthread": granted_threads(n_jobs),
     }

@@ -7,9 +7,10 @@ import numpy as np
 import xgboost as xgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
-from gbrank.boosters.xgboost.errors import check_threads, translated
+from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.json_checks import check_json
 from gbrank.boosters.xgboost.matrices import as_matrix
+from gbrank.boosters.xgboost.threads import granted_threads
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
@@ -35,7 +36,7 @@ class XGBoostModel:
         return cls(booster)
 
     @classmethod
-    def recognise(cls, model: Any) -> "XGBoostModel | None":
+    def recognise(cls, model: object) -> "XGBoostModel | None":
         """Return the model that a booster or a fitted XGBModel is, or None."""
         if isinstance(model, xgb.XGBModel) and model.__sklearn_is_fitted__():
             if not np.isnan(model.missing):
@@ -63,12 +64,12 @@ class XGBoostModel:
     @interrupts_held()
     def predict_native(self, X: Any) -> Vector:
         """Return the untransformed score of each row of a table that XGBoost reads itself."""
-        check_threads(usable_threads(None))
+        threads = granted_threads(usable_threads(None))
         try:
             expected = self.native.num_features()
             if X.shape[1] != expected:  # XGBoost would take absent columns as missing values
                 raise ValueError(f"it has {X.shape[1]} columns, expected {expected}.")
-            data = xgb.DMatrix(X, enable_categorical=True)
+            data = xgb.DMatrix(X, enable_categorical=True, nthread=threads)
             scores = self.native.predict(
                 data, output_margin=True, validate_features=data.feature_names is not None
             )

@@ -1,16 +1,18 @@
 """Training with XGBoost."""
 
 import json
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import xgboost as xgb
 
 from gbrank.boosters.interface import (
     Derivatives,
+    Places,
     Single,
     State,
     TreeSettings,
@@ -18,10 +20,11 @@ from gbrank.boosters.interface import (
     reading_state,
     refuse_settings,
     single_precision,
-    user_params,
 )
-from gbrank.boosters.xgboost.errors import check_threads, translated
+from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
+from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
+from gbrank.boosters.xgboost.threads import granted_threads
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Vector
 from gbrank.common.interrupts import interrupts_held
@@ -32,26 +35,10 @@ from gbrank.data.schema import Schema
 from gbrank.parallel.collective import BoosterError, all_max
 
 REFUSED = "XGBoost refuses the parameters or data"
-# Parameters that draw features, besides colsample.
-DRAWING = ("colsample_bylevel", "colsample_bynode")
-# Parameters in units of the gradient, or of its square.
-OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
 # Gradients below this are scaled up, where the mean curvature is 1.
 SMALL = 1.0
 # By at most 2 to this power: learning rate and leaves must be numbers in single precision.
 LARGEST_POWER = 100
-# Parameters that keep a state between rounds.
-STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
-# Parameters that a booster's saved configuration does not list.
-UNLISTED = ("debug_synchronize", "max_cached_hist_node", "verbosity")
-ALIASES = {
-    "learning_rate": "eta",
-    "min_split_loss": "gamma",
-    "n_jobs": "nthread",
-    "random_state": "seed",
-    "reg_alpha": "alpha",
-    "reg_lambda": "lambda",
-}
 
 
 class XGBoostTrainer:
@@ -59,40 +46,30 @@ class XGBoostTrainer:
 
     @interrupts_held()
     def __init__(
-        self, train: Rows, valid: list[Rows], schema: Schema, settings: TreeSettings,
+        self,
+        train: Rows,
+        valid: list[Rows],
+        schema: Schema,
+        settings: TreeSettings,
         state: State | None = None,
-    ) -> None:  # fmt: skip
-        check_threads(settings.n_jobs)
-        kind, params = settings.params.get("booster"), _params(settings)
+    ) -> None:
+        settings = replace(settings, n_jobs=granted_threads(settings.n_jobs))
+        kind, params = str(settings.params.get("booster")), tree_params(settings)
         if kind == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
-        refuse_settings(settings, str(kind), _stateful(settings))
+        refuse_settings(settings, kind, stateful(settings))
         self._seed_each_round = params["seed_per_iteration"]
-        self._places: Any = slice(None)  # where the booster has each training row
+        self._places: Places = slice(None)  # where the booster has each training row
         if settings.built_in is not None:
-            if train.sample_weight is not None:
-                raise ValueError(
-                    "sample_weight must be None with XGBoost's own ranking objectives, which take "
-                    "query_weight only."
-                )
             self._places = np.argsort(train.queries.order)
-            train = train.grouped()
+            train = _grouped(train)
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = settings.params.get("verbosity", 0)
-        with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
-            user = _checked(settings, params, schema.n_features)
-        in_batches = any(isinstance(rows.X, FeatureBatches) for rows in (train, *valid))
+        with self._translated(REFUSED):
+            user = user_params(settings, params, schema.n_features)
         with ExitStack() as files:
-            folder = ""
-            if in_batches:
-                temporary = TemporaryDirectory(prefix="gbrank-", ignore_cleanup_errors=True)
-                folder = files.enter_context(temporary)
-            self._train = training_matrix(train, schema, settings, folder)
-            self._valid = [
-                as_matrix(rows.X, schema, settings.n_jobs, rows.init_score, folder, f"valid_{i}")
-                for i, rows in enumerate(valid)
-            ]
-            with xgb.config_context(verbosity=self._verbosity), translated(REFUSED):
+            self._read(train, valid, schema, settings, files)
+            with self._translated(REFUSED):
                 self._booster = xgb.Booster(params, [self._train, *self._valid])
                 if state is not None:
                     with reading_state():
@@ -105,12 +82,34 @@ class XGBoostTrainer:
         self._power = 0
         self._fixed_scale = kind == "dart" or not user.keys().isdisjoint(OF_GRADIENTS)
 
+    def _read(
+        self,
+        train: Rows,
+        valid: list[Rows],
+        schema: Schema,
+        settings: TreeSettings,
+        files: ExitStack,
+    ) -> None:
+        """Make XGBoost's matrices; those of batches are kept in files while the trainer lives."""
+        folder = ""
+        if any(isinstance(rows.X, FeatureBatches) for rows in (train, *valid)):
+            temporary = TemporaryDirectory(prefix="gbrank-", ignore_cleanup_errors=True)
+            folder = files.enter_context(temporary)
+        self._train = training_matrix(train, schema, settings, folder)
+        self._valid = [
+            as_matrix(rows.X, schema, settings.n_jobs, rows.init_score, folder, f"valid_{i}")
+            for i, rows in enumerate(valid)
+        ]
+
+    @contextmanager
+    def _translated(self, message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
+        """Have XGBoost speak as much as the user wants, and its errors be gbrank's."""
+        with xgb.config_context(verbosity=self._verbosity), translated(message, kind):
+            yield
+
     def step(self, derivatives: Derivatives | None) -> None:
         """Grow one tree."""
-        with (
-            xgb.config_context(verbosity=self._verbosity),
-            translated("XGBoost could not grow a tree", BoosterError),
-        ):
+        with self._translated("XGBoost could not grow a tree", BoosterError):
             if self._seed_each_round:
                 # The sampler of features has a state, which loading the configuration resets.
                 self._booster.load_config(self._booster.save_config())
@@ -168,6 +167,16 @@ class XGBoostTrainer:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
 
 
+def _grouped(train: Rows) -> Rows:
+    """Return training rows query by query, as XGBoost's own ranking objectives take them."""
+    if train.sample_weight is not None:
+        raise ValueError(
+            "sample_weight must be None with XGBoost's own ranking objectives, which take "
+            "query_weight only."
+        )
+    return train.grouped()
+
+
 def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
     """Warn that XGBoost trains on the CPU though asked for a GPU, as it would itself."""
     device = settings.params.get("device", "cpu")
@@ -175,66 +184,3 @@ def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
         config = json.loads(booster.save_config())
         if config["learner"]["generic_param"]["device"] == "cpu":
             warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on the CPU.")
-
-
-def _draws_features(settings: TreeSettings) -> bool:
-    return settings.colsample < 1 or any(name in settings.params for name in DRAWING)
-
-
-def _stateful(settings: TreeSettings) -> list[str]:
-    """Return the settings that keep a resumed fit from giving the same model."""
-    user = settings.params
-    obstacles = [name for name in STATEFUL if name in user]
-    if user.get("booster") == "dart":
-        obstacles.append("booster='dart'")
-    if user.get("tree_method") == "approx":
-        obstacles.append("tree_method='approx'")
-    if settings.built_in is not None and (settings.subsample < 1 or _draws_features(settings)):
-        obstacles.append("sampling by the booster's own objective")
-    return obstacles
-
-
-def _params(settings: TreeSettings) -> dict[str, Any]:
-    # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does. The
-    # built-in objectives have curvatures of another scale, and keep XGBoost's default.
-    if settings.built_in is None:
-        objective: dict[str, Any] = {"min_child_weight": settings.min_child_samples}
-    else:
-        objective = {"objective": settings.built_in, "subsample": settings.subsample}
-    kind = settings.params.get("booster", "gbtree")
-    seed_each_round = _draws_features(settings) and settings.built_in is None and kind != "dart"
-    return {
-        "booster": kind,
-        **objective,
-        "base_score": 0.0,
-        "eta": settings.learning_rate,
-        "tree_method": "hist",
-        "grow_policy": "lossguide",
-        "max_leaves": settings.num_leaves,
-        "max_depth": settings.max_depth or 0,
-        "colsample_bytree": settings.colsample,
-        "lambda": settings.reg_lambda,
-        "seed": settings.seed,
-        "nthread": settings.n_jobs,
-        "seed_per_iteration": seed_each_round,  # draws depend on seed and round only
-        "disable_default_eval_metric": True,
-    }
-
-
-def _checked(settings: TreeSettings, params: dict[str, Any], n_features: int) -> dict[str, Any]:
-    """Return the user's parameters, checked on a booster with a row of placeholder data."""
-    placeholder = xgb.DMatrix(np.zeros((1, n_features)), nthread=1)
-    booster = xgb.Booster(params, [placeholder])
-    known = _names(json.loads(booster.save_config())).union(UNLISTED)
-    user = user_params(settings.params, ALIASES, known)
-    user.pop("verbosity", None)
-    booster.set_param(params | user)
-    booster.save_config()
-    return user
-
-
-def _names(config: Any) -> set[str]:
-    """Return all names in a booster's nested configuration."""
-    if not isinstance(config, dict):
-        return set()
-    return set(config).union(*map(_names, config.values()))

@@ -1,0 +1,125 @@
+"""The parameters of XGBoost: their names, and what gbrank sets them to."""
+
+import json
+
+import numpy as np
+import xgboost as xgb
+
+from gbrank.boosters.booster_params import Options
+from gbrank.boosters.interface import Params, TreeSettings
+
+# Parameters that draw features, besides colsample.
+DRAWING = ("colsample_bylevel", "colsample_bynode")
+# Parameters in units of the gradient, or of its square.
+OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
+# Parameters that keep a state between rounds.
+STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
+# Those of a model, which a configuration lists next to those of training.
+OF_MODEL = "learner_model_param"
+# https://xgboost.readthedocs.io/en/stable/parameter.html
+OPTIONS = Options(
+    {
+        "alpha": "reg_alpha",
+        "eta": "learning_rate",
+        "gamma": "min_split_loss",
+        "lambda": "reg_lambda",
+        "nthread": "n_jobs",
+        "seed": "random_state",
+    },
+    own={
+        "name a measure, as in objective='lambda:ndcg@10'": "lambdarank_num_pair_per_sample "
+        "lambdarank_pair_method",
+        "gains are the measure's, as in objective='lambda:ndcg(gain=\"linear\")'": "ndcg_exp_gain",
+        "use the argument objective": "aft_loss_distribution aft_loss_distribution_scale "
+        "expectile_alpha huber_slope lambdarank_normalization lambdarank_score_normalization "
+        "quantile_alpha tweedie_variance_power",
+        "use the argument position of fit": "lambdarank_bias_norm lambdarank_unbiased",
+        "use the argument sample_weight of fit": "scale_pos_weight",
+        "use the argument subsample": "sampling_method",
+    },
+    idle={
+        "use the argument init": "boost_from_average",
+        "a document has one score": "multi_strategy num_class num_target",
+        "it follows from X and n_estimators": "num_feature num_trees",
+        "gbrank bins the features first": "sketch_ratio sparse_threshold",
+        "names are always checked": "validate_parameters",
+        "it is XGBoost's own": "cache_opt rng_state updater_seq",
+    },
+    needs={
+        "booster=dart": "normalize_type one_drop rate_drop sample_type skip_drop",
+        "device": "fail_on_invalid_gpu_id",
+        "updater=refresh": "refresh_leaf",
+    },
+)
+
+
+def tree_params(settings: TreeSettings) -> Params:
+    """Return XGBoost's parameters for these settings, but for the user's."""
+    # With mean curvature 1 this counts documents, as LightGBM's min_data_in_leaf does. The
+    # built-in objectives have curvatures of another scale, and keep XGBoost's default.
+    if settings.built_in is None:
+        objective: Params = {"min_child_weight": settings.min_child_samples}
+    else:
+        objective = {"objective": settings.built_in, "subsample": settings.subsample}
+    kind = settings.params.get("booster", "gbtree")
+    seed_each_round = draws_features(settings) and settings.built_in is None and kind != "dart"
+    return {
+        "booster": kind,
+        **objective,
+        "base_score": 0.0,
+        "eta": settings.learning_rate,
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": settings.num_leaves,
+        "max_depth": settings.max_depth or 0,
+        "colsample_bytree": settings.colsample,
+        "lambda": settings.reg_lambda,
+        "seed": settings.seed,
+        "nthread": settings.n_jobs,
+        "seed_per_iteration": seed_each_round,  # draws depend on seed and round only
+        "disable_default_eval_metric": True,
+    }
+
+
+def user_params(settings: TreeSettings, params: Params, n_features: int) -> Params:
+    """Return the user's parameters, checked on a booster with a row of placeholder data."""
+    placeholder = xgb.DMatrix(np.zeros((1, n_features)), nthread=1)
+    booster = xgb.Booster(params, [placeholder])
+    known = _names(json.loads(booster.save_config())) | {"verbosity"}
+    user = OPTIONS.check(settings.params, params, known, settings.built_in is not None)
+    user.pop("verbosity", None)
+    if isinstance(signs := user.get("monotone_constraints"), list):
+        user["monotone_constraints"] = tuple(signs)  # as XGBoost reads them
+    booster.set_param(params | user)
+    booster.save_config()
+    return user
+
+
+def draws_features(settings: TreeSettings) -> bool:
+    """Say whether XGBoost draws features at random."""
+    return settings.colsample < 1 or any(name in settings.params for name in DRAWING)
+
+
+def stateful(settings: TreeSettings) -> list[str]:
+    """Return the settings that keep a resumed fit from giving the same model."""
+    user = settings.params
+    obstacles = [name for name in STATEFUL if name in user]
+    if user.get("booster") == "dart":
+        obstacles.append("booster='dart'")
+    if user.get("tree_method") == "approx":
+        obstacles.append("tree_method='approx'")
+    if settings.built_in is not None and (settings.subsample < 1 or draws_features(settings)):
+        obstacles.append("sampling by the booster's own objective")
+    return obstacles
+
+
+def _names(config: object) -> set[str]:
+    """Return the names of all parameters in a booster's nested configuration."""
+    names: set[str] = set()
+    if isinstance(config, list):
+        return names.union(*map(_names, config))
+    if isinstance(config, dict):
+        for name, value in config.items():
+            holds_parameters = name.endswith("_param") and name != OF_MODEL
+            names |= set(value) if holds_parameters else _names(value)
+    return names

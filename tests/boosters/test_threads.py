@@ -1,0 +1,68 @@
+"""XGBoost where OpenMP gives fewer threads than it is asked for, which would end the process."""
+
+import os
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+
+FITTED = """
+import sys, tempfile, warnings
+import numpy as np
+from gbrank import GBRanker, load_ranker
+n_jobs = int(sys.argv[1])
+rng = np.random.default_rng(0)
+y = rng.integers(0, 3, 1500)
+X = rng.normal(size=(1500, 5)) + y[:, None]
+options = {"booster": "xgboost", "n_estimators": 4, "n_jobs": n_jobs, "random_state": 0}
+own, ranker = GBRanker("xgboost:rank:ndcg", **options), GBRanker("ranknet", **options)
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    for each in (own, ranker):
+        print(each.fit(X, y, group=[30] * 50).predict(X).tobytes().hex())
+    with tempfile.TemporaryDirectory() as folder:
+        ranker.save(folder)
+        again = load_ranker(folder)
+    print(again.predict(X).tobytes().hex())
+    print(again._model.contributions(X, again._schema, n_jobs).tobytes().hex())
+    if n_jobs > 1:  # what the library reads itself, on all processors
+        assert (again._model.predict_native(X) == again.predict(X)).all()
+files = {warning.filename for warning in told if "on one thread" in str(warning.message)}
+print("told in", sorted(files), file=sys.stderr)
+"""
+
+
+@cache
+def fitted(n_jobs: int, **environment: str) -> tuple[str, str]:
+    """Fit in a new process; return scores, and where a warning was shown."""
+    run = subprocess.run(
+        [sys.executable, "-c", FITTED, str(n_jobs)],
+        env=os.environ | environment | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout, run.stderr
+
+
+@pytest.mark.parametrize(
+    "environment", [{"OMP_MAX_ACTIVE_LEVELS": "0"}, {"OMP_DYNAMIC": "true"}], ids=str
+)
+def test_fewer_threads(environment: dict[str, str]) -> None:
+    """The same model by one thread, and a warning at the user's lines."""
+    expected, _ = fitted(1)
+    scores, told = fitted(3, **environment)
+    assert scores == expected
+    assert "told in ['<string>']" in told
+
+
+@pytest.mark.slow
+def test_threads_as_asked() -> None:
+    """Without a word: where all are given, where one is wanted, where XGBoost knows the limit."""
+    expected, _ = fitted(1)
+    for n_jobs, limit in ((3, {}), (1, {"OMP_DYNAMIC": "true"}), (3, {"OMP_THREAD_LIMIT": "1"})):
+        scores, told = fitted(n_jobs, **limit)
+        assert scores == expected
+        assert "told in []" in told
