@@ -197,7 +197,8 @@ class GBRanker(BoostedRanker):
         sample_weight : array-like, shape (n_documents,), optional
             Document weights.
         query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
-            Query weights, in the order in which queries first appear or by query id.
+            Query weights, in the order in which queries first appear, or by query id: a mapping, or
+            a pandas Series with the ids as its index.
         eval_set : list of (X, y), optional
             Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
         eval_qid, eval_group, eval_init_score : list of array-like, optional

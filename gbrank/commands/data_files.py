@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +14,7 @@ from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, read_table, read_tables
 from gbrank.common.checks import quoted
 from gbrank.data.frames import judged, split_and_mask
+from gbrank.data.ids import as_ids
 from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import parse_letor
 from gbrank.datasets.parquet import ParquetFolder, scan_and_mask
@@ -120,7 +120,7 @@ def read_documents(
         for table in tables:
             _refuse_lacking(paths[0], table.column_names, schema)
             others = {item: table[item] for item in table.column_names if item not in features}
-            qid = nw.from_native(table)[name].to_numpy() if name in table.column_names else None
+            qid = as_ids(table[name]) if name in table.column_names else None
             yield Unlabelled(table.drop(list(others)), qid, others, ())
         return
     yield _unlabelled_letor(arguments, paths, schema.n_features)

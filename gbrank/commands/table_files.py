@@ -11,6 +11,7 @@ from typing import Any
 from gbrank.common.checks import quoted
 from gbrank.common.extras import needed
 from gbrank.common.files import refuse_stream
+from gbrank.data.ids import as_ids
 from gbrank.datasets.parquet import with_numbers
 from gbrank.datasets.stacking import refuse_shared_queries
 from gbrank.datasets.text_files import StrPath, read_bytes, refuse_nul, written
@@ -115,7 +116,7 @@ def read_tables(paths: Sequence[StrPath], qid: str, is_text: Callable[[str], boo
         for path, table in zip(paths, tables, strict=True):
             _refuse_no_query(path, qid, table[qid])
         if len(paths) > 1:
-            refuse_shared_queries(paths, [table[qid].to_numpy() for table in tables])
+            refuse_shared_queries(paths, [as_ids(table[qid]) for table in tables])
     try:
         table = arrow.concat_tables(tables, promote_options="permissive")
     except arrow.ArrowException as error:

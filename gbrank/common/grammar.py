@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
@@ -59,7 +60,11 @@ def _options(text: str, functions: Functions) -> dict[str, Any]:
         raise ValueError("there must be one pair of parentheses around all options")
     if call.args or any(k.arg is None for k in call.keywords):
         raise ValueError("options need names")
-    return {str(k.arg): _value(k.value, functions, words=True) for k in call.keywords}
+    names = [str(keyword.arg) for keyword in call.keywords]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"{twice[0]} must be given once, got {names.count(twice[0])} times")
+    values = (_value(keyword.value, functions, words=True) for keyword in call.keywords)
+    return dict(zip(names, values, strict=True))
 
 
 def _refuse_long_numbers(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gbrank.common.checks import quoted, refuse_taken, unknown_name
 from gbrank.common.grammar import Functions, parse_options, split_outside
 
-HEAD = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d+))?(\((?P<options>.*)\))?", re.DOTALL)
+HEAD = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d{1,18}))?(\((?P<options>.*)\))?", re.DOTALL)
 
 
 class Text(NamedTuple):
@@ -78,6 +78,8 @@ class Registry(dict[str, Any]):
         """Return the options in a text, which must be fields of a class."""
         options = parse_options(parts.options or "", text, functions)
         if parts.k is not None:
+            if "k" in options:
+                raise ValueError(f"{self.kind} {quoted(text)} must have one k, got two.")
             options["k"] = int(parts.k)
         accepted = [item.name for item in fields(cls)]
         for option in options:

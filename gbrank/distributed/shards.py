@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.utils import _safe_indexing
 
+from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed.parts import Part
@@ -89,7 +90,10 @@ def _blocks(name: str, collection: Collection) -> list[Any]:
 
 def _part(where: str, number: int, **blocks: Table) -> Part:
     X = blocks.pop("X")
-    values = {name: np.asarray(block) for name, block in blocks.items()}
+    values = {
+        name: as_ids(block) if name == "qid" else np.asarray(block)
+        for name, block in blocks.items()
+    }
     for name, column in values.items():
         if len(column) != X.shape[0]:
             raise ValueError(

@@ -71,17 +71,12 @@ def _rows(
     deviations = by_seed.std(axis=1, ddof=1) if repeated else np.full_like(means, np.nan)
     reference = rankers.index(baseline)
     differences = [values - values[reference] for values in scores]
-    compared = np.arange(len(rankers)) != reference
-    tested = [values[compared] for values in differences]
-    p_randomisation, p_t = np.full((2, len(rankers)), np.nan)
-    p_randomisation[compared] = holm(randomisation_test(tested))
-    p_t[compared] = holm(t_test(tested))
     fits = [
         [o for group in strata for o in group if o.trial.ranker == ranker] for ranker in rankers
     ]
     columns = (
         *(means, *interval(scores), deviations),
-        *(stratified_mean(differences), *interval(differences), p_randomisation, p_t),
+        *(stratified_mean(differences), *interval(differences), *_tests(differences, reference)),
         [_mean(getattr(o, part).calibration_error for o in own) for own in fits],
         [_mean(o.rounds for o in own) for own in fits],
         [_mean(o.cpu_seconds for o in own) for own in fits],
@@ -90,6 +85,15 @@ def _rows(
         Row(data, measure, ranker, n_queries, n_all - n_queries, *map(float, numbers))
         for ranker, *numbers in zip(rankers, *columns, strict=True)
     ]
+
+
+def _tests(differences: list[NDArray[np.float64]], reference: int) -> NDArray[np.float64]:
+    """Return both corrected p-values of each ranker, NaN for the baseline."""
+    compared = np.arange(len(differences[0])) != reference
+    tested = [values[compared] for values in differences]
+    p = np.full((2, len(compared)), np.nan)
+    p[:, compared] = holm(randomisation_test(tested)), holm(t_test(tested))
+    return p
 
 
 def _mean(values: Iterable[float | None]) -> float:

@@ -31,6 +31,7 @@ from gbrank.common.version import __version__
 from gbrank.data.batches import FeatureBatches, blocks
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
+from gbrank.data.sampling import query_keys
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.loop import History
 from gbrank.parallel.collective import all_gather
@@ -239,4 +240,4 @@ def _arrays(X: Features) -> list[np.ndarray[Any, Any]]:
 
 
 def _queries(queries: Queries) -> list[np.ndarray[Any, Any]]:
-    return [queries.ids, queries.order, queries.offsets]
+    return [query_keys(queries.ids), queries.order, queries.offsets]

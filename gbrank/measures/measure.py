@@ -275,7 +275,8 @@ class Measure(ABC):
         sample_weight : array-like, shape (n_documents,), optional
             Document weights; a query weighs the mean of its documents' weights.
         query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
-            Query weights, in the order in which queries first appear or by query id.
+            Query weights, in the order in which queries first appear, or by query id: a mapping, or
+            a pandas Series with the ids as its index.
 
         Returns
         -------
@@ -367,8 +368,10 @@ class BoundMeasure:
                 "to the smallest relevant label, or no_relevant=0 or 1 to count such queries."
             )
         weights = weights / largest_weight
-        value, weight = all_sum(np.array([math.fsum(values * weights), math.fsum(weights)]))
-        return float(np.clip(value / weight, -low, high))
+        size = math.ldexp(1.0, math.frexp(max(high, low))[1] - 1)  # sums of huge values are finite
+        terms = values / size * weights
+        value, weight = all_sum(np.array([math.fsum(terms), math.fsum(weights)]))
+        return float(np.clip(value / weight * size, -low, high))
 
 
 def query_weights(

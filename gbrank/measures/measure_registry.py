@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TypeAlias
 
 from gbrank.common.arrays import Vector
+from gbrank.common.checks import quoted
 from gbrank.common.registry import Registry, first_line, own_aliases
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import geometric_discount
@@ -159,10 +160,10 @@ def get_measure(measure: Metric) -> Measure:
     cls, parts = MEASURES.find(text, meant)
     if isinstance(cls, CustomMeasure):
         if parts != (text, None, None, None):
-            raise ValueError(f"measure {parts.name!r} takes no options, got {measure!r}.")
+            raise ValueError(f"measure {parts.name!r} takes no options, got {quoted(measure)}.")
         return cls
     if parts.inner is not None:
-        raise ValueError(f"measure {measure!r} must not have a colon.")
+        raise ValueError(f"measure {quoted(measure)} must not have a colon.")
     options = MEASURES.options(cls, text, parts, {"geometric_discount": geometric_discount})
     made: Measure = cls(**options)
     object.__setattr__(made, "_asked_as", parts.name)

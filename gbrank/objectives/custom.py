@@ -1,5 +1,6 @@
 """Objectives that users write: a function of one query."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,6 +34,12 @@ class CustomObjective(Objective):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
+        if _is_parallel(self.function):
+            raise ValueError(
+                "function must be compiled without parallel=True, and call no such function, got "
+                f"{self.function!r}: numba's threads end the process where two threads call them. "
+                "gbrank shares queries among n_jobs threads itself."
+            )
 
     def __str__(self) -> str:
         """Return the name."""
@@ -47,6 +54,17 @@ class CustomObjective(Objective):
             return python
         compiled = Program(kernel=_as_kernel(self.function), labels=labels)
         return CompiledRunner(compiled, queries, n_jobs, python)
+
+
+def _is_parallel(function: Any, seen: frozenset[int] = frozenset()) -> bool:
+    """Say whether a compiled function, or one that it calls, runs on numba's own threads."""
+    if not isinstance(function, numba.core.dispatcher.Dispatcher) or id(function) in seen:
+        return False
+    used = inspect.getclosurevars(function.py_func)
+    return bool(function.targetoptions.get("parallel")) or any(
+        _is_parallel(one, seen | {id(function)})
+        for one in (*used.globals.values(), *used.nonlocals.values())
+    )
 
 
 @cache

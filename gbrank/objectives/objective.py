@@ -174,8 +174,9 @@ class Objective(ABC):
             Which rows belong to which query.
         sample_weight : array-like, shape (n_documents,), optional
             Document weights: each multiplies its document's gradient and curvature.
-        query_weight : array-like, shape (n_queries,), optional
-            Query weights: each multiplies its query's loss, gradients and curvatures.
+        query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
+            Query weights: each multiplies its query's loss, gradients and curvatures. A pandas
+            Series by query id is taken by its index.
         n_jobs : int, optional
             Number of threads; all by default. It does not change the result.
         rounds : int, optional
@@ -201,7 +202,9 @@ class Objective(ABC):
         """
         checked = check_labels(labels, queries.n_documents)
         documents = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
-        per_query = check_weights(query_weight, "query_weight", queries.n_queries, "query")
+        per_query = check_weights(
+            queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
+        )
         check_number(rounds, "rounds", 1, integer=True, optional=True)
         runner = self.runner(checked, queries, n_jobs, rounds)
         weights = document_weights(queries, documents, per_query)

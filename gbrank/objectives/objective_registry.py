@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from gbrank.common.checks import unknown_name
+from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.grammar import deep_nesting_refused, split_outside
 from gbrank.common.registry import Registry, Text, first_line, own_aliases, parts_of
 from gbrank.measures.measure_registry import MEASURES, get_measure
@@ -207,7 +207,7 @@ def _from_text(text: str) -> Objective:
     options = OBJECTIVES.options(entry, text, parts, {})
     if parts.inner is not None:
         if not entry.declared.takes_measure:
-            raise ValueError(f"objective {parts.name!r} takes no measure, got {text!r}.")
+            raise ValueError(f"objective {parts.name!r} takes no measure, got {quoted(text)}.")
         options["measure"] = get_measure(parts.inner)
     made = replace(entry, **options) if isinstance(entry, CustomObjective) else entry(**options)
     return cast(Objective, made)

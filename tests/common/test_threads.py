@@ -8,7 +8,7 @@ import joblib
 import pytest
 
 from gbrank.common.threads import usable_threads
-from gbrank.kernels import driver
+from gbrank.engine import driver
 
 
 def test_a_container_gets_its_share(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,21 @@ import gbrank
 import reference
 from cases import groups, loop
 from exports import exported
-from gbrank import AP, DCG, ERR, NDCG, RBP, RR, WTA, BPref, KendallTau, Precision, Recall
+from gbrank import (
+    AP,
+    DCG,
+    ERR,
+    NDCG,
+    RBP,
+    RR,
+    WTA,
+    BPref,
+    KendallTau,
+    Precision,
+    Recall,
+    custom_measure,
+    get_measure,
+)
 
 every_measure = groups("name, parameters", reference.by_measure(reference.CASES))
 TIES = ("average", "pessimistic", "optimistic", "order")
@@ -421,3 +435,24 @@ def test_bad_parameters(name: str, parameters: dict[str, Any]) -> None:
     """A measure that makes no sense cannot be made; the message names the argument."""
     with pytest.raises((ValueError, TypeError), match=next(iter(parameters))):
         getattr(gbrank, name)(**parameters)
+
+
+def test_means_of_values_near_the_largest_float() -> None:
+    """Their sum is not finite, their mean is."""
+    measure = custom_measure(lambda scores, labels: 1.7e308 * labels[0])
+    assert measure([1, 1, 1], [0.0, 0.0, 0.0], group=[1, 1, 1]) == 1.7e308
+
+
+@pytest.mark.parametrize("text", ["ndcg(k=1,k=2)", "ndcg@3(k=5)", "ndcg@3(k=3)"])
+def test_options_that_are_given_twice(text: str) -> None:
+    """None is dropped."""
+    with pytest.raises(ValueError, match="once|one k"):
+        get_measure(text)
+
+
+@pytest.mark.parametrize("text", ["ndcg@" + "1" * 5000, "ndcg(" + "k=1," * 999 + ")"])
+def test_texts_that_are_too_long(text: str) -> None:
+    """The error quotes a part of them."""
+    with pytest.raises(ValueError, match="ndcg") as caught:
+        get_measure(text)
+    assert len(str(caught.value)) < 1500

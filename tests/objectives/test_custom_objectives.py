@@ -208,3 +208,25 @@ def test_a_loss_of_nan_is_treated_alike() -> None:
         except RuntimeError:
             refused.append(True)
     assert refused[0] == refused[1]
+
+
+@numba.njit(parallel=True)
+def squares_in_parallel(scores: Vector, labels: Vector, sigma: float) -> Any:
+    """Pull every score towards its label, on numba's own threads."""
+    error = np.empty(len(scores))
+    for i in numba.prange(len(scores)):
+        error[i] = scores[i] - labels[i]
+    return (error**2).sum() / 2, error, np.ones(len(scores))
+
+
+@numba.njit
+def calls_it(scores: Vector, labels: Vector, sigma: float) -> Any:
+    """Do so by way of another function."""
+    return squares_in_parallel(scores, labels, sigma)
+
+
+@pytest.mark.parametrize("function", [squares_in_parallel, calls_it])
+def test_numbas_own_threads_are_refused(function: Any) -> None:
+    """Where two threads call them, the process ends."""
+    with pytest.raises(ValueError, match="function must be compiled without parallel=True"):
+        custom_objective(function)

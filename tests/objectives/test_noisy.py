@@ -1,5 +1,6 @@
 """NoisyLambdaRank: against the expectation over all rankings, and its definition written anew."""
 
+from dataclasses import replace
 from itertools import permutations, product
 from typing import Any
 
@@ -23,8 +24,15 @@ from gbrank import (
     make_cubic,
 )
 from gbrank.data.sampling import query_keys, query_noise, split_mix
+from gbrank.engine.driver import Runner
 from gbrank.engine.sorting import LONG
-from gbrank.objectives.noisy_lambdarank import TOP, WHOLE
+from gbrank.objectives.noisy_lambdarank import (
+    TOP,
+    WHOLE,
+    RankingsWork,
+    noisy_rankings,
+    noisy_whole_lists,
+)
 
 MEASURES = [NDCG(), DCG(k=3), AP(), RR(), ERR(), PairwiseCorrect(), KendallTau()]
 
@@ -168,6 +176,22 @@ def test_all_pairs_of_lists_that_are_not_long() -> None:
             for value in (None, truncation)
         )
         assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("spread", [100.0, 800.0, 1300.0, 2000.0])
+def test_both_ways_of_long_lists(spread: float) -> None:
+    """Once through the pairs, or once for each noisy ranking, however far scores are apart."""
+    rng = np.random.default_rng(1)
+    labels, s = rng.integers(0, 3, LONG + 9).astype(float), spread * rng.random(LONG + 9)
+    queries = Queries.from_sizes([LONG + 9])
+    program = NoisyLambdaRank().program(labels, queries)
+    assert program.kernel is noisy_whole_lists
+    other = replace(program, kernel=noisy_rankings, work=RankingsWork)
+    found, wanted = (
+        Runner(own, queries).gradients(s, 1.0, 0, np.empty(0)) for own in (program, other)
+    )
+    for one, two in zip(found, wanted, strict=True):
+        assert_allclose(one, two, rtol=1e-9, atol=1e-12 * np.abs(two).max())
 
 
 def test_same_bits() -> None:
