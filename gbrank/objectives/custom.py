@@ -2,9 +2,11 @@
 
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
+from threading import RLock
 from typing import Any
 
 import numba
@@ -34,12 +36,6 @@ class CustomObjective(Objective):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
-        if _is_parallel(self.function):
-            raise ValueError(
-                "function must be compiled without parallel=True, and call no such function, got "
-                f"{self.function!r}: numba's threads end the process where two threads call them. "
-                "gbrank shares queries among n_jobs threads itself."
-            )
 
     def __str__(self) -> str:
         """Return the name."""
@@ -54,6 +50,10 @@ class CustomObjective(Objective):
             return python
         compiled = Program(kernel=_as_kernel(self.function), labels=labels)
         return CompiledRunner(compiled, queries, n_jobs, python)
+
+
+# Numba's threads end the process where two threads call them.
+_one_at_a_time = RLock()
 
 
 def _is_parallel(function: Any, seen: frozenset[int] = frozenset()) -> bool:
@@ -93,8 +93,14 @@ class CompiledRunner(Runner):
     def __init__(
         self, program: Program, queries: Queries, n_jobs: int | None, python: "PythonRunner"
     ) -> None:
-        super().__init__(program, queries, n_jobs)
+        self._parallel = _is_parallel(python.program.kernel)
+        super().__init__(program, queries, 1 if self._parallel else n_jobs)
         self._python = python
+
+    def _run(self, *arguments: Any) -> None:
+        """Run all queries; one after another in a process if the function has threads itself."""
+        with _one_at_a_time if self._parallel else nullcontext():
+            super()._run(*arguments)
 
     def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
         """Return the error for a query whose results are not usable."""
