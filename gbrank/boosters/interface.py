@@ -122,7 +122,7 @@ def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single
 def safe_names(schema: Schema) -> list[str] | None:
     """Return the column names, or None if a booster's file format could not hold them."""
     names = schema.names
-    if names is None or len(set(names)) < len(names):
+    if names is None:
         return None
     unsafe = set('[]<>{}":, ') | {"\n", "\t", "\r"}
     return None if any(unsafe & set(name) or not name for name in names) else names

@@ -28,8 +28,7 @@ def quoted(value: object) -> str:
     try:
         return shortened(repr(value))
     except ValueError:  # Python writes out integers of up to 4,300 digits
-        bits = value.bit_length() if isinstance(value, int) else "too many"
-        return f"a {type(value).__name__} of {bits} bits"
+        return f"a value of type {type(value).__name__} with too many digits"
 
 
 def shortened(text: str) -> str:

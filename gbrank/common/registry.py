@@ -28,7 +28,7 @@ def parts_of(text: str) -> Text | None:
     match = HEAD.fullmatch(head.strip())
     if match is None:
         return None
-    return Text(match["name"], match["k"], match["options"], ":".join(inner) or None)
+    return Text(match["name"], match["k"], match["options"], ":".join(inner) if inner else None)
 
 
 class Registry(dict[str, Any]):

@@ -11,7 +11,7 @@ from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import Function, inline, plain
 from gbrank.engine.contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
 from gbrank.engine.sorting import LONG, rank, rank_again
-from gbrank.engine.structures import borrowed, caller_of, part
+from gbrank.engine.structures import borrowed, caller_of, part, shortened
 
 SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
 
@@ -112,8 +112,7 @@ def _loop(
         m = documents.offsets[q + 1] - start
         take(start, m, documents, part(ranked, start, start + m), best_first)
         query = query_of(q, start, m, parameters, documents, work)
-        n = m if with_gradient else 0
-        out = Derivatives(part(best_first.out.gradient, 0, n), part(best_first.out.curvature, 0, n))
+        out = shortened(best_first.out, m if with_gradient else 0)
         for i in range(out.gradient.size):
             out.gradient[i] = 0.0
             out.curvature[i] = 0.0

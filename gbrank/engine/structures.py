@@ -130,6 +130,27 @@ def part(typing: Any, array: Any, begin: Any, end: Any) -> Any:
 
 
 @cast(Any, intrinsic)
+def shortened(typing: Any, structure: Any, n: Any) -> Any:
+    """Return a structure with the first n entries of each of its vectors, unchecked."""
+
+    def cut(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
+        if isinstance(kind, types.BaseTuple):
+            items = zip(_fields_of(kind), cgutils.unpack_tuple(builder, value), strict=True)
+            return context.make_tuple(
+                builder, kind, [cut(context, builder, *item, size) for item in items]
+            )
+        start = context.make_helper(builder, kind, value)
+        return _vector_in(start, context, builder, kind, start.data, size)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        size = context.cast(builder, arguments[1], signature.args[1], types.intp)
+        found = cut(context, builder, structure, arguments[0], size)
+        return impl_ret_borrowed(context, builder, structure, found)
+
+    return structure(structure, n), generate
+
+
+@cast(Any, intrinsic)
 def unpack(typing: Any, memory: Any, cls: Any) -> Any:
     """Return a structure in the rows of a matrix, or one of numbers in a vector."""
     structure = _unpacked(cls.instance_class, memory.ndim)

@@ -23,7 +23,7 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.structures import part
+from gbrank.engine.structures import part, shortened
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.sweeps import PAIR_FORCES, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
@@ -286,7 +286,7 @@ def _sweep_grades(
                 part(two.scores, 0, size), query.sigma, part(two.heads, 0, size),
                 part(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
                 PAIR_FORCES if n > 0 else PAIR_LOSSES, work.sweep,
-                Derivatives(part(two.out.gradient, 0, n), part(two.out.curvature, 0, n)),
+                shortened(two.out, n),
             )  # fmt: skip
             for t in range(n):
                 out.gradient[two.places[t]] += two.out.gradient[t]

@@ -18,7 +18,7 @@ from gbrank.engine.contract import (
     SeparableDelta,
 )
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
-from gbrank.engine.structures import part
+from gbrank.engine.structures import part, shortened
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.noise import stratified, stratum
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
@@ -65,14 +65,13 @@ class NoisyParameters(NamedTuple):
 
 
 class Documents(NamedTuple):
-    """What sums over pairs need of documents, in any order, and where derivatives are added."""
+    """What sums over pairs need of documents, in any order."""
 
     scores: Vector
     labels: Vector
     gains: Vector
     up: Vector
     down: Vector
-    out: Derivatives
 
 
 class WholeListWork(NamedTuple):
@@ -87,6 +86,7 @@ class WholeListWork(NamedTuple):
     draw: Draw
     position: Positions
     by_label: Documents
+    out: Derivatives  # in the order of `by_label`
     worth: Matrix
 
 
@@ -123,14 +123,16 @@ def over_ranks(
             work.worth[draw, place] = work.delta.upper[r] / draws
     for i in range(m):
         work.worth[draws, i] = 0.0  # the partner of the last draw, if draws are odd
-    documents = Documents(s, query.labels, gains, work.up, work.down, out)
+    documents = Documents(s, query.labels, gains, work.up, work.down)
+    added = out
     if grouped:
         documents = moved(documents, work.position, work.by_label)
-    loss = sum_pairs(grouped, wide, sigma, draws, documents, work)
+        added = zeroed(work.out, out.gradient.size)
+    loss = sum_pairs(grouped, wide, sigma, draws, documents, work, added)
     if grouped:
         for i in range(out.gradient.size):
-            out.gradient[i] = documents.out.gradient[work.position[i]]
-            out.curvature[i] = documents.out.curvature[work.position[i]]
+            out.gradient[i] = added.gradient[work.position[i]]
+            out.curvature[i] = added.curvature[work.position[i]]
     if out.gradient.size > 0:
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
@@ -139,7 +141,13 @@ def over_ranks(
 
 @inline
 def sum_pairs(
-    grouped: bool, wide: bool, sigma: float, draws: int, documents: Documents, work: WholeListWork
+    grouped: bool,
+    wide: bool,
+    sigma: float,
+    draws: int,
+    documents: Documents,
+    work: WholeListWork,
+    out: Derivatives,
 ) -> float:
     """Add all pairs, in units of σ, or return their loss."""
     s, labels, gains = documents.scores, documents.labels, documents.gains
@@ -157,9 +165,8 @@ def sum_pairs(
                 change = abs(one[i] - one[j]) + abs(other[i] - other[j])
                 weights[j] = so_far + abs(gains[i] - gains[j]) * change
         scale = row_exponentials(i, wide, s, sigma, documents.up, documents.down)
-        if documents.out.gradient.size > 0:
-            add_row(
-                i, begin, m, labels, weights, documents.up, scale, documents.out)  # fmt: skip
+        if out.gradient.size > 0:
+            add_row(i, begin, m, labels, weights, documents.up, scale, out)
         else:
             loss += row_loss(i, begin, m, s, labels, weights, documents.up, scale, sigma)
     return loss
@@ -182,21 +189,24 @@ def place_documents(grouped: bool, labels: Vector, position: Positions, draw: Dr
 
 @inline
 def moved(documents: Documents, position: Positions, to: Documents) -> Documents:
-    """Write documents to their positions, with no derivatives yet, and return them."""
-    m, n = documents.scores.size, documents.out.gradient.size
-    for i in range(m):
+    """Write documents to their positions, and return them."""
+    for i in range(documents.scores.size):
         place = position[i]
         to.scores[place] = documents.scores[i]
         to.labels[place] = documents.labels[i]
         to.gains[place] = documents.gains[i]
         to.up[place] = documents.up[i]
         to.down[place] = documents.down[i]
-        to.out.gradient[i] = 0.0
-        to.out.curvature[i] = 0.0
-    return Documents(
-        part(to.scores, 0, m), part(to.labels, 0, m), part(to.gains, 0, m), to.up, to.down,
-        Derivatives(part(to.out.gradient, 0, n), part(to.out.curvature, 0, n)),
-    )  # fmt: skip
+    return shortened(to, documents.scores.size)
+
+
+@inline
+def zeroed(out: Derivatives, n: int) -> Derivatives:
+    """Return n derivatives, all 0."""
+    for i in range(n):
+        out.gradient[i] = 0.0
+        out.curvature[i] = 0.0
+    return shortened(out, n)
 
 
 @inline
@@ -219,10 +229,8 @@ def draw_ranking(query: Query, draw: int, draws: int, wide: bool, down: Vector, 
 @inline
 def sort_draw(m: int, draw: Draw) -> None:
     """Write the places of the keys, the largest first."""
-    rank(
-        part(draw.keys, 0, m), part(draw.places, 0, m), part(draw.spare, 0, m),
-        part(draw.spare_places, 0, m),
-    )  # fmt: skip
+    cut = shortened(draw, m)
+    rank(cut.keys, cut.places, cut.spare, cut.spare_places)
 
 
 @inline
@@ -249,6 +257,7 @@ class RankingsWork(NamedTuple):
     last: Positions
     weights: Vector
     ranked: Documents
+    out: Derivatives
 
 
 def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -291,7 +300,8 @@ def over_rankings(
     loss = 0.0
     for draw in range(draws):
         draw_ranking(query, draw, draws, wide, work.down, work.draw)
-        documents = ranked(query, out.gradient.size, work)
+        documents = ranked(query, work)
+        added = zeroed(work.out, out.gradient.size)
         ranking = untied(query.ranking, documents.gains, work.first, work.last)
         if parameters.by_row:
             measure.prepare(ranking, top)
@@ -306,10 +316,10 @@ def over_rankings(
                     measure.row(ranking, i, m, top, work.weights)
                 else:
                     weigh(i, begin, end, documents.gains, work.delta, work.weights)
-                loss += add_pairs(i, begin, end, wide, sigma, documents, work.weights)
+                loss += add_pairs(i, begin, end, wide, sigma, documents, work.weights, added)
         for i in range(out.gradient.size):
-            out.gradient[work.draw.places[i]] += documents.out.gradient[i] / draws
-            out.curvature[work.draw.places[i]] += documents.out.curvature[i] / draws
+            out.gradient[work.draw.places[i]] += added.gradient[i] / draws
+            out.curvature[work.draw.places[i]] += added.curvature[i] / draws
     if out.gradient.size > 0:
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
@@ -317,8 +327,8 @@ def over_rankings(
 
 
 @inline
-def ranked(query: Query, n: int, work: RankingsWork) -> Documents:
-    """Return the documents in the order of the noisy ranking, with n derivatives, all 0."""
+def ranked(query: Query, work: RankingsWork) -> Documents:
+    """Return the documents in the order of the noisy ranking."""
     to, m = work.ranked, query.scores.size
     for i in range(m):
         place = work.draw.places[i]
@@ -327,12 +337,7 @@ def ranked(query: Query, n: int, work: RankingsWork) -> Documents:
         to.gains[i] = query.ranking.gains[place]
         to.up[i] = work.up[place]
         to.down[i] = work.down[place]
-        to.out.gradient[i] = 0.0
-        to.out.curvature[i] = 0.0
-    return Documents(
-        to.scores, part(to.labels, 0, m), part(to.gains, 0, m), to.up, to.down,
-        Derivatives(part(to.out.gradient, 0, n), part(to.out.curvature, 0, n)),
-    )  # fmt: skip
+    return shortened(to, m)
 
 
 @inline
@@ -347,18 +352,24 @@ def weigh(
 
 @inline
 def add_pairs(
-    i: int, begin: int, end: int, wide: bool, sigma: float, documents: Documents, weights: Vector
+    i: int,
+    begin: int,
+    end: int,
+    wide: bool,
+    sigma: float,
+    documents: Documents,
+    weights: Vector,
+    out: Derivatives,
 ) -> float:
     """Add the pairs of document i with begin, ..., end − 1; or return their loss."""
     s, labels, up = documents.scores, documents.labels, documents.up
     if wide:
         for j in range(begin, end):
             up[j] = np.exp((s[j] - s[i]) / sigma)
-    down = documents.down[i]
-    if documents.out.gradient.size > 0:
-        add_row(i, begin, end, labels, weights, up, down, documents.out)
+    if out.gradient.size > 0:
+        add_row(i, begin, end, labels, weights, up, documents.down[i], out)
         return 0.0
-    return row_loss(i, begin, end, s, labels, weights, up, down, sigma)
+    return row_loss(i, begin, end, s, labels, weights, up, documents.down[i], sigma)
 
 
 @register_objective

@@ -10,7 +10,7 @@ from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
-from gbrank.engine.structures import part
+from gbrank.engine.structures import part, shortened
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
 from gbrank.numerics.sweeps import (
@@ -178,7 +178,7 @@ def _sweep(
         sweep_pairs(
             part(scores, 0, n), sigma, part(heads, 0, n), part(values, 0, n),
             PairWeights(unit=False, separable=True), delta, RANK_FORCES, work.sweep,
-            Derivatives(part(work.out.gradient, 0, n), part(work.out.curvature, 0, n)),
+            shortened(work.out, n),
         )  # fmt: skip
         n = 0
         for i in range(s.size):

@@ -141,8 +141,8 @@ def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> floa
         else:
             step = accuracy.step / np.sqrt(min(end - start, SELDOM * deepest) + 1)
             value += integrate(
-                start, end, step, accuracy, support, deepest, discounts, levels, work, out,
-            )  # fmt: skip
+                start, end, step, accuracy, support, deepest, discounts, levels, work, out
+            )
         start = end
     scale = most * query.ranking.scale
     bound_steps(1.0, out)

@@ -98,7 +98,7 @@ def test_initial_scores_in_single_precision() -> None:
 @boosters
 @pytest.mark.parametrize(
     "names",
-    [[1, "1"], *([name, "b"] for name in ['a"b', "a,b", "a:b", "a[b", "a]b", "<", ">", "{", "}"]),
+    [*([name, "b"] for name in ['a"b', "a,b", "a:b", "a[b", "a]b", "<", ">", "{", "}"]),
      *([name, "b"] for name in [" ", "a\tb", "a\nb", "a\rb", ""])],
     ids=repr,
 )  # fmt: skip

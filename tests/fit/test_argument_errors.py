@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 
 from gbrank import GBRanker, LinearRanker, SLAMPerceptron, make_cubic
-from gbrank.common.checks import LONGEST_TEXT, brief
 
 X, Y, QID = make_cubic(10, n_documents=6, n_features=3, random_state=0)
 STRANGE: list[Any] = [
@@ -40,7 +39,7 @@ def refused_by_name(name: str, ranker: Any, **arguments: Any) -> None:
     except (ValueError, TypeError) as error:
         message = str(error)
         assert name in message
-        assert len(message) < LONGEST_TEXT + 250
+        assert len(message) < 450
         assert "truth value" not in message
 
 
@@ -112,12 +111,3 @@ def test_measures_are_those_of_an_argument(value: Any) -> None:
     for kind in ("GBRanker", "LinearRanker"):
         with pytest.raises((TypeError, ValueError), match=r"^eval_metric: "):
             RANKERS[kind]().set_params(eval_metric=value).fit(X, Y, qid=QID)
-
-
-def test_brief_texts() -> None:
-    """Short values as they are; long ones keep both ends."""
-    assert brief([1, "a"]) == "[1, 'a']"
-    assert brief("x" * 198) == repr("x" * 198)
-    assert brief("a" + "x" * 5000 + "b").endswith("xb'")
-    assert len(brief("x" * 5000)) < LONGEST_TEXT
-    assert "bits" in brief(10**5000) or len(brief(10**5000)) < LONGEST_TEXT

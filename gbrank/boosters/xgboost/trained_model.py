@@ -10,7 +10,7 @@ from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.json_checks import check_json
 from gbrank.boosters.xgboost.matrices import as_matrix
-from gbrank.boosters.xgboost.threads import granted_threads
+from gbrank.boosters.xgboost.openmp import granted_threads
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
