@@ -190,6 +190,11 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "GBRanker('xgboost:rank:ndcg', booster='xgboost').fit(X, y, qid=qid, sample_weight=y)"),
         ("output", "trained.predict(X, output='rank')"),
     ],
+    "Names of other libraries": [
+        ("colsample_bytree", "GBRanker(colsample_bytree=0.5)"),
+        ("colsample_bytree", "GBRanker().set_params(colsample_bytree=0.5)"),
+        ("colsampel", "GBRanker(colsampel=0.5)"),
+    ],
     "Validation data": [
         ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=(X, y), eval_qid=[qid])"),
         ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=[(X, y)])"),
@@ -203,6 +208,11 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("measure", "get_measure('ndgc')"),
         ("measure", "get_measure(10)"),
         ("measure", "get_measure('ndcg(depth=10)')"),
+        ("ndcg@3(k=5)", "get_measure('ndcg@3(k=5)')"),
+        ("k", "get_measure('ndcg(k=1,k=2)')"),
+        ("ndcg", "get_measure(\"ndcg(gain='linear')(k=2)\")"),
+        ("ndcg:map", "get_measure('ndcg:map')"),
+        ("numbers", "get_measure('ndcg(k=' + '1' * 500 + ')')"),
         ("gain", "get_measure('ndcg(linear)')"),
         ("gain", "get_measure('ndcg(gain=print(1))')"),
         ("k", "NDCG(k=0)"),
@@ -375,6 +385,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Checkpoints": [
         ("num_iteration", "on_frame.predict(frame, num_iteration=0)"),
+        ("num_iteration", "on_frame.predict(frame, output='probability', num_iteration=1)"),
         ("callbacks", "GBRanker().fit(X, y, qid=qid, callbacks=print)"),
         ("callbacks", "GBRanker(n_jobs=1).fit(X, y, qid=qid, callbacks=[lambda round: 1])"),
         ("checkpoint", "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint=1)"),
