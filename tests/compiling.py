@@ -16,9 +16,9 @@ from gbrank.engine.driver import Runner
 # What takes longest comes first, for the workers to end together.
 LONGEST = (
     "swept_pairs_loop", "soft_rank_loop", "noisy_lists_loop", "swept_measure_loop",
-    "smooth_average_precision_loop", "tied_expectation_loop", "noisy_rankings_loop",
+    "swept_average_precision_loop", "tied_expectation_loop", "noisy_rankings_loop",
     "hinge_pairs_loop", "tied_cascade_loop", "smooth_measure_loop", "noisy_whole_lists_loop",
-    "approximate_measure_loop", "ap_by_rank", "direct_pairs_loop",
+    "approximate_measure_loop", "ap_by_rank", "direct_pairs_loop", "smooth_average_precision_loop",
 )  # fmt: skip
 Job = tuple[Function, Any, Function]  # how to compile, for which types, and what
 

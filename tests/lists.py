@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from gbrank import Queries, get_objective
 from gbrank.engine.driver import Runner
-from gbrank.objectives import approxrank, lambdarank
+from gbrank.objectives import approxrank, lambdarank, smoothap
 
 # What also sweeps, for kernels of short lists alone.
 SWEPT = {
     lambdarank.direct_pairs: (lambdarank.swept_pairs, lambdarank.SweptWork),
     approxrank.approximate_measure: (approxrank.swept_measure, approxrank.SweptWork),
+    smoothap.smooth_average_precision: (smoothap.swept_average_precision, smoothap.SweptWork),
 }
 Vector = NDArray[np.float64]
 LABELS = ["binary", "graded", "many", "rare", "continuous", "alike"]

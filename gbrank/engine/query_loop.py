@@ -157,6 +157,21 @@ def query_of(
     )
 
 
+@inline
+def with_work(query: Query, work: Any) -> Query:
+    """Return a query with other work arrays, for a kernel that another kernel calls."""
+    return Query(
+        query.scores,
+        query.labels,
+        query.ranking,
+        query.sigma,
+        query.number,
+        query.noise,
+        query.parameters,
+        work,
+    )
+
+
 @plain
 def take(start: int, m: int, documents: Documents, before: NDArray[np.int16], own: Sorted) -> None:
     """Write a query's scores, labels, gains, rows and ties, best score first.

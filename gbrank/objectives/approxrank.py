@@ -14,6 +14,7 @@ from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
+from gbrank.engine.query_loop import with_work
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
 from gbrank.numerics.sweeps import (
     LOGISTIC,
@@ -77,18 +78,8 @@ def approximate_measure(query: Query, measure: MeasureFunctions, out: Derivative
     p the probability that the pair is in the wrong order. Each pair is majorised by a logistic loss
     of the same slope, whose curvature is |d_i − d_j| p (1 − p)²/σ².
     """
-    return _pair_by_pair(query, measure, query.work, out)
-
-
-@inline
-def _pair_by_pair(
-    query: Query,
-    measure: MeasureFunctions,
-    work: DirectWork,
-    out: Derivatives,
-) -> float:
-    """Do so pair by pair."""
     parameters: ApproxParameters = query.parameters
+    work: DirectWork = query.work
     s, sigma = query.scores, query.sigma
     if all_alike(query.ranking.gains):
         return 0.0
@@ -105,12 +96,15 @@ def _pair_by_pair(
     return loss
 
 
+_pair_by_pair = inline(approximate_measure)
+
+
 def swept_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Do as `approximate_measure`, by sweeps where the list is long."""
     parameters: ApproxParameters = query.parameters
     s, sigma, first, work = query.scores, query.sigma, query.ranking.first, query.work
     if s.size <= parameters.direct * LONGEST_DIRECT:
-        return _pair_by_pair(query, measure, work.direct, out)
+        return _pair_by_pair(with_work(query, work.direct), measure, out)
     if all_alike(query.ranking.gains):
         return 0.0
     ranks, slopes = work.direct.ranks, work.direct.slopes

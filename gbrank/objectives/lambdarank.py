@@ -23,6 +23,7 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
+from gbrank.engine.query_loop import with_work
 from gbrank.engine.structures import part, shortened
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.sweeps import PAIR_FORCES, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
@@ -106,18 +107,8 @@ class SweptWork(NamedTuple):
 
 def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""
-    return _sum_directly(query, measure, query.work, out)
-
-
-@inline
-def _sum_directly(
-    query: Query,
-    measure: MeasureFunctions,
-    work: DirectWork,
-    out: Derivatives,
-) -> float:
-    """Go through the pairs one by one."""
     parameters: PairParameters = query.parameters
+    work: DirectWork = query.work
     s, labels, ranking, sigma = query.scores, query.labels, query.ranking, query.sigma
     m = s.size
     weights = work.weights
@@ -187,12 +178,15 @@ def _normalize_by_sum(total: float, boost: float, sigma: float, out: Derivatives
         out.curvature[i] = max(boost * out.curvature[i], 0.0) * factor
 
 
+_sum_directly = inline(direct_pairs)
+
+
 def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Do as `direct_pairs` where the list is short; sweep over a long one."""
     parameters: PairParameters = query.parameters
     work: SweptWork = query.work
     if query.scores.size <= parameters.longest:
-        return _sum_directly(query, measure, work.direct, out)
+        return _sum_directly(with_work(query, work.direct), measure, out)
     if parameters.by_grades:
         loss = _sweep_grades(query, measure, work, out)
     else:

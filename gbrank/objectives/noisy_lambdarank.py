@@ -17,6 +17,7 @@ from gbrank.engine.contract import (
     Ranking,
     SeparableDelta,
 )
+from gbrank.engine.query_loop import with_work
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
 from gbrank.engine.structures import part, shortened
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
@@ -91,26 +92,15 @@ class WholeListWork(NamedTuple):
 
 
 def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Sum all pairs of a list, each weighted by its mean delta over the draws."""
-    parameters: NoisyParameters = query.parameters
-    return over_ranks(query, measure, parameters.draws, query.work, out)
-
-
-@inline
-def over_ranks(
-    query: Query,
-    measure: MeasureFunctions,
-    draws: int,
-    work: WholeListWork,
-    out: Derivatives,
-) -> float:
-    """Go through all pairs once.
+    """Go through all pairs once, each weighted by its mean delta over the draws.
 
     The delta must be |G_a − G_b| |D_a − D_b|, D a function of the rank alone. Documents of a long
     list are taken label by label, so that pairs of one label are left out.
     """
+    parameters: NoisyParameters = query.parameters
+    work: WholeListWork = query.work
     s, gains, sigma = query.scores, query.ranking.gains, query.sigma
-    m = s.size
+    m, draws = s.size, parameters.draws
     wide = is_wide(s, sigma)
     grouped = m >= LONG and (s[0] - s[m - 1]) / sigma <= NARROW
     measure.separable(untied(query.ranking, gains, work.first, work.last), m, work.delta)
@@ -262,32 +252,7 @@ class RankingsWork(NamedTuple):
 
 def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum the pairs of each noisy ranking, in its order, and take the mean over the draws."""
-    return over_rankings(query, measure, query.work, out)
-
-
-class MixedWork(NamedTuple):
-    """The work arrays of `noisy_lists`."""
-
-    whole: WholeListWork
-    rankings: RankingsWork
-
-
-def noisy_lists(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Do as `noisy_whole_lists` where the list is short, else as `noisy_rankings`."""
-    parameters: NoisyParameters = query.parameters
-    if query.scores.size <= parameters.whole:
-        return over_ranks(query, measure, parameters.draws, query.work.whole, out)
-    return over_rankings(query, measure, query.work.rankings, out)
-
-
-@inline
-def over_rankings(
-    query: Query,
-    measure: MeasureFunctions,
-    work: RankingsWork,
-    out: Derivatives,
-) -> float:
-    """Go through the pairs of each noisy ranking."""
+    work: RankingsWork = query.work
     parameters: NoisyParameters = query.parameters
     draws, sigma = parameters.draws, query.sigma
     s, m = query.scores, query.scores.size
@@ -324,6 +289,25 @@ def over_rankings(
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
     return loss / draws
+
+
+_over_ranks, _over_rankings = inline(noisy_whole_lists), inline(noisy_rankings)
+
+
+class MixedWork(NamedTuple):
+    """The work arrays of `noisy_lists`."""
+
+    whole: WholeListWork
+    rankings: RankingsWork
+
+
+def noisy_lists(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Do as `noisy_whole_lists` where the list is short, else as `noisy_rankings`."""
+    parameters: NoisyParameters = query.parameters
+    work: MixedWork = query.work
+    if query.scores.size <= parameters.whole:
+        return _over_ranks(with_work(query, work.whole), measure, out)
+    return _over_rankings(with_work(query, work.rankings), measure, out)
 
 
 @inline

@@ -10,6 +10,7 @@ from gbrank.common.checks import check_choice
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
+from gbrank.engine.query_loop import with_work
 from gbrank.engine.structures import part, shortened
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
@@ -44,13 +45,19 @@ class SmoothAPParameters(NamedTuple):
     longest: float = LONGEST_DIRECT
 
 
-class SmoothAPWork(NamedTuple):
-    """The work arrays; from `scores` on, of the documents that are swept."""
+class PairWork(NamedTuple):
+    """The work arrays of sums pair by pair."""
 
     up: Vector
     down: Vector
     ranks: Vector
     precisions: Vector
+
+
+class SweptWork(NamedTuple):
+    """The work arrays of `swept_average_precision`; those after `pairs` are of what is swept."""
+
+    pairs: PairWork
     scores: Vector
     values: Vector
     heads: Positions
@@ -66,47 +73,68 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
     a_i = x_i/(R r̂_i), the gradient of the loss is
     Σ_j (a_i (x_j − P_i) − a_j (x_i − P_j)) p (1 − p)/σ, p the probability that i is above j.
     """
-    parameters: SmoothAPParameters = query.parameters
-    s, x, sigma, work = query.scores, query.ranking.gains, query.sigma, query.work
-    first, scale = query.ranking.first, query.ranking.scale
-    m = s.size
+    s, x, sigma = query.scores, query.ranking.gains, query.sigma
+    work: PairWork = query.work
     if all_alike(x):
         return 0.0
-    up, down, ranks, precisions = work.up, work.down, work.ranks, work.precisions
-    swept = m > parameters.longest
-    for i in range(m):
-        ranks[i] = up[i] = 1.0
-        precisions[i] = parameters.own  # at first, the ranks among relevant documents
-    if swept:
-        for own in range(2):
-            weights = x if own else part(up, 0, m)
-            add_sums(s, sigma, first, weights, LOGISTIC, precisions if own else ranks)
-    else:
-        _add_ranks(s, sigma, x, up, down, ranks, precisions)
-    loss = 0.0
-    for i in range(m):
-        precisions[i] /= ranks[i]
-        loss -= scale * x[i] * precisions[i]
-    if out.gradient.size == 0:
-        return loss
-    shares = ranks
-    for i in range(m):
-        shares[i] = scale * x[i] / ranks[i]
-    if swept:
-        _sweep(s, sigma, x, shares, precisions, work, out)
-    else:
-        _add_forces(s, sigma, x, shares, precisions, up, down, out)
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(sigma, out)
+    _start(s.size, query.parameters.own, work)
+    _add_ranks(s, sigma, x, work)
+    loss = _to_precisions(x, query.ranking.scale, work)
+    if out.gradient.size > 0:
+        _add_forces(s, sigma, x, work, out)
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
+    return loss
+
+
+_pair_by_pair = inline(smooth_average_precision)
+
+
+def swept_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Do as `smooth_average_precision`, by sweeps where the list is long."""
+    s, x, sigma = query.scores, query.ranking.gains, query.sigma
+    work: SweptWork = query.work
+    if s.size <= query.parameters.longest:
+        return _pair_by_pair(with_work(query, work.pairs), measure, out)
+    if all_alike(x):
+        return 0.0
+    _start(s.size, query.parameters.own, work.pairs)
+    ones, first = part(work.pairs.up, 0, s.size), query.ranking.first
+    for own in range(2):
+        sums = work.pairs.precisions if own else work.pairs.ranks
+        add_sums(s, sigma, first, x if own else ones, LOGISTIC, sums)
+    loss = _to_precisions(x, query.ranking.scale, work.pairs)
+    if out.gradient.size > 0:
+        _sweep(s, sigma, x, work, out)
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
     return loss
 
 
 @inline
-def _add_ranks(
-    s: Vector, sigma: float, x: Vector, up: Vector, down: Vector, ranks: Vector,
-    relevant_ranks: Vector,
-) -> None:  # fmt: skip
+def _start(m: int, own: float, work: PairWork) -> None:
+    """Count each document in its ranks; in those among relevant ones, as `own`."""
+    for i in range(m):
+        work.ranks[i] = work.up[i] = 1.0
+        work.precisions[i] = own
+
+
+@inline
+def _to_precisions(x: Vector, scale: float, work: PairWork) -> float:
+    """Turn ranks among relevant ones into P, ranks into a; return the loss."""
+    ranks, precisions = work.ranks, work.precisions
+    loss = 0.0
+    for i in range(x.size):
+        precisions[i] /= ranks[i]
+        loss -= scale * x[i] * precisions[i]
+        ranks[i] = scale * x[i] / ranks[i]
+    return loss
+
+
+@inline
+def _add_ranks(s: Vector, sigma: float, x: Vector, work: PairWork) -> None:
     """Add to both ranks of each document, pair by pair; fill `up` and `down`."""
+    up, down, ranks, relevant_ranks = work
     exponentials(s, sigma, up, down)
     wide = is_wide(s, sigma)
     for i in range(s.size - 1):
@@ -125,11 +153,9 @@ def _add_ranks(
 
 
 @inline
-def _add_forces(
-    s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, up: Vector,
-    down: Vector, out: Derivatives,
-) -> None:  # fmt: skip
+def _add_forces(s: Vector, sigma: float, x: Vector, work: PairWork, out: Derivatives) -> None:
     """Add all pairs, in units of σ."""
+    up, down, shares, precisions = work
     wide = is_wide(s, sigma)
     for i in range(s.size - 1):
         scale = row_exponentials(i, wide, s, sigma, up, down)
@@ -147,15 +173,13 @@ def _add_forces(
 
 
 @inline
-def _sweep(
-    s: Vector, sigma: float, x: Vector, shares: Vector, precisions: Vector, work: SmoothAPWork,
-    out: Derivatives,
-) -> None:  # fmt: skip
+def _sweep(s: Vector, sigma: float, x: Vector, work: SweptWork, out: Derivatives) -> None:
     """Do as `_add_forces`, by sweeps.
 
     A pair of a relevant and an irrelevant document has weight a P, of the former; then, among
     relevant documents alone, a pair has the difference of their a (1 − P) as weight.
     """
+    shares, precisions = work.pairs.ranks, work.pairs.precisions
     scores, values, heads, delta = work.scores, work.values, work.heads, work.delta
     for alone in range(2):
         n = 0
@@ -247,10 +271,11 @@ class SmoothAP(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return average precision of soft ranks."""
         terms = AP(threshold=self.threshold).terms(labels, queries)
+        swept = queries.sizes.max() > LONGEST_DIRECT  # sweeps take long to compile
         return Program(
-            smooth_average_precision,
+            swept_average_precision if swept else smooth_average_precision,
             terms.gains,
             terms,
             parameters=SmoothAPParameters(0.5 if self.as_printed else 1.0),
-            work=SmoothAPWork,
+            work=SweptWork if swept else PairWork,
         )

@@ -17,7 +17,7 @@ Discounts that are sums of exponentials are left to `gbrank.numerics.exponential
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -95,58 +95,98 @@ class SoftRankParameters(NamedTuple):
     accuracy: Accuracy
 
 
-def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-    """Compute −E[M] and its derivatives, for clusters of documents out of each other's reach."""
+def soft_rank_by_exponentials(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Return −E[M] and write its derivatives, for a discount that is a sum of exponentials."""
     parameters: SoftRankParameters = query.parameters
-    s, sigma, accuracy = query.scores, query.sigma, parameters.accuracy
-    discounts = query.ranking.discounts
     work: Integrals = query.work
-    m = s.size
+    most = scaled_gains(query.ranking.gains, work.gain)
+    discounts, accuracy = query.ranking.discounts, parameters.accuracy
     drops = parameters.drops[query.number]
-    fitted = drops.size > 0 and drops[0] == drops[0]
-    rates = drops.size
-    while fitted and rates > 0 and drops[rates - 1] == 0:
-        rates -= 1
-    most = query.ranking.gains.max()
-    if most == 0:
-        return 0.0
-    depth, gains = work.depth, work.gain
-    for i in range(m):
-        gains[i] = query.ranking.gains[i] / most
+    n = drops.size
+    while n > 0 and drops[n - 1] == 0:
+        n -= 1
+    rates, drops = part(parameters.rates, 0, n), part(drops, 0, n)
+    value = 0.0
+    start = 0
+    while most > 0 and start < query.scores.size:
+        end = cluster_end(start, query.scores, query.sigma, accuracy.reach, work.depth)
+        if end == start + 1:
+            value += work.gain[start] * discounts[start]
+        else:
+            levels = gain_levels(start, end, work.gain, work.level)
+            densest_window = densest(start, end, accuracy.reach, work.depth)
+            step = accuracy.smooth_step / np.log(densest_window + 4.0)
+            value += sum_exponentials(
+                start, end, step, accuracy.reach, discounts[0], rates, drops, levels, work, out
+            )
+        start = end
+    return finished(value, most, query, out)
+
+
+def soft_rank_by_counts(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Return −E[M] and write its derivatives, for any discount."""
+    accuracy: Accuracy = query.parameters.accuracy
+    work: Integrals = query.work
+    most = scaled_gains(query.ranking.gains, work.gain)
+    discounts = query.ranking.discounts
     support = discounts.size
     while support > 0 and discounts[support - 1] == 0:
         support -= 1
     deepest = most_above(support, accuracy.tail)
-    levels = 0
     value = 0.0
     start = 0
-    while start < m:
-        depth[start] = 0.0
-        end = start + 1
-        while end < m and (s[end - 1] - s[end]) / sigma <= 2 * accuracy.reach:
-            depth[end] = (s[start] - s[end]) / sigma
-            end += 1
+    while most > 0 and start < query.scores.size:
+        end = cluster_end(start, query.scores, query.sigma, accuracy.reach, work.depth)
         if end == start + 1:
-            value += gains[start] * discounts[start]
-            start = end
-            continue
-        if out.gradient.size > 0:
-            levels = gain_levels(start, end, gains, work.level)
-        if fitted:
-            step = accuracy.smooth_step / np.log(densest(start, end, accuracy.reach, depth) + 4.0)
-            value += sum_exponentials(
-                start, end, step, accuracy.reach, discounts[0], part(parameters.rates, 0, rates),
-                part(drops, 0, rates), levels, work, out,
-            )  # fmt: skip
+            value += work.gain[start] * discounts[start]
         else:
+            levels = gain_levels(start, end, work.gain, work.level)
             step = accuracy.step / np.sqrt(min(end - start, SELDOM * deepest) + 1)
             value += integrate(
                 start, end, step, accuracy, support, deepest, discounts, levels, work, out
             )
         start = end
+    return finished(value, most, query, out)
+
+
+_by_exponentials, _by_counts = inline(soft_rank_by_exponentials), inline(soft_rank_by_counts)
+
+
+def soft_rank(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Do as the one or the other, as the discount of the list asks for."""
+    parameters: SoftRankParameters = query.parameters
+    if np.isnan(parameters.drops[query.number, 0]):
+        return _by_counts(query, measure, out)
+    return _by_exponentials(query, measure, out)
+
+
+@inline
+def scaled_gains(gains: Vector, scaled: Vector) -> float:
+    """Write the gains over the largest, which is returned."""
+    most = gains.max()
+    for i in range(gains.size if most > 0 else 0):
+        scaled[i] = gains[i] / most
+    return most
+
+
+@inline
+def cluster_end(start: int, s: Vector, sigma: float, reach: float, depth: Vector) -> int:
+    """Return where a cluster ends, out of reach of the next; write how deep its documents are."""
+    depth[start] = 0.0
+    end = start + 1
+    while end < s.size and (s[end - 1] - s[end]) / sigma <= 2 * reach:
+        depth[end] = (s[start] - s[end]) / sigma
+        end += 1
+    return end
+
+
+@inline
+def finished(value: float, most: float, query: Query, out: Derivatives) -> float:
+    """Return minus the value, and turn derivatives in units of σ into those by the scores."""
     scale = most * query.ranking.scale
-    bound_steps(1.0, out)
-    multiply(scale / sigma, scale / sigma / sigma, out)
+    if most > 0:
+        bound_steps(1.0, out)
+        multiply(scale / query.sigma, scale / query.sigma / query.sigma, out)
     return -scale * value
 
 
@@ -330,8 +370,12 @@ class SoftRank(MeasureObjective):
         """Return the measure's gains and discounts."""
         discounts = self.terms(labels, queries).discounts
         rates, drops = fit_discounts(discounts, queries, self.tolerance)
+        counted = np.isnan(drops).all(axis=1)  # each way takes long to compile
+        kernel: Any = soft_rank
+        if counted.all() or not counted.any():
+            kernel = soft_rank_by_counts if counted.all() else soft_rank_by_exponentials
         return self.measure_program(
-            soft_rank,
+            kernel,
             labels,
             queries,
             parameters=SoftRankParameters(rates, drops, accuracy_of(self.tolerance)),

@@ -23,8 +23,8 @@ from gbrank.boosters.interface import (
 )
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
-from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.openmp import granted_threads
+from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Vector
 from gbrank.common.interrupts import interrupts_held
