@@ -169,7 +169,7 @@ def blocks(X: FeatureBatches, size: int) -> Iterator[Any]:
         yield np.concatenate(parts)
 
 
-def learn_schema(X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
+def learn_schema(X: object, categorical_feature: Sequence[int | str] | None = None) -> Schema:
     """Learn the columns; of batches, from the first, or all if it leaves some open."""
     if not isinstance(X, FeatureBatches):
         return Schema.learn(X, categorical_feature)

@@ -28,7 +28,7 @@ Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 
 
 def check_rows(
-    schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, where: str, *,
+    schema: Schema, X: object, y: ArrayLike, qid: Any, group: Any, where: str, *,
     init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None, position: ArrayLike | None = None,
 ) -> Rows:  # fmt: skip
@@ -72,7 +72,7 @@ def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:
 
 
 def check_training(
-    schema: Schema, X: Any, y: ArrayLike, qid: Any, group: Any, **others: ArrayLike | None
+    schema: Schema, X: object, y: ArrayLike, qid: Any, group: Any, **others: ArrayLike | None
 ) -> Rows:
     """Check the data to train on."""
     if y is None:
@@ -91,7 +91,7 @@ def check_training(
 
 
 def check_valid(
-    schema: Schema, eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any = None
+    schema: Schema, eval_set: object, eval_qid: Any, eval_group: Any, eval_init_score: object = None
 ) -> list[Rows]:
     """Check validation sets."""
     sets = validation_sets(eval_set, eval_qid, eval_group, eval_init_score)
@@ -99,7 +99,7 @@ def check_valid(
 
 
 def validation_sets(
-    eval_set: Any, eval_qid: Any, eval_group: Any, eval_init_score: Any
+    eval_set: Any, eval_qid: Any, eval_group: object, eval_init_score: Any
 ) -> dict[str, dict[str, Any]]:
     """Return the data of each validation set, by the prefix of its error messages."""
     lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}

@@ -18,7 +18,7 @@ Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
 
 
-def as_frame(data: Any, argument: str) -> nw.DataFrame[Any] | None:
+def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library, None for anything else; refuse one not in memory."""
     if nw.dependencies.is_into_dataframe(data):
         try:
@@ -105,7 +105,7 @@ def is_stored_index(name: object) -> bool:
     return isinstance(name, str) and PANDAS_INDEX.fullmatch(name) is not None
 
 
-def pandas_index(schema: Any) -> set[str]:
+def pandas_index(schema: object) -> set[str]:
     """Return the columns that were the index of a pandas frame, of the schema of an Arrow table."""
     try:
         described = getattr(schema, "pandas_metadata", None)

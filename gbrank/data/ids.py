@@ -56,7 +56,7 @@ def _is_sequence(values: Any) -> bool:
     )
 
 
-def _from_sequence(values: Any) -> NDArray[Any]:
+def _from_sequence(values: object) -> NDArray[Any]:
     """Return NumPy's array of the values if it holds the same ones, else one of objects."""
     objects = _objects(values)
     if any(isinstance(value, tuple) for value in objects):  # an id each, and not a row of a matrix
@@ -123,7 +123,7 @@ def _refuse_unhashable(values: NDArray[Any]) -> None:
             ) from None
 
 
-def key_of(value: Any) -> int:
+def key_of(value: object) -> int:
     """Return a number of 64 bits that equal ids of all types share, in every process."""
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         value = value.item()
