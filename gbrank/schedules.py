@@ -16,9 +16,21 @@ from gbrank.common.checks import check_choice, check_number, quoted, unknown_nam
 from gbrank.common.grammar import changed_options, evaluate, format_options
 
 __all__ = [
-    "Schedule", "Sigma", "as_schedule", "check_schedule", "check_sigma", "constant", "cosine",
-    "geometric", "join", "linear", "sigma_at", "staircase", "unit_of", "weight_at",
-]  # fmt: skip
+    "Schedule",
+    "Sigma",
+    "as_schedule",
+    "check_schedule",
+    "check_sigma",
+    "constant",
+    "cosine",
+    "geometric",
+    "join",
+    "linear",
+    "sigma_at",
+    "staircase",
+    "unit_of",
+    "weight_at",
+]
 
 SMALLEST_SIGMA = 1e-300  # its inverse is finite
 Curve: TypeAlias = Callable[[int, int | None], float]

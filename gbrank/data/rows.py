@@ -44,7 +44,9 @@ class Rows:
             return self
         return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))
 
-    def take(self, chosen: NDArray[np.int64], queries: Queries, kept: object = slice(None)) -> "Rows":
+    def take(
+        self, chosen: NDArray[np.int64], queries: Queries, kept: object = slice(None)
+    ) -> "Rows":
         """Return the chosen rows, whose queries are `queries`: those of ours that are kept."""
         taken = {
             name: values[kept if name == "query_weight" else chosen]

@@ -13,7 +13,7 @@ from gbrank.parallel.collective import all_sum
 Keys = NDArray[np.uint64]
 
 
-def split_mix(noise: object, i: Any) -> Any:
+def split_mix(noise: Any, i: Any) -> Any:
     """Return the i-th 64-bit output, i from 0, of SplitMix64 started at `noise`."""
     # Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators". `noise` is an
     # array here; kernels compile the same lines for numbers.

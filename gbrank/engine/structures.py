@@ -177,12 +177,15 @@ def unpack(typing: Any, memory: Any, cls: Any) -> Any:
 def _unpacked(cls: Any, ndim: int) -> Any:
     """Return the type of an unpacked structure."""
     fields = [
-        _unpacked(kind, ndim) if _is_structure(kind)
-        else REAL if ndim == 1
-        else POSITIONS if kind == Positions
+        _unpacked(kind, ndim)
+        if _is_structure(kind)
+        else REAL
+        if ndim == 1
+        else POSITIONS
+        if kind == Positions
         else VECTOR
         for kind in _kinds(cls).values()
-    ]  # fmt: skip
+    ]
     return named(cls, *fields)
 
 

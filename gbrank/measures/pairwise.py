@@ -72,9 +72,11 @@ def flips(counts: Vector, a: int, b: int) -> float:
     low = min(a, b)
     high = max(a, b)
     return (
-        count_up_to(counts, high) + count_up_to(counts, high - 1)
-        - count_up_to(counts, low) - count_up_to(counts, low - 1)
-    )  # fmt: skip
+        count_up_to(counts, high)
+        + count_up_to(counts, high - 1)
+        - count_up_to(counts, low)
+        - count_up_to(counts, low - 1)
+    )
 
 
 def pairwise_value(ranking: Ranking) -> float:

@@ -116,9 +116,12 @@ def next_segment(begin: int, end: int, n: int, s: Vector, documents: Rounded) ->
 
 @inline
 def write_derivatives(
-    n: int, scale: float, sigma: float, documents: Rounded,
+    n: int,
+    scale: float,
+    sigma: float,
+    documents: Rounded,
     out: Derivatives,
-) -> None:  # fmt: skip
+) -> None:
     """Write derivatives by scores, negated, from those in `total`; none if all gains are equal."""
     if all_alike(part(documents.gain, 0, n)):
         return
