@@ -1,7 +1,6 @@
 """Features, labels, queries, initial scores and weights that belong together."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

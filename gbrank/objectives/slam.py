@@ -10,7 +10,6 @@ from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
-from gbrank.measures.average_precision import AP
 from gbrank.measures.per_query import grades
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
 from gbrank.numerics.vectors import bound_steps
@@ -162,7 +161,8 @@ class SLAM(MeasureObjective):
         check_number(self.margin, "margin", 0, open_low=True)
         check_choice(self.smooth, "smooth", [True, False])
         check_choice(self.tight, "tight", [True, False])
-        if self.tight and not (isinstance(self._measure, AP) and self._measure.k is None):
+        whole = getattr(self._measure, "k", None) is None
+        if self.tight and not (self._measure.bounded_by == "shares" and whole):
             raise ValueError(
                 "tight must be False, except for AP without a cut, whose smallest weights are "
                 f"known; got {self.tight} with {self.measure}."

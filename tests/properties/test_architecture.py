@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import gbrank
+from gbrank.measures.custom_measure import CustomMeasure
+from gbrank.objectives.custom import CustomObjective
 
 ROOT = Path(gbrank.__file__).parent
 FILES = {
@@ -112,3 +114,40 @@ def test_each_booster_is_known_in_its_folder_only(booster: str) -> None:
     own = f"gbrank.boosters.{booster}"
     assert importers
     assert {module for module in importers if not f"{module}.".startswith(f"{own}.")} == set()
+
+
+TALK = {"parallel", "data", "measures", "objectives", "boosters", "fit", "distributed"}
+
+
+def test_what_talks_to_other_workers() -> None:
+    """Can be told by what it imports, and stands in few folders."""
+    rooms = {
+        room_of(module).removeprefix("gbrank.")
+        for module, others in ARROWS.items()
+        if any(other.startswith("gbrank.parallel") for other in others)
+    }
+    assert rooms == TALK
+    text = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rule = text.split("**Workers**")[1].split("\n- ")[0]
+    assert set(re.findall(r"`(\w+)`", rule)) == TALK - {"parallel"}
+
+
+def asked_for(file: Path) -> set[str]:
+    """Return the classes that a file's `isinstance` and `issubclass` name."""
+    calls = (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
+    return {
+        name.id
+        for call in calls
+        if isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "issubclass")
+        for name in ast.walk(call.args[1])
+        if isinstance(name, ast.Name)
+    }
+
+
+def test_facts_are_asked_for_and_not_classes() -> None:
+    """Of measures and objectives, but where a class stands, and in the registries of functions."""
+    registered = {item.cls for item in (*gbrank.list_measures(), *gbrank.list_objectives())}
+    own = {cls.__name__: cls.__module__ for cls in {*registered, CustomMeasure, CustomObjective}}
+    for module, file in FILES.items():
+        asked = {name for name in asked_for(file) & own.keys() if own[name] != module}
+        assert asked <= ({"CustomMeasure", "CustomObjective"} if "registry" in module else set())
