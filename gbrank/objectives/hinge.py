@@ -224,5 +224,6 @@ class SquaredHinge(RankSVM):
         RankSVM.declared,
         formula="Σ_{y_i > y_j} ½ max(0, 1 − (s_i − s_j)/σ)²",
         source="Zheng et al. 2007, section 3.1",
+        second_derivative=True,
     )
     squared = True

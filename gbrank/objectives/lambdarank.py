@@ -383,6 +383,7 @@ class RankNet(KernelObjective):
         formula="Σ_{y_i > y_j} log(1 + exp(−(s_i − s_j)/σ))",
         source="Burges, Ragno & Le 2006, eq. 8",
         convex=True,
+        second_derivative=True,
         fast=f"O(m log m) {LONGEST}",
     )
 

@@ -112,6 +112,7 @@ class ListNet(KernelObjective):
         formula="−Σ_i t_i log p_i, t = softmax(y), p = softmax(s/σ)",
         source="Cao et al. 2007, section 4.3",
         convex=True,
+        second_derivative=True,
         cost="O(m)",
     )
 
@@ -165,6 +166,7 @@ class XENDCG(KernelObjective):
         formula="−Σ_i t_i log p_i, t_i ∝ G(y_i) + 1 − γ_i, p = softmax(s/σ)",
         source="Bruch 2021, definition of XE-NDCG",
         convex=True,
+        second_derivative=True,
         stochastic=True,
         cost="O(m)",
     )
@@ -216,6 +218,7 @@ class ListMLE(KernelObjective):
         formula="Σ_i log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ), y_i above the lowest",
         source="Xia et al. 2008, section 4.3",
         convex=True,
+        second_derivative=True,
         cost="O(m)",
     )
 

@@ -50,6 +50,9 @@ class Facts:
         Whether the loss is convex in the scores.
     differentiable : bool
         Whether the gradient is that of the loss; if not, of the loss with its weights frozen.
+    second_derivative : bool
+        Whether the curvature is the second derivative of the loss by the score, unless that would
+        let a Newton step be longer than its bound; if not, it is a surrogate.
     shift_invariant : bool
         Whether a constant on all scores of a query changes nothing, so that gradients sum to zero.
     stochastic, annealed : bool
@@ -75,6 +78,7 @@ class Facts:
     source: str
     convex: bool = False
     differentiable: bool = True
+    second_derivative: bool = False
     shift_invariant: bool = True
     stochastic: bool = False
     annealed: bool = False

@@ -198,6 +198,7 @@ class GainRegression(KernelObjective):
         formula="½ Σ_i (s_i − G(y_i))²",
         source="Cossock & Zhang 2006",
         convex=True,
+        second_derivative=True,
         shift_invariant=False,
         cost="O(m)",
         sigma_unit="none",

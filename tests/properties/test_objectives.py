@@ -94,6 +94,26 @@ def test_gradient_is_the_slope_of_the_loss(name: str, sigma: float) -> None:
         assert_allclose(slope[data.qid[rows]], gradient[rows], rtol=1e-4, atol=tolerance)
 
 
+@battery(where(lambda facts: facts.second_derivative))
+@loop("sigma", [0.47, 2.9])
+def test_curvature_is_the_second_derivative(name: str, sigma: float) -> None:
+    """Where it is declared to be, by central differences of the gradient, or else above it."""
+    data, step = reference.Data(11), 1e-5
+    bound, scores = bind(name, data), data.scores / 16
+    gradient, curvature = bound.gradients(scores, sigma)
+    places = np.concatenate([np.arange(size) for size in data.sizes])
+    second = np.empty(len(scores))
+    for place in range(max(data.sizes)):
+        rows = places == place
+        above, below = (bound.gradients(scores + s * step * rows, sigma)[0] for s in (1, -1))
+        second[rows] = (above - below)[rows] / (2 * step)
+    tolerance = 1e-5 * np.abs(curvature).max()
+    assert (curvature > second - tolerance).all()
+    bounded = curvature * sigma <= 1.000001 * np.abs(gradient)  # steps of a width
+    assert_allclose(curvature[~bounded], second[~bounded], rtol=1e-4, atol=tolerance)
+    assert (~bounded).sum() > 20
+
+
 @battery(where(lambda facts: facts.shift_invariant))
 @loop("tied", [False, True])
 def test_shifts_do_not_matter(name: str, tied: bool) -> None:
