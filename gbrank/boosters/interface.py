@@ -65,7 +65,7 @@ class Model(Protocol):
     ) -> Vector:
         """Return the score of each row, by the first trees or by all."""
 
-    def predict_native(self, X: Any) -> Vector:
+    def predict_native(self, X: object) -> Vector:
         """Return the untransformed score of each row of a table that the booster reads itself."""
 
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:

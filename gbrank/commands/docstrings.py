@@ -2,10 +2,9 @@
 
 import inspect
 import re
-from typing import Any
 
 
-def documented_parameters(item: Any) -> dict[str, tuple[str, str]]:
+def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
     """Return type and text of each parameter of a function, or of a class and those it extends."""
     result: dict[str, tuple[str, str]] = {}
     for part in reversed(getattr(item, "__mro__", [item])):

@@ -9,7 +9,7 @@ from typing import Any
 from gbrank.ranker import GBRanker
 
 
-def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: Any) -> None:
+def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: object) -> None:
     """Add "--flag" for a switch, "--flag N" for an integer, "--flag NAME ..." for a list."""
     flag, *value = usage.split()
     kind: dict[str, Any] = {"metavar": value[0]} if value else {"action": "store_true"}
@@ -36,7 +36,7 @@ def print_json(content: dict[str, Any]) -> None:
     print(json.dumps(_without_nan(content), indent=1, allow_nan=False))
 
 
-def _without_nan(content: Any) -> Any:
+def _without_nan(content: object) -> Any:
     if isinstance(content, dict):
         return {key: _without_nan(value) for key, value in content.items()}
     return None if isinstance(content, float) and math.isnan(content) else content

@@ -80,7 +80,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=text, **options)
 
 
-def _option(name: str, annotation: Any) -> tuple[str, dict[str, Any]]:
+def _option(name: str, annotation: object) -> tuple[str, dict[str, Any]]:
     """Return the flag of a parameter, and how argparse reads it: as text where it may be text."""
     if name == "eval_metric":
         return "--metric", {"nargs": "+", "action": "extend", "metavar": "MEASURE"}

@@ -109,7 +109,7 @@ def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -
 
 
 def check_number(
-    value: Any,
+    value: object,
     name: str,
     low: float = -np.inf,
     high: float = np.inf,
@@ -148,7 +148,7 @@ def check_generator(state: int | np.random.Generator | None) -> np.random.Genera
     return np.random.default_rng(state)
 
 
-def check_jobs(n_jobs: Any) -> int | None:
+def check_jobs(n_jobs: object) -> int | None:
     """Return a number of threads or processes, where None and -1 stand for all."""
     jobs = check_number(n_jobs, "n_jobs", -1, MOST_JOBS, integer=True, optional=True)
     if jobs == 0:
@@ -156,7 +156,7 @@ def check_jobs(n_jobs: Any) -> int | None:
     return None if jobs is None else int(jobs)
 
 
-def check_choice(value: Any, name: str, choices: Iterable[Any]) -> Any:
+def check_choice(value: object, name: str, choices: Iterable[Any]) -> Any:
     """Return `value` if it is one of `choices`."""
     choices = list(choices)
     if not any(value is one or (type(value) is type(one) and value == one) for one in choices):
@@ -172,10 +172,10 @@ def queries_needed(what: str, argument: str) -> ValueError:
     )
 
 
-def refuse_taken(name: str, item: Any, known: Mapping[str, Any]) -> None:
+def refuse_taken(name: str, item: object, known: Mapping[str, Any]) -> None:
     """Refuse a name that is registered, unless the same code registers it again."""
 
-    def origin(value: Any) -> tuple[Any, Any]:
+    def origin(value: object) -> tuple[Any, Any]:
         return getattr(value, "__module__", None), getattr(value, "__qualname__", value)
 
     if name in known and origin(known[name]) != origin(item):

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import BaseEstimator, clone
 
 
-def describe(value: Any) -> Any:
+def describe(value: object) -> Any:
     """Return a value as plain types whose hash is the same in every process."""
     value = getattr(value, "py_func", value)  # a function that numba has compiled
     if isinstance(value, FunctionType):
@@ -31,5 +31,5 @@ def describe(value: Any) -> Any:
     return value
 
 
-def _tagged_by_class(value: Any, content: Mapping[str, Any]) -> Any:
+def _tagged_by_class(value: object, content: Mapping[str, Any]) -> Any:
     return [type(value).__module__, type(value).__qualname__, describe(content)]

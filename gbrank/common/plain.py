@@ -17,7 +17,7 @@ def plain(value: Any) -> Any:
     return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
 
 
-def as_json(value: Any) -> Any:
+def as_json(value: object) -> Any:
     """Return a value as JSON can hold it: objectives, measures and schedules as their strings."""
     value = plain(value)
     if value is None or isinstance(value, bool | int | float | str):

@@ -44,7 +44,7 @@ class Registry(dict[str, Any]):
         super().__init__()
         self.kind = kind
 
-    def add(self, item: Any, name: str) -> None:
+    def add(self, item: object, name: str) -> None:
         """Register an item; refuse names that are taken."""
         known = {taken: _origin(by) for taken, by in self.known().items()}
         for new in (name, *own_aliases(item)):
@@ -90,17 +90,17 @@ class Registry(dict[str, Any]):
         return options
 
 
-def own_aliases(item: Any) -> tuple[str, ...]:
+def own_aliases(item: object) -> tuple[str, ...]:
     """Return the aliases that a class, or an object's class, declares itself: none is inherited."""
     own: tuple[str, ...] = vars(item if isinstance(item, type) else type(item)).get("aliases", ())
     return own
 
 
-def first_line(documented: Any) -> str:
+def first_line(documented: object) -> str:
     """Return the first line of the docstring of a class or a function."""
     return (documented.__doc__ or "").strip().split("\n")[0]
 
 
-def _origin(known: Any) -> Any:
+def _origin(known: object) -> Any:
     """Return the code that a registered item comes from."""
     return known if isinstance(known, type) else getattr(known, "function", known)

@@ -80,7 +80,7 @@ def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
 
 
 def take_part(
-    task: Callable[..., Any], arguments: dict[str, Any], rank: int, host: str, *parts: Any
+    task: Callable[..., Any], arguments: dict[str, Any], rank: int, host: str, *parts: object
 ) -> Any:
     """Do one worker's part, once all have met; the first one returns the result."""
     with meeting(arguments, rank, host):

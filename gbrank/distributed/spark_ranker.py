@@ -142,12 +142,12 @@ class SparkGBRanker(
         Params._dummy(), "checkpoint_rounds", "rounds between two checkpoints"
     )
 
-    def __init__(self, **params: Any) -> None:
+    def __init__(self, **params: object) -> None:
         super().__init__()
         self._setDefault(**OWN_DEFAULTS, **RANKER_PARAMS)
         self.setParams(**params)
 
-    def setParams(self, **params: Any) -> "SparkGBRanker":
+    def setParams(self, **params: object) -> "SparkGBRanker":
         """Set parameters by name, as for the class; return the estimator itself."""
         for name, value in params.items():
             if not self.hasParam(name):

@@ -43,13 +43,15 @@ class BestRate(BaseEstimator):
     0.1
     """
 
-    def __init__(self, ranker: Any, learning_rates: Sequence[float] = (0.03, 0.06, 0.12)) -> None:
+    def __init__(
+        self, ranker: object, learning_rates: Sequence[float] = (0.03, 0.06, 0.12)
+    ) -> None:
         self.ranker = ranker
         self.learning_rates = learning_rates
 
     def fit(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike,
         *,
         qid: ArrayLike,
@@ -91,7 +93,7 @@ class BestRate(BaseEstimator):
             setattr(self, name, getattr(self.ranker_, name, None))
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters

@@ -50,7 +50,7 @@ class CatBoostPeer(BaseEstimator):
 
     def fit(
         self,
-        X: Any,
+        X: object,
         y: ArrayLike,
         *,
         qid: ArrayLike,
@@ -101,7 +101,7 @@ class CatBoostPeer(BaseEstimator):
         self.evals_result_ = EvalsResult(history.results)
         return self
 
-    def predict(self, X: Any) -> Vector:
+    def predict(self, X: object) -> Vector:
         """Return the score of each row; higher ranks earlier within its query."""
         check_is_fitted(self)
         threads = usable_threads(self.n_jobs)

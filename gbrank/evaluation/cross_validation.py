@@ -181,7 +181,7 @@ def _check_measures(measures: Any) -> list[Measure]:
     return resolved
 
 
-def _check_rankers(rankers: Any, metric: Measure) -> dict[str, Any]:
+def _check_rankers(rankers: object, metric: Measure) -> dict[str, Any]:
     if not isinstance(rankers, Mapping) or not rankers:
         raise ValueError(f"rankers must be a dict of name to ranker, got {rankers!r}.")
     estimators = {}
@@ -197,7 +197,7 @@ def _check_rankers(rankers: Any, metric: Measure) -> dict[str, Any]:
     return estimators
 
 
-def _check_datasets(datasets: Any, measures: list[Measure]) -> None:
+def _check_datasets(datasets: object, measures: list[Measure]) -> None:
     if not isinstance(datasets, Sequence) or not datasets:
         raise ValueError(f"datasets must be a list of at least one Dataset, got {datasets!r}.")
     for data in datasets:
@@ -216,7 +216,7 @@ def _check_datasets(datasets: Any, measures: list[Measure]) -> None:
     refuse_twice("datasets", [data.name for data in datasets])
 
 
-def _check_seeds(seeds: Any) -> list[int]:
+def _check_seeds(seeds: object) -> list[int]:
     if isinstance(seeds, Sequence) and not isinstance(seeds, str):
         numbers = [check_number(seed, "seeds", 0, integer=True) for seed in seeds]
         if not numbers:

@@ -74,7 +74,7 @@ class Task:
         return [str(query) for query in queries.ids[list(numbers)].tolist()]
 
 
-def configured(ranker: Any, seed: int) -> Any:
+def configured(ranker: object, seed: int) -> Any:
     """Return an unfitted copy of a ranker with this seed, that uses one thread."""
     copy = clone(ranker)
     values = {"random_state": seed, "n_jobs": 1}

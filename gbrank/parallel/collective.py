@@ -31,13 +31,13 @@ class Workers(Protocol):
     size: int
     host: str
 
-    def all_sum(self, values: Any) -> Any:
+    def all_sum(self, values: object) -> Any:
         """Return the sum of each number over all workers."""
 
-    def all_max(self, values: Any) -> Any:
+    def all_max(self, values: object) -> Any:
         """Return the largest of each number over all workers."""
 
-    def all_gather(self, value: Any) -> list[Any]:
+    def all_gather(self, value: object) -> list[Any]:
         """Return the values of all workers, by rank."""
 
 

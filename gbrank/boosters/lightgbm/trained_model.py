@@ -57,7 +57,7 @@ class LightGBMModel:
         return np.asarray(scores, dtype=np.float64)
 
     @interrupts_held()
-    def predict_native(self, X: Any) -> Vector:
+    def predict_native(self, X: object) -> Vector:
         """Return the untransformed score of each row of a table that LightGBM reads itself."""
         check_threads(usable_threads(None))
         by_name = hasattr(X, "columns")

@@ -42,18 +42,18 @@ class _RabitWorkers:
         self.size: int = collective.get_world_size()
         self.host = host
 
-    def all_sum(self, values: Any) -> Any:
+    def all_sum(self, values: object) -> Any:
         return _reduced(values, Op.SUM)
 
-    def all_max(self, values: Any) -> Any:
+    def all_max(self, values: object) -> Any:
         return _reduced(values, Op.MAX)
 
-    def all_gather(self, value: Any) -> list[Any]:
+    def all_gather(self, value: object) -> list[Any]:
         with translated(LOST, WorkersLostError):
             return [collective.broadcast((value,), rank)[0] for rank in range(self.size)]
 
 
-def _reduced(values: Any, operation: Op) -> Any:
+def _reduced(values: object, operation: Op) -> Any:
     array = np.asarray(values)
     with translated(LOST, WorkersLostError):
         result = collective.allreduce(array, operation).reshape(array.shape)
