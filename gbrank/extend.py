@@ -6,10 +6,12 @@ A measure is a subclass of `Measure`, decorated with `register_measure`. A relax
 of `MeasureObjective`, any other objective one of `KernelObjective`, both decorated with
 `register_objective`. The estimators, the hooks, the command line and the catalogue then know them.
 `gbrank.engine.contract` says what their compiled functions are given; docs/extending.md shows one
-of each.
+of each. `Vector`, `Positions` and `Matrix` are the arrays that structures of work arrays declare.
 """
 
-from gbrank.common.arrays import Matrix, Positions, Vector
+from gbrank.common.arrays import Matrix as Matrix
+from gbrank.common.arrays import Positions as Positions
+from gbrank.common.arrays import Vector as Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, plain
 from gbrank.engine.contract import (
@@ -36,13 +38,11 @@ __all__ = [
     "DiscountedMeasure",
     "Facts",
     "KernelObjective",
-    "Matrix",
     "Measure",
     "MeasureFunctions",
     "MeasureObjective",
     "Nothing",
     "Objective",
-    "Positions",
     "Program",
     "Queries",
     "Query",
@@ -50,7 +50,6 @@ __all__ = [
     "SeparableDelta",
     "Swaps",
     "Terms",
-    "Vector",
     "bound_steps",
     "custom_objective",
     "inline",
