@@ -27,7 +27,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,11 +37,12 @@ from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
 from gbrank.common.files import replaced
+from gbrank.datasets.parquet import BATCH_ROWS
 from gbrank.datasets.text_files import check_names
 from gbrank.datasets.trec import run_lines
 from gbrank.ranker import GBRanker, load_ranker
 
-Predict: TypeAlias = Callable[[Any], NDArray[np.float64]]
+Predict: TypeAlias = Callable[[Unlabelled], NDArray[np.float64]]
 
 USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
 
@@ -69,15 +69,23 @@ def _word(text: str) -> str:
 def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
     ranker = load_ranker(arguments.model)
-    predict: Predict = ranker.predict
+    options = {}
     if arguments.probability:
         if not isinstance(ranker, GBRanker):
             raise ValueError(
                 f"--probability needs a GBRanker, got {arguments.model} with a "
                 f"{type(ranker).__name__}."
             )
-        predict = partial(ranker.predict, output="probability")
+        options["output"] = "probability"
     batches, path = read_documents(arguments, arguments.files, ranker._schema), arguments.output
+    needs_queries = isinstance(ranker, GBRanker) and ranker._needs_queries
+    if needs_queries:
+        batches = _with_whole_queries(arguments, batches)
+
+    def predict(batch: Unlabelled) -> NDArray[np.float64]:
+        queries = {"qid": batch.qid} if needs_queries else {}
+        return np.asarray(ranker.predict(batch.X, **options, **queries))
+
     if is_table(path):
         if arguments.format == "trec":
             raise ValueError(f"format must be scores for a table, {path}, got trec.")
@@ -86,12 +94,36 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.format == "trec":
         lines = _run_lines(arguments, batches, predict)
     else:
-        lines = (repr(score) for batch in batches for score in predict(batch.X).tolist())
+        lines = (repr(score) for batch in batches for score in predict(batch).tolist())
     if path == "-":
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return
     with replaced(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
+
+
+def _with_whole_queries(
+    arguments: argparse.Namespace, batches: Iterable[Unlabelled]
+) -> Iterator[Unlabelled]:
+    """Yield batches with their queries, of which none may be in two batches."""
+    seen: set[Any] = set()
+    for batch in batches:
+        if batch.qid is None:
+            raise _no_queries(arguments)
+        own = set(batch.qid.tolist())
+        if both := own & seen:
+            raise ValueError(
+                f"{arguments.files[0]} must have all documents of a query in one batch for this "
+                f"model, whose features are relative to them, got query {both.pop()!r} in two: "
+                f"write whole queries into files of at most {BATCH_ROWS} rows, or give the files."
+            )
+        seen |= own
+        yield batch
+
+
+def _no_queries(arguments: argparse.Namespace) -> ValueError:
+    column = arguments.qid or "qid"
+    return ValueError(f"qid must name a column of {arguments.files[0]}, got {column!r}.")
 
 
 def _scored_tables(
@@ -100,21 +132,21 @@ def _scored_tables(
     for batch in batches:
         if SCORE in batch.others:
             raise ValueError(f"{arguments.files[0]} must not have a column {SCORE!r} of its own.")
-        yield {**batch.others, SCORE: predict(batch.X)}
+        yield {**batch.others, SCORE: predict(batch)}
 
 
 def _run_lines(
     arguments: argparse.Namespace, batches: Iterable[Unlabelled], predict: Predict
 ) -> Iterator[str]:
-    file, docid, column = arguments.files[0], arguments.docid, arguments.qid or "qid"
+    docid = arguments.docid
     scores, qids = [], []
     names: list[Any] = []
     for batch in batches:
         if batch.qid is None:
-            raise ValueError(f"qid must name a column of {file}, got {column!r}.")
+            raise _no_queries(arguments)
         if docid is not None and docid not in batch.others:
             raise unknown_name("column (docid)", docid, batch.others)
-        scores.append(predict(batch.X))
+        scores.append(predict(batch))
         qids.append(batch.qid)
         names += batch.comments if docid is None else batch.others[docid].to_pylist()
     qid = np.concatenate(qids)

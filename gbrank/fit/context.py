@@ -193,7 +193,7 @@ def needed_queries(what: str, n_documents: int, qid: Any, group: Any) -> Queries
     """Return the queries of rows, or say what must be given."""
     if qid is None and group is None:
         raise queries_needed(
-            f"{what} with features relative to the query",
+            what,
             "qid= (one query id per row) or group= (query sizes; a single list: group=[len(X)])",
         )
     return Queries.resolve(n_documents, qid, group)

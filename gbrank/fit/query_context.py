@@ -126,7 +126,9 @@ class QueryContext(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         matrix = transformed(self._schema, X)
-        return self._context.widen(matrix, needed_queries("transform", matrix.shape[0], qid, group))
+        return self._context.widen(
+            matrix, needed_queries("QueryContext", matrix.shape[0], qid, group)
+        )
 
     def fit_transform(
         self,

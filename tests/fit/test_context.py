@@ -224,7 +224,7 @@ def test_what_else_is_refused() -> None:
     """Queries that are not given, names that are taken, categories."""
     X = np.zeros((3, 1))
     context = QueryContext("rank").fit(X)
-    with pytest.raises(ValueError, match=r"transform .* needs qid=.*group=\[len\(X\)\]"):
+    with pytest.raises(ValueError, match=r"QueryContext needs qid=.*group=\[len\(X\)\]"):
         context.transform(X)
     with pytest.raises(ValueError, match="qid must have one entry per row"):
         context.transform(X, qid=[1, 2])
