@@ -27,6 +27,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -79,11 +80,12 @@ def run(arguments: argparse.Namespace) -> None:
         options["output"] = "probability"
     batches, path = read_documents(arguments, arguments.files, ranker._schema), arguments.output
     needs_queries = isinstance(ranker, GBRanker) and ranker._needs_queries
-    if needs_queries:
-        batches = _with_whole_queries(arguments, batches)
+    if needs_queries and Path(arguments.files[0]).is_dir():
+        again = read_documents(arguments, arguments.files, ranker._schema)
+        _refuse_torn_queries(arguments, again)
 
     def predict(batch: Unlabelled) -> NDArray[np.float64]:
-        queries = {"qid": batch.qid} if needs_queries else {}
+        queries = {"qid": _queries(arguments, batch)} if needs_queries else {}
         return np.asarray(ranker.predict(batch.X, **options, **queries))
 
     if is_table(path):
@@ -102,28 +104,25 @@ def run(arguments: argparse.Namespace) -> None:
         file.writelines(f"{line}\n".encode() for line in lines)
 
 
-def _with_whole_queries(
-    arguments: argparse.Namespace, batches: Iterable[Unlabelled]
-) -> Iterator[Unlabelled]:
-    """Yield batches with their queries, of which none may be in two batches."""
+def _refuse_torn_queries(arguments: argparse.Namespace, batches: Iterable[Unlabelled]) -> None:
+    """Refuse queries in two batches, which give other features relative to the query."""
     seen: set[Any] = set()
     for batch in batches:
-        if batch.qid is None:
-            raise _no_queries(arguments)
-        own = set(batch.qid.tolist())
-        if both := own & seen:
+        own = set(_queries(arguments, batch).tolist())
+        if both := sorted(own & seen, key=str):
             raise ValueError(
                 f"{arguments.files[0]} must have all documents of a query in one batch for this "
-                f"model, whose features are relative to them, got query {both.pop()!r} in two: "
+                f"model, whose features are relative to them, got query {both[0]!r} in two: "
                 f"write whole queries into files of at most {BATCH_ROWS} rows, or give the files."
             )
         seen |= own
-        yield batch
 
 
-def _no_queries(arguments: argparse.Namespace) -> ValueError:
-    column = arguments.qid or "qid"
-    return ValueError(f"qid must name a column of {arguments.files[0]}, got {column!r}.")
+def _queries(arguments: argparse.Namespace, batch: Unlabelled) -> NDArray[Any]:
+    if batch.qid is None:
+        column = arguments.qid or "qid"
+        raise ValueError(f"qid must name a column of {arguments.files[0]}, got {column!r}.")
+    return batch.qid
 
 
 def _scored_tables(
@@ -142,12 +141,10 @@ def _run_lines(
     scores, qids = [], []
     names: list[Any] = []
     for batch in batches:
-        if batch.qid is None:
-            raise _no_queries(arguments)
+        qids.append(_queries(arguments, batch))
         if docid is not None and docid not in batch.others:
             raise unknown_name("column (docid)", docid, batch.others)
         scores.append(predict(batch))
-        qids.append(batch.qid)
         names += batch.comments if docid is None else batch.others[docid].to_pylist()
     qid = np.concatenate(qids)
     if docid is None:
