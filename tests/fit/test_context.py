@@ -5,6 +5,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -249,3 +250,22 @@ def test_pipelines_and_column_transformers_pass_queries_on() -> None:
         pipeline = make_pipeline(chosen, Ridge()).fit(X, y, qid=qid)
         scores = pipeline.predict(X, qid=qid)
     assert_allclose(scores, Ridge().fit(expected, y).predict(expected))
+
+
+def test_the_sql_of_the_page_gives_the_same() -> None:
+    """As services compute it; docs/howto/context.md."""
+    duckdb = pytest.importorskip("duckdb")
+    page = Path(__file__).parents[2] / "docs" / "howto" / "context.md"
+    query = page.read_text(encoding="utf-8").split("```sql\n")[1].split("```")[0]
+    X, qid = make(300)
+    candidates = pd.DataFrame({"place": range(300), "bm25": X[:, 1], "qid": qid})
+    assert candidates["bm25"].isna().any()
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE candidates (place INTEGER, bm25 DOUBLE, qid INTEGER)")
+        rows = candidates.astype(object).where(candidates.notna(), None).to_numpy().tolist()
+        connection.executemany("INSERT INTO candidates VALUES (?, ?, ?)", rows)
+        found = connection.execute(query).df().sort_values("place")
+    context = QueryContext(ALL).fit(candidates[["bm25"]])
+    expected = context.transform(candidates[["bm25"]], qid=qid)[:, 1:]
+    found = found[context.added_features_].to_numpy(float)
+    assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
