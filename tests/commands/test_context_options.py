@@ -37,7 +37,7 @@ def test_scores_measures_and_facts(data: Path, model: Path, output: Output) -> N
     )
     assert found["measures"]["ndcg@10"]["mean"] == ranker.score(X, y, qid)
     facts = json.loads(output("info", "--model", model, "--json"))
-    assert facts["added features"] == ranker.added_features_
+    assert facts["added"] == ranker.added_features_
     assert "rank(f0), rank(f1)" in output("info", "--model", model)
 
 

@@ -273,7 +273,12 @@ def test_score(fitted: Any) -> None:
 
 def test_features_relative_to_the_query(client: Any) -> None:
     """The model of one machine; predictions of collections are refused, which may tear queries."""
-    params = {"n_estimators": 5, **LEAVES["lightgbm"], "context": ["difference", "size"]}
+    params = {
+        "n_estimators": 5,
+        "booster": "xgboost",
+        **LEAVES["xgboost"],
+        "context": ["difference", "size"],
+    }
     wide = QueryContext(params["context"]).fit_transform(X, qid=QID)
     ranker = DaskGBRanker(**params).fit(dask(X), dask(Y), qid=dask(QID))
     other = DaskGBRanker(**{**params, "context": None}).fit(dask(wide), dask(Y), qid=dask(QID))
