@@ -37,6 +37,7 @@ from .evaluation import read_folds as read_folds
 from .evaluation import split_folds as split_folds
 from .export import export_model as export_model
 from .fit.callbacks import Round as Round
+from .fit.query_context import QueryContext as QueryContext
 from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP

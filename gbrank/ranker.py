@@ -19,7 +19,8 @@ from gbrank.fit.arguments import FitData, FitOptions, Ids, Table
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.callbacks import Callback
-from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored
+from gbrank.fit.context import column_names_of, needed_queries
+from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored, scores_of
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_names
@@ -86,6 +87,12 @@ class GBRanker(BoostedRanker):
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`, and others from nothing. After a GBRanker of the same objective and
         `sigma`, the schedule goes on where that model's rounds left off.
+    context : str, sequence of str, or mapping of str to columns, optional
+        What the trees see of a document beside the others of its query: "difference" (from the
+        query's mean), "rank", "zscore", "mean", "gap" (to the best), "size", or several of them,
+        for all columns of numbers; or a mapping from each to its columns, None for all: see
+        `QueryContext`, which is inside. `predict` then needs `qid` or `group`, and all documents
+        that are to be ranked together.
     eval_metric : str, Measure, callable, or sequence of them
         What is measured on validation data; the first decides early stopping and is `score`. A
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
@@ -131,8 +138,11 @@ class GBRanker(BoostedRanker):
         The slope and intercept of `predict` with ``output="probability"``, fitted for least cross
         entropy (Platt scaling) on the first validation set. Without one they are fitted on the
         training data, to which the trees have adapted, and the probabilities are overconfident.
-    feature_importances_ : ndarray, shape (n_features,)
-        Each feature's share of the total gain, of the trees alone.
+    feature_importances_ : ndarray, shape (n_features + n_added,)
+        Each feature's share of the total gain, of the trees alone: of the columns of X, then of
+        `added_features_`.
+    added_features_ : list of str
+        The names of what `context` adds: ``rank(bm25)``, or ``rank(f0)`` where X was no frame.
     n_features_in_, feature_names_in_
         Number of features, and column names where X was a data frame.
 
@@ -144,9 +154,19 @@ class GBRanker(BoostedRanker):
     >>> ranker = ranker.fit(X[:800], y[:800], qid=qid[:800])
     >>> ranker.score(X[800:], y[800:], qid[800:]) > 0.4
     True
+
+    Trees that see the list:
+
+    >>> ranker = GBRanker(n_estimators=20, context=["difference", "size"], random_state=0)
+    >>> ranker = ranker.fit(X[:800], y[:800], qid=qid[:800])
+    >>> ranker.predict(X[800:820], group=[20]).shape
+    (20,)
+    >>> ranker.added_features_[0], ranker.added_features_[-1]
+    ('difference(f0)', 'size')
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = WEIGHTS
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
 
     _allows_missing: ClassVar[bool] = True
 
@@ -260,13 +280,24 @@ class GBRanker(BoostedRanker):
         return self._publish(boost(self._taken(), data, options))
 
     def predict(
-        self, X: Table, *, output: str = "score", num_iteration: int | None = None
+        self,
+        X: Table,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+        output: str = "score",
+        num_iteration: int | None = None,
     ) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        qid : array-like, shape (n_documents,)
+            With `context`, whose features are relative to the documents given: the query of each
+            row. Without, nothing depends on it.
+        group : array-like of int, shape (n_queries,)
+            Instead of qid: sizes of consecutive queries, ``[len(X)]`` for a single list.
         output : {"score", "probability"}
             ``"probability"`` maps the scores, in the same order, to estimates of the label as a
             share of the largest label: of binary labels, the probability of being relevant. One
@@ -279,19 +310,42 @@ class GBRanker(BoostedRanker):
         Returns
         -------
         ndarray, shape (n_documents,)
+
+        Raises
+        ------
+        ValueError
+            If a model with `context` is given neither qid nor group.
         """
         self._check_prediction(output, num_iteration)
-        scores: Vector = self._each_batch(X, self._model.predict, num_iteration)
+        scores: Vector = self._each_batch(X, qid, group, self._model.predict, num_iteration)
         if self.init_ is not None:
-            scores = scores + self.init_.predict(X)
+            scores = scores + scores_of(self.init_, X, qid, group)
         return scores if output == "score" else self.calibration_.probabilities(scores)
 
-    def _each_batch(self, X: Table, function: Callable[..., Matrix], *options: Any) -> Matrix:
-        threads = usable_threads(check_jobs(self.n_jobs))
-        return each_batch(
-            lambda rows: function(rows, self._schema, threads, *options),
-            transformed(self._schema, X),
-        )
+    def _scores(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> Vector:
+        return self.predict(X, qid=qid, group=group)
+
+    def _each_batch(
+        self,
+        X: Table,
+        qid: Ids | None,
+        group: ArrayLike | None,
+        function: Callable[..., Matrix],
+        *options: Any,
+    ) -> Matrix:
+        threads, context = usable_threads(check_jobs(self.n_jobs)), self._fitted.context
+        matrix = transformed(self._schema, X)
+        if context or qid is not None or group is not None:
+            queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
+            matrix = context.widen(matrix, queries)
+        schema = context.widened(self._schema)
+        return each_batch(lambda rows: function(rows, schema, threads, *options), matrix)
+
+    @property
+    def _needs_queries(self) -> bool:
+        """Whether `predict` needs the queries, for this model or those that it adds to."""
+        init = self._fitted.init
+        return bool(self._fitted.context) or (isinstance(init, GBRanker) and init._needs_queries)
 
     def _check_prediction(self, output: str, num_iteration: int | None) -> None:
         check_choice(output, "output", ["score", "probability"])
@@ -302,7 +356,9 @@ class GBRanker(BoostedRanker):
                 f"num_iteration must be None with output={output!r}, got {num_iteration}."
             )
 
-    def explain(self, X: Table) -> Matrix:
+    def explain(
+        self, X: Table, *, qid: Ids | None = None, group: ArrayLike | None = None
+    ) -> Matrix:
         r"""Return what each feature adds to the score of each row (SHAP values).
 
         They are the booster's own, exact for its trees: a feature's share is its mean effect on
@@ -312,17 +368,21 @@ class GBRanker(BoostedRanker):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        qid, group
+            With `context`: as for `predict`.
 
         Returns
         -------
-        ndarray, shape (n_documents, n_features + 1)
-            One column for each feature, in the order of X, and the mean score of the training
-            documents in the last. A row's sum is its score, up to rounding.
+        ndarray, shape (n_documents, n_features + n_added + 1)
+            One column for each feature, in the order of X and then of `added_features_`, and the
+            mean score of the training documents in the last. A row's sum is its score, up to
+            rounding.
 
         Raises
         ------
         ValueError
-            If `init` gave an estimator that is not a GBRanker.
+            If `init` gave an estimator that is not a GBRanker, or one with a `context` that adds
+            what this ranker's does not; or as `predict`.
 
         References
         ----------
@@ -344,8 +404,20 @@ class GBRanker(BoostedRanker):
             raise ValueError(
                 f"init must be a GBRanker for scores to be explained, got {self.init_!r}."
             )
-        shares: Matrix = self._each_batch(X, self._model.contributions)
-        return shares if self.init_ is None else shares + self.init_.explain(X)
+        shares: Matrix = self._each_batch(X, qid, group, self._model.contributions)
+        if self.init_ is None:
+            return shares
+        own = [*self._columns, "the mean score"]
+        others = [*self.init_._columns, "the mean score"]
+        if more := sorted(set(others) - set(own)):
+            raise ValueError(
+                f"init must add no features but {self.added_features_} for scores to be explained, "
+                f"got {more[0]!r}."
+            )
+        shares[:, [own.index(name) for name in others]] += self.init_.explain(
+            X, qid=qid, group=group
+        )
+        return shares
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
@@ -382,9 +454,23 @@ class GBRanker(BoostedRanker):
             booster=description["booster"],
             init=start,
         )
-        if len(ranker._model.importances()) != ranker.n_features_in_:
-            raise ValueError("the booster must have as many features as the schema")
+        fitted = ranker._fitted
+        columns = [place for places in fitted.context.columns.values() for place in places]
+        if max(columns, default=0) >= ranker.n_features_in_:
+            raise ValueError("context must be of columns that the schema has")
+        if len(ranker._model.importances()) != fitted.context.widened(fitted.schema).n_features:
+            raise ValueError("the booster must have as many features as the schema and context")
         return ranker
+
+    @property
+    def added_features_(self) -> list[str]:
+        """The names of what `context` adds to the features, in their order."""
+        return self._fitted.context.names(column_names_of(self._schema))
+
+    @property
+    def _columns(self) -> list[str]:
+        """The names of all features of the trees."""
+        return [*column_names_of(self._schema), *self.added_features_]
 
     @property
     def booster_(self) -> Any:
@@ -406,7 +492,7 @@ class GBRanker(BoostedRanker):
 
         Returns
         -------
-        ndarray, shape (n_features,)
+        ndarray, shape (n_features + n_added,)
             They sum to 1, or are 0 where no tree has a split.
 
         Examples

@@ -23,6 +23,7 @@ from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, print_json
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
+from gbrank.fit.estimator import scores_of
 from gbrank.measures.measure_registry import get_measure
 from gbrank.ranker import load_ranker
 
@@ -79,7 +80,7 @@ def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any, Any]:
         return data.y, data.qid, read_numbers(arguments.scores, "scores", data), data.X
     ranker = load_ranker(arguments.model)
     data = read_labelled(arguments, arguments.files, ranker._schema)
-    return data.y, data.qid, ranker.predict(data.X), data.X
+    return data.y, data.qid, scores_of(ranker, data.X, data.qid), data.X
 
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:

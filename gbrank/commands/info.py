@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         **{name: description[name] for name in ("gbrank", "format", "booster")},
         "rounds": ranker.best_iteration_,
         "features": ranker.n_features_in_,
+        "added": ranker.added_features_,
         "data": ranker.training_data_,
         "validation": {measure: ranker.best_score_} if curve else {},
     }
@@ -52,6 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     facts["validation"] = f"{measure} {ranker.best_score_:.4f}" if curve else "none"
     data = facts.pop("data")
+    facts["added"] = ", ".join(ranker.added_features_) or "none"
     tables: dict[str, dict[str, Any]] = {
         "model": facts,
         "data": {

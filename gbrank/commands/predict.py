@@ -27,7 +27,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,11 +38,12 @@ from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
 from gbrank.common.files import replaced
+from gbrank.datasets.parquet import BATCH_ROWS
 from gbrank.datasets.text_files import check_names
 from gbrank.datasets.trec import run_lines
 from gbrank.ranker import GBRanker, load_ranker
 
-Predict: TypeAlias = Callable[[Any], NDArray[np.float64]]
+Predict: TypeAlias = Callable[[Unlabelled], NDArray[np.float64]]
 
 USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
 
@@ -69,15 +70,24 @@ def _word(text: str) -> str:
 def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
     ranker = load_ranker(arguments.model)
-    predict: Predict = ranker.predict
+    options = {}
     if arguments.probability:
         if not isinstance(ranker, GBRanker):
             raise ValueError(
                 f"--probability needs a GBRanker, got {arguments.model} with a "
                 f"{type(ranker).__name__}."
             )
-        predict = partial(ranker.predict, output="probability")
+        options["output"] = "probability"
     batches, path = read_documents(arguments, arguments.files, ranker._schema), arguments.output
+    needs_queries = isinstance(ranker, GBRanker) and ranker._needs_queries
+    if needs_queries and Path(arguments.files[0]).is_dir():
+        again = read_documents(arguments, arguments.files, ranker._schema)
+        _refuse_torn_queries(arguments, again)
+
+    def predict(batch: Unlabelled) -> NDArray[np.float64]:
+        queries = {"qid": _queries(arguments, batch)} if needs_queries else {}
+        return np.asarray(ranker.predict(batch.X, **options, **queries))
+
     if is_table(path):
         if arguments.format == "trec":
             raise ValueError(f"format must be scores for a table, {path}, got trec.")
@@ -86,12 +96,33 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.format == "trec":
         lines = _run_lines(arguments, batches, predict)
     else:
-        lines = (repr(score) for batch in batches for score in predict(batch.X).tolist())
+        lines = (repr(score) for batch in batches for score in predict(batch).tolist())
     if path == "-":
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return
     with replaced(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
+
+
+def _refuse_torn_queries(arguments: argparse.Namespace, batches: Iterable[Unlabelled]) -> None:
+    """Refuse queries in two batches, which give other features relative to the query."""
+    seen: set[Any] = set()
+    for batch in batches:
+        own = set(_queries(arguments, batch).tolist())
+        if both := sorted(own & seen, key=str):
+            raise ValueError(
+                f"{arguments.files[0]} must have all documents of a query in one batch for this "
+                f"model, whose features are relative to them, got query {both[0]!r} in two: "
+                f"write whole queries into files of at most {BATCH_ROWS} rows, or give the files."
+            )
+        seen |= own
+
+
+def _queries(arguments: argparse.Namespace, batch: Unlabelled) -> NDArray[Any]:
+    if batch.qid is None:
+        column = arguments.qid or "qid"
+        raise ValueError(f"qid must name a column of {arguments.files[0]}, got {column!r}.")
+    return batch.qid
 
 
 def _scored_tables(
@@ -100,22 +131,20 @@ def _scored_tables(
     for batch in batches:
         if SCORE in batch.others:
             raise ValueError(f"{arguments.files[0]} must not have a column {SCORE!r} of its own.")
-        yield {**batch.others, SCORE: predict(batch.X)}
+        yield {**batch.others, SCORE: predict(batch)}
 
 
 def _run_lines(
     arguments: argparse.Namespace, batches: Iterable[Unlabelled], predict: Predict
 ) -> Iterator[str]:
-    file, docid, column = arguments.files[0], arguments.docid, arguments.qid or "qid"
+    docid = arguments.docid
     scores, qids = [], []
     names: list[Any] = []
     for batch in batches:
-        if batch.qid is None:
-            raise ValueError(f"qid must name a column of {file}, got {column!r}.")
+        qids.append(_queries(arguments, batch))
         if docid is not None and docid not in batch.others:
             raise unknown_name("column (docid)", docid, batch.others)
-        scores.append(predict(batch.X))
-        qids.append(batch.qid)
+        scores.append(predict(batch))
         names += batch.comments if docid is None else batch.others[docid].to_pylist()
     qid = np.concatenate(qids)
     if docid is None:

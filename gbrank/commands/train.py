@@ -84,6 +84,8 @@ def _option(name: str, annotation: object) -> tuple[str, dict[str, Any]]:
     """Return the flag of a parameter, and how argparse reads it: as text where it may be text."""
     if name == "eval_metric":
         return "--metric", {"nargs": "+", "action": "extend", "metavar": "MEASURE"}
+    if name == "context":
+        return "--context", {"nargs": "+", "action": "extend", "metavar": "KIND"}
     if name == "booster_params":
         return "--booster-param", {"type": _pair, "action": "append", "metavar": "KEY=VALUE"}
     flag = f"--{name.replace('_', '-')}"

@@ -131,19 +131,21 @@ class FeatureBatches:
         )
 
 
-def mapped(X: FeatureBatches, function: Callable[[Any], Any]) -> FeatureBatches:
-    """Return batches with a function applied to each, which must keep its shape."""
+def mapped(
+    X: FeatureBatches, function: Callable[[int, Any], Any], n_columns: int | None = None
+) -> FeatureBatches:
+    """Return batches with a function of the first row's number and the batch applied to each."""
 
     def read() -> Iterator[Any]:
         for start, batch in X._numbered():
             try:
-                result = function(batch)
+                result = function(start, batch)
             except (ValueError, TypeError) as error:
                 last = start + batch.shape[0] - 1
                 raise type(error)(f"rows {start} to {last}: {error}") from None
             yield result
 
-    return FeatureBatches(read, X.shape)
+    return FeatureBatches(read, (X.shape[0], n_columns or X.shape[1]))
 
 
 def block_rows(X: FeatureBatches) -> int:
@@ -183,7 +185,7 @@ def learn_schema(X: object, categorical_feature: Sequence[int | str] | None = No
 def transformed(schema: Schema, X: Any) -> Features:
     """Return features as numbers; batches are converted when they are read."""
     if isinstance(X, FeatureBatches):
-        return mapped(X, schema.transform)
+        return mapped(X, lambda _, batch: schema.transform(batch))
     return schema.transform(X)
 
 

@@ -113,24 +113,43 @@ class DaskGBRanker(GBRanker):
         return self._publish(fitted)
 
     def predict(
-        self, X: Collection, *, output: str = "score", num_iteration: int | None = None
+        self,
+        X: Collection,
+        *,
+        qid: Collection | None = None,
+        group: Collection | None = None,
+        output: str = "score",
+        num_iteration: int | None = None,
     ) -> Any:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
         ----------
         X : Dask array or data frame, or what `GBRanker` takes, shape (n_documents, n_features)
-        output, num_iteration
-            As for `GBRanker.predict`.
+        qid, group, output, num_iteration
+            As for `GBRanker.predict`; of Dask collections, None.
 
         Returns
         -------
         Dask array or series, or ndarray, shape (n_documents,)
             Of Dask collections lazily, partition by partition.
+
+        Raises
+        ------
+        TypeError
+            Of Dask collections, if the model has a `context`.
         """
         if not is_dask(X):
-            return super().predict(X, output=output, num_iteration=num_iteration)
+            return super().predict(
+                X, qid=qid, group=group, output=output, num_iteration=num_iteration
+            )
         check_is_fitted(self)
+        if self._needs_queries or qid is not None or group is not None:
+            raise TypeError(
+                "X must not be a Dask collection where predict takes queries, as with context=: a "
+                "query's rows may lie in several partitions. Bring them together, and call "
+                "to_local().predict(X, qid=qid) on each part."
+            )
         self._check_prediction(output, num_iteration)
         model = self.to_local()
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already

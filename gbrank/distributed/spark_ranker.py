@@ -216,6 +216,11 @@ class SparkGBRankerModel(
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         model = self.ranker
+        if model._needs_queries:
+            raise ValueError(
+                "context must be None for transform, whose batches may tear queries apart: give "
+                "whole queries to ranker.predict(X, group=[len(X)]), by groupBy(...).applyInPandas."
+            )
 
         @F.pandas_udf("double")
         def score(features: pd.Series) -> pd.Series:

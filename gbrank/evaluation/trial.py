@@ -14,6 +14,7 @@ from sklearn.base import clone
 from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.folds import Dataset, Documents, Fold
+from gbrank.fit.estimator import scores_of
 from gbrank.fit.loop import FitInterrupted
 from gbrank.measures.measure import Measure
 
@@ -110,7 +111,7 @@ def run_in_worker(task: Task) -> Outcome:
 
 
 def _judge(task: Task, part: str, ranker: Any, documents: Documents) -> Scores:
-    scores = ranker.predict(documents.X)
+    scores = scores_of(ranker, documents.X, documents.qid)
     queries = Queries.from_qid(documents.qid)
     values = {
         str(measure): measure.bind(documents.y, queries, 1, documents.X).per_query(scores)

@@ -29,6 +29,11 @@ class Forest:
 
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
     """Return the trees of a ranker, after those of its `init_`."""
+    if added := ranker.added_features_:
+        raise ValueError(
+            "context must be None for the model to be exported, since no format computes features "
+            f"relative to the query: the trees need {', '.join(added)}. See docs/howto/context.md."
+        )
     trees = ranker._model.trees() or [Leaf(0.0)]
     forest = Forest(name, features, trees, ranker._schema.categories)
     if ranker.init_ is None:
@@ -50,7 +55,7 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
 def names_of(ranker: GBRanker, given: FeatureNames | None) -> list[str]:
     """Return the name of each feature."""
     check_is_fitted(ranker)
-    own = ranker._schema.names or [f"f{column}" for column in range(ranker.n_features_in_)]
+    own = ranker._columns
     if given is None:
         names = own
     elif isinstance(given, Mapping):

@@ -122,7 +122,8 @@ def export_model(
         raise ValueError(
             f"feature_names must be None for {format}, which goes by the order of the columns."
         )
-    forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
+    forest = forest_of(ranker, Path(path).stem, [])
+    forest = replace(forest, features=names_of(ranker, feature_names))
     if missing_as_zero:
         forest = replace(forest, trees=list(map(with_missing_as_zero, forest.trees)))
     _refuse_inexpressible(forest, format, chosen)

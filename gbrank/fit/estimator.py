@@ -6,14 +6,17 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict
+from inspect import signature
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
@@ -65,6 +68,10 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray, shape (n_documents,)
         """
 
+    def _scores(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> Vector:
+        """Return what `predict` gives, of models too that need the queries."""
+        return self.predict(X)
+
     @abstractmethod
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
@@ -92,7 +99,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray of int64, shape (n_documents,)
             Equal scores take the order of the rows.
         """
-        scores = self.predict(X)
+        scores = self._scores(X, qid, group)
         queries = Queries.resolve(len(scores), qid, group)
         best_first = np.lexsort((-scores, queries.index))
         ranks = np.empty(len(scores), dtype=np.int64)
@@ -124,9 +131,9 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         -------
         float
         """
-        scores = self.predict(X)
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
+        scores = self._scores(X, qid, group)
         trained_on = None if self._published is None else self._published.trained_on
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
@@ -282,6 +289,18 @@ class _Shown:
 
     def __repr__(self) -> str:
         return self._text
+
+
+def scores_of(
+    estimator: Any, X: Table, qid: Ids | None = None, group: ArrayLike | None = None
+) -> Any:
+    """Return the predictions of any estimator, which is told the queries if it takes them."""
+    last = getattr(estimator, "_final_estimator", estimator)  # of a pipeline
+    taken = "qid" in signature(last.predict).parameters
+    if not taken and get_config()["enable_metadata_routing"]:
+        taken = bool(get_routing_for_object(estimator).consumes("predict", ["qid"]))
+    queries = {"qid": qid, "group": group} if taken else {}
+    return estimator.predict(X, **{name: v for name, v in queries.items() if v is not None})
 
 
 def restored(cls: type[T], path: str | os.PathLike[str], saved: Saved) -> T:

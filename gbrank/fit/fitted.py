@@ -16,6 +16,7 @@ from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries
 from gbrank.fit.calibration import Calibration
+from gbrank.fit.context import Context
 from gbrank.fit.evals_result import EvalsResult
 
 S = TypeVar("S", bound="Fitted")
@@ -44,7 +45,7 @@ class Fitted:
     def to_json(self) -> dict[str, Any]:
         """Return the fields that a saved model holds."""
         values = {name: getattr(self, name) for name, _ in _saved_fields(type(self))}
-        structures = (Calibration, Progress)
+        structures = (Calibration, Context, Progress)
         return {
             f"{name}{self.suffix}": asdict(value)
             if isinstance(value, structures)
@@ -106,3 +107,4 @@ class FittedTrees(FittedRounds):
     # Models saved by earlier versions lack these.
     progress: Progress | None = saved(lambda given: given and Progress(**given), default=None)
     data: dict[str, dict[str, int]] = saved(dict, default_factory=dict)
+    context: Context = saved(Context.restored, default_factory=Context)

@@ -25,6 +25,7 @@ from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_sett
 from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
+from gbrank.fit.context import Context
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
@@ -59,7 +60,8 @@ class BoostingPlan:
 
     ranker: BoostedRanker
     settings: TreeSettings
-    schema: Schema
+    schema: Schema  # of the columns of X
+    context: Context  # what the rows have besides
     rows: Rows
     valid: list[Rows]
     start: Any
@@ -69,6 +71,11 @@ class BoostingPlan:
     hook: GradientHook | None  # none with a booster's own objective
     on_train: Evaluation | None
     on_valid: list[Evaluation]
+
+    @property
+    def wide_schema(self) -> Schema:
+        """The schema of what the trees see."""
+        return self.context.widened(self.schema)
 
     def progress(self, rounds: int) -> Progress | None:
         """Return how far the objective's schedule is after some rounds."""
@@ -97,7 +104,7 @@ class BoostingPlan:
 
     def _make(self, state: State | None) -> Trainer:
         make = TRAINERS[self.ranker.booster]
-        trainer = make(self.rows, self.valid, self.schema, self.settings, state)
+        trainer = make(self.rows, self.valid, self.wide_schema, self.settings, state)
         if self.rows.positions is None:
             return trainer
         return DebiasedTrainer(trainer, self.rows.positions, self.settings.learning_rate, state)
@@ -133,7 +140,7 @@ class BoostingPlan:
         initial = 0.0 if rows.init_score is None else rows.init_score
         if self.valid:
             scores = initial + each_batch(
-                lambda X: model.predict(X, self.schema, self.settings.n_jobs), rows.X
+                lambda X: model.predict(X, self.wide_schema, self.settings.n_jobs), rows.X
             )
         else:
             scores = trainer.train_scores()
@@ -171,6 +178,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         )
     return FittedTrees(
         schema=plan.schema,
+        context=plan.context,
         trained_on=data.trained_on(plan.rows),
         model=model,
         booster=ranker.booster,
@@ -190,7 +198,9 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     callbacks = check_callbacks(options.callbacks)
     measures = ranker._measures()
     schema = Schema.union(all_gather(learn_schema(data.X, data.columns)))
+    context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
+    rows, *valid = [replace(part, X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
     _refuse_together(ranker, settings, data, rows, valid)
     saved = _checkpoint(ranker, options, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
@@ -211,6 +221,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         ranker=ranker,
         settings=settings,
         schema=schema,
+        context=context,
         rows=rows,
         valid=valid,
         start=start,

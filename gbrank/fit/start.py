@@ -15,7 +15,7 @@ from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.data.rows import Rows
 from gbrank.fit.arguments import Table
 from gbrank.fit.boosted_ranker import BoostedRanker
-from gbrank.fit.estimator import BaseRanker
+from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.fit.pretrained import as_pretrained
 from gbrank.objectives.objective_registry import get_objective
 
@@ -107,5 +107,7 @@ def _fit(estimator: Any, tables: Sequence[Table], rows: Rows, valid: Sequence[Ro
 
 def from_start(start: Any, table: Table, rows: Rows) -> Rows:
     """Return rows with the start's scores as their initial scores."""
-    scores = check_vector(start.predict(table), "init's predictions", len(rows.labels))
+    scores = check_vector(
+        scores_of(start, table, rows.queries.index), "init's predictions", len(rows.labels)
+    )
     return replace(rows, init_score=np.array(check_finite(scores, "init's predictions")))

@@ -71,7 +71,7 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
         "early_stopping_rounds": 9, "validation_fraction": 0.4, "random_state": 7, "n_jobs": 1,
     }  # fmt: skip
     options = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
-    lists = ["--metric", "map", "mrr", "--metric", "ndcg@3"]
+    lists = ["--metric", "map", "mrr", "--metric", "ndcg@3", "--context", "rank", "size"]
     pairs = ["--booster-param", "max_bin=32", "--booster-param", "grow_policy=depthwise"]
     report = output(
         "train", data / "train.txt", "--model", tmp_path / "m", *options, *lists, *pairs,
@@ -82,6 +82,7 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
     saved = json.loads(output("info", "--model", tmp_path / "m", "--json"))["parameters"]
     parameters |= {
         "eval_metric": ["map", "mrr", "ndcg@3"],
+        "context": ["rank", "size"],
         "booster_params": {"max_bin": 32, "grow_policy": "depthwise"},
         "extra_trees": False,
         "verbose": 0,

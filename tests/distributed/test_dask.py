@@ -20,6 +20,7 @@ from plain_trees import PLAIN
 from gbrank import (
     GBRanker,
     LinearRanker,
+    QueryContext,
     custom_objective,
     geometric,
     load_ranker,
@@ -268,6 +269,23 @@ def test_score(fitted: Any) -> None:
     expected = fitted.score(X, Y, QID, query_weight=weight)
     found = fitted.score(dask(X), dask(Y), dask(QID), query_weight=dask(weight[QID]))
     assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_features_relative_to_the_query(client: Any) -> None:
+    """The model of one machine; predictions of collections are refused, which may tear queries."""
+    params = {
+        "n_estimators": 5,
+        "booster": "xgboost",
+        **LEAVES["xgboost"],
+        "context": ["difference", "size"],
+    }
+    wide = QueryContext(params["context"]).fit_transform(X, qid=QID)
+    ranker = DaskGBRanker(**params).fit(dask(X), dask(Y), qid=dask(QID))
+    other = DaskGBRanker(**{**params, "context": None}).fit(dask(wide), dask(Y), qid=dask(QID))
+    assert_array_equal(ranker.predict(X, qid=QID), other.predict(wide))
+    assert ranker.score(dask(X), dask(Y), dask(QID)) == pytest.approx(ranker.score(X, Y, QID))
+    with pytest.raises(TypeError, match="X must not be a Dask collection where predict takes"):
+        ranker.predict(dask(X), qid=dask(QID))
 
 
 def test_it_becomes_a_gbranker(fitted: Any, tmp_path: Path) -> None:

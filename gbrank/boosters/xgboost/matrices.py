@@ -107,7 +107,9 @@ def _binned(X: Features, options: dict[str, Any], folder: str) -> xgb.DMatrix:
         return block
 
     in_batches = isinstance(X, FeatureBatches)
-    sample = bin_sample(mapped(X, track_largest) if in_batches else track_largest(X))
+    sample = bin_sample(
+        mapped(X, lambda _, batch: track_largest(batch)) if in_batches else track_largest(X)
+    )
     if len(sample) < X.shape[0]:
         # Beyond the last bin, a value would go another way in prediction than in training.
         sample = np.concatenate([sample, largest], dtype=sample.dtype)

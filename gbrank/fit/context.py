@@ -1,0 +1,222 @@
+"""Features relative to the other documents of the query: which are added, and their numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from gbrank.common.checks import check_choice, check_number, queries_needed, quoted
+from gbrank.common.plain import plain
+from gbrank.data.batches import FeatureBatches, mapped
+from gbrank.data.queries import Queries
+from gbrank.data.schema import Features, Schema, column_places
+from gbrank.fit.context_kernel import COLUMN_KINDS, add_context
+
+SIZE = "size"
+KINDS = (*COLUMN_KINDS, SIZE)
+BLOCK = 2**18  # how many numbers are computed at a time, if queries are not longer
+
+Columns: TypeAlias = Sequence[int | str] | None
+Kinds: TypeAlias = str | Sequence[str] | Mapping[str, Columns]
+Single: TypeAlias = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What is added to the columns of X."""
+
+    columns: dict[str, list[int]] = field(default_factory=dict)  # by kind; of size none
+
+    @classmethod
+    def of(cls, kinds: Kinds | None, schema: Schema, argument: str = "context") -> "Context":
+        """Return what is to be added to columns, given as users may give it."""
+        given = checked_kinds(kinds, argument)
+        context = cls(
+            {kind: _places(kind, given[kind], schema, argument) for kind in KINDS if kind in given}
+        )
+        if given and not context:
+            raise ValueError(f"{argument} must be None where X has no columns of numbers.")
+        own = column_names_of(schema)
+        if taken := [name for name in context.names(own) if name in set(own)]:
+            raise ValueError(
+                f"X must not have a column {taken[0]!r}, the name of a feature that {argument} "
+                "adds: rename it."
+            )
+        return context
+
+    @classmethod
+    def restored(cls, saved: dict[str, Any]) -> "Context":
+        """Return the context in a saved model, refusing one that cannot be."""
+        columns = saved["columns"]
+        for kind, places in columns.items():
+            check_choice(kind, "context", KINDS)
+            for place in places:
+                check_number(place, "a column of context", 0, integer=True)
+        return cls({kind: list(columns[kind]) for kind in KINDS if kind in columns})
+
+    @property
+    def n_added(self) -> int:
+        """How many features are added."""
+        return sum(map(len, self.columns.values())) + (SIZE in self.columns)
+
+    def __bool__(self) -> bool:
+        """Say whether anything is added."""
+        return self.n_added > 0
+
+    def names(self, own: Sequence[str]) -> list[str]:
+        """Return the names of the added features, from those of the columns."""
+        return [
+            name
+            for kind, places in self.columns.items()
+            for name in ([SIZE] if kind == SIZE else [f"{kind}({own[place]})" for place in places])
+        ]
+
+    def widened(self, schema: Schema) -> Schema:
+        """Return the schema of columns with what is added."""
+        names = None if schema.names is None else [*schema.names, *self.names(schema.names)]
+        return replace(schema, n_features=schema.n_features + self.n_added, names=names)
+
+    def widen(self, X: Features, queries: Queries) -> Features:
+        """Return the columns of X, as a schema gives them, and after these what is added."""
+        if not self:
+            return X
+        if isinstance(X, FeatureBatches):
+            n_columns = X.shape[1] + self.n_added
+            return mapped(
+                X, lambda start, batch: self.widen(batch, _within(queries, start, batch)), n_columns
+            )
+        if sp.issparse(X):
+            return self._widen_sparse(X, queries)
+        wide = np.empty((X.shape[0], X.shape[1] + self.n_added), X.dtype)
+        wide[:, : X.shape[1]] = X
+        for rows, numbers in self._numbers(X, queries):
+            wide[rows, X.shape[1] :] = numbers
+        return wide
+
+    def _widen_sparse(self, X: Features, queries: Queries) -> Features:
+        parts, order = [], []
+        for rows, numbers in self._numbers(X, queries):
+            parts.append(sp.csr_matrix(numbers.astype(X.dtype)))
+            order.append(rows)
+        back = np.argsort(np.concatenate(order), kind="stable")
+        return sp.hstack([X, sp.vstack(parts, format="csr")[back]], format="csr")
+
+    def _numbers(self, X: Features, queries: Queries) -> Iterator[tuple[NDArray[Any], Single]]:
+        """Yield rows, some whole queries at a time, and what is added to them."""
+        used = sorted({place for places in self.columns.values() for place in places})
+        targets = np.full((len(used), len(COLUMN_KINDS)), -1)
+        end = 0
+        for kind, places in self.columns.items():  # the size is last
+            if kind != SIZE:
+                own = np.searchsorted(used, places)
+                targets[own, COLUMN_KINDS.index(kind)] = end + np.arange(len(places))
+                end += len(places)
+        for first, last in _spans(queries.offsets, max(1, BLOCK // max(1, len(used)))):
+            offsets = queries.offsets[first : last + 1]
+            rows = queries.order[offsets[0] : offsets[-1]]
+            numbers = np.full((len(rows), self.n_added), np.nan, np.float32)
+            block = X[rows] if len(used) == X.shape[1] else X[rows][:, used]
+            block = block.toarray() if sp.issparse(block) else block
+            local = np.ascontiguousarray(offsets - offsets[0], np.int64)
+            add_context(np.ascontiguousarray(block, np.float64), local, targets, numbers)
+            if SIZE in self.columns:
+                sizes = queries.sizes[first:last]
+                numbers[:, -1] = np.repeat(sizes, sizes)
+            yield rows, numbers
+
+
+def checked_kinds(kinds: Kinds | None, argument: str) -> dict[str, Columns]:
+    """Return the columns of each kind that is given: None for all that hold numbers."""
+    given: Any = plain(kinds)
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, Mapping):
+        columns = dict(given)
+    elif isinstance(given, Sequence):
+        columns = dict.fromkeys(given) if all(isinstance(kind, str) for kind in given) else {}
+        if len(columns) < len(given):
+            raise ValueError(f"{argument} must name different kinds, got {quoted(kinds)}.")
+    else:
+        columns = {}
+    if not columns:
+        raise ValueError(
+            f"{argument} must be one of {', '.join(KINDS)}, some of them, a mapping of them to "
+            f"columns, or None, got {quoted(kinds)}."
+        )
+    for kind, chosen in columns.items():
+        check_choice(kind, argument, KINDS)
+        _check_columns(kind, chosen, argument)
+    return columns
+
+
+def _check_columns(kind: str, chosen: Any, argument: str) -> None:
+    if chosen is None:
+        return
+    if kind == SIZE:
+        raise ValueError(f"{argument} must give None for {SIZE!r}, which is of no column.")
+    listed = isinstance(chosen, Sequence) and not isinstance(chosen, str)
+    if not listed or not chosen or not all(type(column) in (int, str) for column in chosen):
+        raise TypeError(
+            f"{argument} must give a list of columns for {kind!r}, by position or name, or None "
+            f"for all that hold numbers, got {quoted(chosen)}."
+        )
+
+
+def _places(kind: str, chosen: Columns, schema: Schema, argument: str) -> list[int]:
+    """Return the positions of the columns of a kind, in ascending order."""
+    if kind == SIZE:
+        return []
+    numbers = sorted(set(range(schema.n_features)) - set(schema.categorical))
+    if chosen is None:
+        return numbers
+    places = sorted(set(column_places(chosen, argument, schema.names, schema.n_features)))
+    if wrong := sorted(set(places) - set(numbers)):
+        name = (schema.names or range(schema.n_features))[wrong[0]]
+        raise ValueError(
+            f"{argument} must name columns of numbers, got the categorical column {name!r} for "
+            f"{kind!r}."
+        )
+    return places
+
+
+def column_names_of(schema: Schema) -> list[str]:
+    """Return the names of columns; f0, f1, ... where they have none."""
+    return schema.names or [f"f{column}" for column in range(schema.n_features)]
+
+
+def needed_queries(what: str, n_documents: int, qid: Any, group: Any) -> Queries:
+    """Return the queries of rows, or say what must be given."""
+    if qid is None and group is None:
+        raise queries_needed(
+            what,
+            "qid= (one query id per row) or group= (query sizes; a single list: group=[len(X)])",
+        )
+    return Queries.resolve(n_documents, qid, group)
+
+
+def _spans(offsets: NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """Yield the first query and the one after the last of runs with at most so many rows."""
+    first = 0
+    while first < len(offsets) - 1:
+        last = int(np.searchsorted(offsets, offsets[first] + most, "right")) - 1
+        last = max(last, first + 1)
+        yield first, last
+        first = last
+
+
+def _within(queries: Queries, start: int, batch: Features) -> Queries:
+    """Return the queries of a batch, which must be whole."""
+    local = Queries.from_qid(queries.index[start : start + batch.shape[0]])
+    torn = queries.sizes[local.ids] != local.sizes
+    if torn.any():
+        query = queries.ids[[local.ids[np.argmax(torn)]]].tolist()[0]
+        raise ValueError(
+            "X must have all documents of a query in one batch for features relative to them, got "
+            f"query {quoted(query)} in several: read batches of whole queries."
+        )
+    return local

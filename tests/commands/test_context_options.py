@@ -1,0 +1,71 @@
+"""`gbrank train --context`: commands find the queries by themselves."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import SMALL, Output
+from numpy.testing import assert_array_equal
+
+from gbrank import GBRanker, read_letor
+
+
+@pytest.fixture
+def model(data: Path, tmp_path: Path, output: Output) -> Path:
+    """Train on LETOR data with two kinds."""
+    path = tmp_path / "model"
+    output("train", data / "train.txt", "--model", path, "--context", "rank", "size", *SMALL)
+    return path
+
+
+def test_scores_measures_and_facts(data: Path, model: Path, output: Output) -> None:
+    """They are those of Python."""
+    X, y, qid = read_letor(data / "test.txt", n_features=6)
+    ranker = GBRanker.load(model)
+    assert ranker.context == ["rank", "size"]
+    scores = ranker.predict(X, qid=qid)
+    said = output("predict", data / "test.txt", "--model", model)
+    assert_array_equal(np.array(said.split(), float), scores)
+    shares = output("predict", data / "test.txt", "--model", model, "--probability")
+    expected = ranker.predict(X, qid=qid, output="probability")
+    assert_array_equal(np.array(shares.split(), float), expected)
+    found = json.loads(
+        output("evaluate", data / "test.txt", "--model", model, "--metric", "ndcg@10", "--json")
+    )
+    assert found["measures"]["ndcg@10"]["mean"] == ranker.score(X, y, qid)
+    facts = json.loads(output("info", "--model", model, "--json"))
+    assert facts["added"] == ranker.added_features_
+    assert "rank(f0), rank(f1)" in output("info", "--model", model)
+
+
+def test_tables_and_folders(tmp_path: Path, output: Output, fault: Output) -> None:
+    """Queries need not be adjacent in a table; batches of a folder must hold them whole."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    frame["label"], frame["qid"] = (frame["a"] > 0).astype(int), rng.permutation(200) % 20
+    frame.to_parquet(tmp_path / "train.parquet")
+    options: Any = ["--model", tmp_path / "model", "--context", "difference", *SMALL]
+    output("train", tmp_path / "train.parquet", *options)
+    ranker = GBRanker.load(tmp_path / "model")
+    expected = ranker.predict(frame[list("abc")], qid=frame["qid"])
+    said = output("predict", tmp_path / "train.parquet", "--model", tmp_path / "model")
+    assert_array_equal(np.array(said.split(), float), expected)
+    frame.drop(columns="qid").to_parquet(tmp_path / "bare.parquet")
+    message = fault("predict", tmp_path / "bare.parquet", "--model", tmp_path / "model")
+    assert "--qid must name a column" in message
+    by_query = frame.sort_values("qid", kind="stable")
+    for name, cut in {"whole": 100, "torn": 95}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        by_query[:cut].to_parquet(folder / "1.parquet")
+        by_query[cut:].to_parquet(folder / "2.parquet")
+    said = output("predict", tmp_path / "whole", "--model", tmp_path / "model")
+    assert_array_equal(np.array(said.split(), float), expected[by_query.index])
+    message = fault("predict", tmp_path / "torn", "--model", tmp_path / "model")
+    assert "all documents of a query in one batch" in message
+    assert "query 9 in two" in message
+    message = fault("train", tmp_path / "torn", *options)
+    assert "all documents of a query in one batch" in message
