@@ -280,22 +280,23 @@ class GBRanker(BoostedRanker):
         -------
         ndarray, shape (n_documents,)
         """
-        self._check_prediction(output, num_iteration)
-        scores: Vector = self._each_batch(X, self._model.predict, num_iteration)
-        if self.init_ is not None:
-            scores = scores + self.init_.predict(X)
-        return scores if output == "score" else self.calibration_.probabilities(scores)
+        fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        self._check_prediction(output, num_iteration, fitted.best_iteration)
+        scores: Vector = self._each_batch(X, fitted.schema, fitted.model.predict, num_iteration)
+        if fitted.init is not None:
+            scores = scores + fitted.init.predict(X)
+        return scores if output == "score" else fitted.calibration.probabilities(scores)
 
-    def _each_batch(self, X: Table, function: Callable[..., Matrix], *options: Any) -> Matrix:
+    def _each_batch(
+        self, X: Table, schema: Schema, function: Callable[..., Matrix], *options: Any
+    ) -> Matrix:
         threads = usable_threads(check_jobs(self.n_jobs))
         return each_batch(
-            lambda rows: function(rows, self._schema, threads, *options),
-            transformed(self._schema, X),
+            lambda rows: function(rows, schema, threads, *options), transformed(schema, X)
         )
 
-    def _check_prediction(self, output: str, num_iteration: int | None) -> None:
+    def _check_prediction(self, output: str, num_iteration: int | None, most: int) -> None:
         check_choice(output, "output", ["score", "probability"])
-        most = self.best_iteration_
         check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
         if num_iteration is not None and output != "score":
             raise ValueError(
@@ -340,16 +341,18 @@ class GBRanker(BoostedRanker):
         >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
         True
         """
-        if not (self.init_ is None or isinstance(self.init_, GBRanker)):
+        fitted = self._fitted
+        if not (fitted.init is None or isinstance(fitted.init, GBRanker)):
             raise ValueError(
-                f"init must be a GBRanker for scores to be explained, got {self.init_!r}."
+                f"init must be a GBRanker for scores to be explained, got {fitted.init!r}."
             )
-        shares: Matrix = self._each_batch(X, self._model.contributions)
-        return shares if self.init_ is None else shares + self.init_.explain(X)
+        shares: Matrix = self._each_batch(X, fitted.schema, fitted.model.contributions)
+        return shares if fitted.init is None else shares + fitted.init.explain(X)
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
-        fitted, description = self._fitted, self._description()
+        fitted = self._fitted
+        description = self._description(fitted)
         booster = describe_booster(fitted.booster, fitted.model)
         start = Saved({}, {})
         if fitted.init is not None:

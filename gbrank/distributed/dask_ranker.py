@@ -131,8 +131,8 @@ class DaskGBRanker(GBRanker):
         if not is_dask(X):
             return super().predict(X, output=output, num_iteration=num_iteration)
         check_is_fitted(self)
-        self._check_prediction(output, num_iteration)
         model = self.to_local()
+        model._check_prediction(output, num_iteration, model.best_iteration_)
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, output=output, num_iteration=num_iteration)
         if hasattr(X, "map_partitions"):
