@@ -80,8 +80,8 @@ def as_list(ids: NDArray[Any]) -> list[Any]:
 def first_missing(ids: NDArray[Any]) -> int | None:
     """Return the place of the first id that is missing, or has a missing part."""
     if ids.dtype == object:
-        missing = (is_missing(value) or _holds_missing(value) for value in ids)
-        return next((place for place, lacks in enumerate(missing) if lacks), None)
+        lacking = (is_missing(value) or _holds_missing(value) for value in ids)
+        return next((place for place, lacks in enumerate(lacking) if lacks), None)
     if ids.dtype.kind not in "fcmM" or not (missing := np.isnan(ids)).any():
         return None
     return int(np.argmax(missing))
