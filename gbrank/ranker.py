@@ -316,29 +316,33 @@ class GBRanker(BoostedRanker):
         ValueError
             If a model with `context` is given neither qid nor group.
         """
-        self._check_prediction(output, num_iteration)
-        scores: Vector = self._each_batch(X, qid, group, self._model.predict, num_iteration)
-        if self.init_ is not None:
-            scores = scores + scores_of(self.init_, X, qid, group)
-        return scores if output == "score" else self.calibration_.probabilities(scores)
+        fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        self._check_prediction(output, num_iteration, fitted.best_iteration)
+        scores: Vector = self._each_batch(
+            fitted, X, qid, group, fitted.model.predict, num_iteration
+        )
+        if fitted.init is not None:
+            scores = scores + scores_of(fitted.init, X, qid, group)
+        return scores if output == "score" else fitted.calibration.probabilities(scores)
 
     def _scores(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> Vector:
         return self.predict(X, qid=qid, group=group)
 
     def _each_batch(
         self,
+        fitted: FittedTrees,
         X: Table,
         qid: Ids | None,
         group: ArrayLike | None,
         function: Callable[..., Matrix],
         *options: Any,
     ) -> Matrix:
-        threads, context = usable_threads(check_jobs(self.n_jobs)), self._fitted.context
-        matrix = transformed(self._schema, X)
+        threads, context = usable_threads(check_jobs(self.n_jobs)), fitted.context
+        matrix = transformed(fitted.schema, X)
         if context or qid is not None or group is not None:
             queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
             matrix = context.widen(matrix, queries)
-        schema = context.widened(self._schema)
+        schema = context.widened(fitted.schema)
         return each_batch(lambda rows: function(rows, schema, threads, *options), matrix)
 
     @property
@@ -347,9 +351,8 @@ class GBRanker(BoostedRanker):
         init = self._fitted.init
         return bool(self._fitted.context) or (isinstance(init, GBRanker) and init._needs_queries)
 
-    def _check_prediction(self, output: str, num_iteration: int | None) -> None:
+    def _check_prediction(self, output: str, num_iteration: int | None, most: int) -> None:
         check_choice(output, "output", ["score", "probability"])
-        most = self.best_iteration_
         check_number(num_iteration, "num_iteration", 1, most, integer=True, optional=True)
         if num_iteration is not None and output != "score":
             raise ValueError(
@@ -400,28 +403,30 @@ class GBRanker(BoostedRanker):
         >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
         True
         """
-        if not (self.init_ is None or isinstance(self.init_, GBRanker)):
+        fitted = self._fitted
+        if not (fitted.init is None or isinstance(fitted.init, GBRanker)):
             raise ValueError(
-                f"init must be a GBRanker for scores to be explained, got {self.init_!r}."
+                f"init must be a GBRanker for scores to be explained, got {fitted.init!r}."
             )
-        shares: Matrix = self._each_batch(X, qid, group, self._model.contributions)
-        if self.init_ is None:
+        shares: Matrix = self._each_batch(fitted, X, qid, group, fitted.model.contributions)
+        if fitted.init is None:
             return shares
         own = [*self._columns, "the mean score"]
-        others = [*self.init_._columns, "the mean score"]
+        others = [*fitted.init._columns, "the mean score"]
         if more := sorted(set(others) - set(own)):
             raise ValueError(
                 f"init must add no features but {self.added_features_} for scores to be explained, "
                 f"got {more[0]!r}."
             )
-        shares[:, [own.index(name) for name in others]] += self.init_.explain(
+        shares[:, [own.index(name) for name in others]] += fitted.init.explain(
             X, qid=qid, group=group
         )
         return shares
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
-        fitted, description = self._fitted, self._description()
+        fitted = self._fitted
+        description = self._description(fitted)
         booster = describe_booster(fitted.booster, fitted.model)
         start = Saved({}, {})
         if fitted.init is not None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from hashlib import blake2b
 from numbers import Complex
@@ -78,9 +78,10 @@ def as_list(ids: NDArray[Any]) -> list[Any]:
 
 
 def first_missing(ids: NDArray[Any]) -> int | None:
-    """Return the place of the first id that is missing: NaN, NaT, None or NA."""
+    """Return the place of the first id that is missing, or has a missing part."""
     if ids.dtype == object:
-        return next((place for place, value in enumerate(ids) if is_missing(value)), None)
+        lacking = (is_missing(value) or _holds_missing(value) for value in ids)
+        return next((place for place, lacks in enumerate(lacking) if lacks), None)
     if ids.dtype.kind not in "fcmM" or not (missing := np.isnan(ids)).any():
         return None
     return int(np.argmax(missing))
@@ -92,6 +93,13 @@ def is_missing(value: Any) -> bool:
         return True
     differs = value != value  # as NaN and NaT do; for NA it is NA
     return bool(differs) if isinstance(differs, bool | np.bool_) else differs is value
+
+
+def _holds_missing(value: Any) -> bool:
+    """Say whether a tuple or set holds NaN, NaT or NA: it need not equal one of the same parts."""
+    return isinstance(value, tuple | frozenset) and any(
+        _holds_missing(item) or (item is not None and is_missing(item)) for item in value
+    )
 
 
 def codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -160,8 +168,9 @@ def _key_of_time(value: Any) -> int:
     """Return a hash of a moment, or of how long it is after midnight or another moment."""
     if isinstance(value, time):
         value = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        value = value.astimezone(timezone.utc).replace(tzinfo=None)
+    if isinstance(value, datetime) and value.tzinfo is not None and not hasattr(value, "asm8"):
+        # NumPy has years after 9999, in which another zone's last moments lie.
+        value = np.datetime64(value.replace(tzinfo=None)) - np.timedelta64(value.utcoffset())
     kind = "m" if isinstance(value, timedelta | np.timedelta64) else "M"
     make: Any = np.timedelta64 if kind == "m" else np.datetime64
     exact = make(getattr(value, "asm8", value))  # pandas has nanoseconds

@@ -88,7 +88,8 @@ class Queries:
         Raises
         ------
         ValueError
-            If there is no row, or ids are missing (NaN, NaT, None), masked or without stable repr.
+            If there is no row, or ids are missing (NaN, NaT, None), masked, without stable repr, or
+            tuples that hold NaN.
 
         Examples
         --------

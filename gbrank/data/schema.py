@@ -300,14 +300,16 @@ def checked_matrix(X: Any) -> Features:
     """Return features of an array or a sparse matrix, in two dimensions, as real numbers."""
     if np.ma.is_masked(X):
         raise ValueError("X must not be masked: fill it with NaN, which is missing.")
-    matrix = _as_canonical(X) if sp.issparse(X) else np.asarray(X)
-    kind = matrix.dtype.kind
+    matrix = X if sp.issparse(X) else np.asarray(X)
     if matrix.ndim != 2:
         raise ValueError(
             f"X must have two dimensions, got shape {matrix.shape}. Reshape your data: one "
             "document is X.reshape(1, -1), one feature X.reshape(-1, 1)."
         )
+    if sp.issparse(X):
+        matrix = _as_canonical(X)
     _refuse_empty(matrix.shape)
+    kind = matrix.dtype.kind
     if kind == "O":
         try:
             return np.asarray(matrix.astype(np.float64))

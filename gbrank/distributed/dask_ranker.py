@@ -150,8 +150,8 @@ class DaskGBRanker(GBRanker):
                 "query's rows may lie in several partitions. Bring them together, and call "
                 "to_local().predict(X, qid=qid) on each part."
             )
-        self._check_prediction(output, num_iteration)
         model = self.to_local()
+        model._check_prediction(output, num_iteration, model.best_iteration_)
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, output=output, num_iteration=num_iteration)
         if hasattr(X, "map_partitions"):

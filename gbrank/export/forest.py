@@ -34,16 +34,17 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
             "context must be None for the model to be exported, since no format computes features "
             f"relative to the query: the trees need {', '.join(added)}. See docs/howto/context.md."
         )
-    trees = ranker._model.trees() or [Leaf(0.0)]
-    forest = Forest(name, features, trees, ranker._schema.categories)
-    if ranker.init_ is None:
+    fitted = ranker._fitted
+    trees = fitted.model.trees() or [Leaf(0.0)]
+    forest = Forest(name, features, trees, fitted.schema.categories)
+    if fitted.init is None:
         return forest
-    if not isinstance(ranker.init_, GBRanker):
+    if not isinstance(fitted.init, GBRanker):
         raise ValueError(
-            f"init must be a GBRanker for the model to be exported, got {ranker.init_!r}: the "
+            f"init must be a GBRanker for the model to be exported, got {fitted.init!r}: the "
             "scores that it adds are not a sum of trees."
         )
-    start = forest_of(ranker.init_, name, features)
+    start = forest_of(fitted.init, name, features)
     if start.categories != forest.categories:
         raise ValueError(
             "init must know the same categories as the ranker for the model to be exported; fit it "

@@ -237,13 +237,13 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """Return a ranker with the same parameters, which nobody else can change."""
         return type(self)(**plain(self.get_params(deep=False)))
 
-    def _description(self) -> dict[str, Any]:
-        """Return what a saved model says of any ranker."""
+    def _description(self, fitted: F) -> dict[str, Any]:
+        """Return what a saved model says of any ranker, given what its fit has published."""
         return {
             "estimator": type(self).__name__,
             "params": as_json(self.get_params(deep=False)),
-            "schema": asdict(self._fitted.schema),
-            "fitted": self._fitted.to_json(),
+            "schema": asdict(fitted.schema),
+            "fitted": fitted.to_json(),
         }
 
     def _measures(self) -> list[Measure]:

@@ -1,11 +1,13 @@
 """What a ranker boosts from: the scores of another model, which becomes part of it."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from inspect import signature
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -53,7 +55,8 @@ def fit_start(
         raise ValueError(f"init must be None where init_score is given, got {init!r}.")
     if isinstance(init, str):
         init = _regression(ranker, settings)
-    return init if is_fitted(init) else _fit(clone(init), tables, rows, valid)
+    # A copy, so that another fit of a start that is fitted leaves this model as it is.
+    return copy(init) if is_fitted(init) else _fit(clone(init), tables, rows, valid)
 
 
 def _regression(ranker: BoostedRanker, settings: TreeSettings) -> Any:
@@ -101,8 +104,14 @@ def _fit(estimator: Any, tables: Sequence[Table], rows: Rows, valid: Sequence[Ro
     if valid:
         labels = (part.labels for part in valid)
         options["eval_set"] = list(zip(tables[1:], labels, strict=True))
-        options["eval_qid"] = [part.queries.index for part in valid]
+        options["eval_qid"] = [_validation_ids(part) for part in valid]
     return estimator.fit(tables[0], rows.labels, **options)
+
+
+def _validation_ids(rows: Rows) -> NDArray[Any]:
+    """Return ids that no query to train on has: sizes of queries give both the same numbers."""
+    names = [f"validation query {number}" for number in range(rows.queries.n_queries)]
+    return np.array(names, dtype=object)[rows.queries.index]
 
 
 def from_start(start: Any, table: Table, rows: Rows) -> Rows:

@@ -48,11 +48,12 @@ class LinearModel(BaseRanker[W]):
         -------
         ndarray, shape (n_documents,)
         """
-        return _complete(self._schema.transform(X), "") @ self.coef_
+        fitted = self._fitted  # once: another thread may publish the next fit meanwhile
+        return _complete(fitted.schema.transform(X), "") @ fitted.coef
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""
-        return Saved(self._description(), {})
+        return Saved(self._description(self._fitted), {})
 
     @classmethod
     def _from_saved(cls: type[T], saved: Saved) -> T:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.common.checks import check_choice
+from gbrank.common.checks import check_choice, quoted
 from gbrank.data.batches import feature_columns
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_places
@@ -117,7 +117,7 @@ class FunctionRunner(Runner):
         returned = self.program.kernel(s, labels, *self._columns.take(rows, axis=1))
         try:
             value = float(returned)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             value = np.inf
         if not np.isinf(value):
             return value
@@ -125,5 +125,5 @@ class FunctionRunner(Runner):
         (where,) = self.queries.ids[query : query + 1].tolist()
         raise ValueError(
             f"{name} must return a finite number, or NaN to leave a query out, got "
-            f"{returned!r:.60} for query {where!r}."
+            f"{quoted(returned)} for query {where!r}."
         )

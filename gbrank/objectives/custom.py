@@ -13,6 +13,7 @@ import numba
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
+from gbrank.common.checks import quoted
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.driver import Runner
@@ -142,11 +143,13 @@ class PythonRunner(Runner):
         try:
             loss, gradient, curvature = returned
             loss = float(loss)
+            if np.iscomplexobj(gradient) or np.iscomplexobj(curvature):
+                raise TypeError  # NumPy would drop the imaginary part
             g, h = (np.array(values, dtype=np.float64) for values in (gradient, curvature))
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             raise TypeError(
                 f"{name} must return (loss, gradient, curvature): a number and two arrays, "
-                f"got {returned!r}."
+                f"got {quoted(returned)}."
             ) from None
         for what, values, least, wanted in (
             ("loss", np.array([loss]), -inf, "finite"),

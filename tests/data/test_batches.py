@@ -6,6 +6,7 @@ import signal
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ from gbrank import (
     custom_measure,
 )
 from gbrank.boosters.bins import bin_sample
+from gbrank.boosters.xgboost import matrices
 from gbrank.data.batches import blocks, feature_columns
+from gbrank.data.schema import Schema
 
 BOOSTERS = ("lightgbm", "xgboost")
 SMALL: dict[str, Any] = {"n_estimators": 8, "num_leaves": 7, "random_state": 0, "n_jobs": 1}
@@ -191,6 +194,30 @@ def test_rows_and_blocks(sizes: list[int], size: int, data: st.DataObject) -> No
     part = X[chosen][again]
     assert part.shape == (len(again), 2)
     assert_array_equal(np.concatenate(list(part)), table[chosen][again])
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 31])
+def test_a_sample_has_at_least_as_many_rows_as_asked_for(most: int) -> None:
+    """Where products of shares round, too: 49 · (1 / 49) is below 1."""
+    for n in range(most, 120):
+        assert most <= len(bin_sample(np.arange(n, dtype=float)[:, None], most)) <= most + 1
+
+
+def test_bins_reach_to_the_largest_value(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In whatever block it is, and whether or not it is sampled."""
+    monkeypatch.setattr(matrices, "bin_sample", partial(bin_sample, most=40))
+    schema = Schema.learn(X)
+    for place in (5, 1500, 2999):
+        table = X.copy()
+        table[place] = 99.0
+        options = matrices._options(schema, 1) | {"max_bin": 8}
+        cuts = [
+            matrices._binned(part, options, str(tmp_path)).get_quantile_cut()
+            for part in (table, batches(table))
+        ]
+        (first, values), (_, others) = cuts
+        assert_array_equal(values, others)
+        assert (values[first[1:].astype(int) - 1] > 99.0).all()
 
 
 def test_a_sample_in_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:

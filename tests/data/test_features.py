@@ -248,6 +248,15 @@ def test_absent_entries_are_zeros(booster: str) -> None:
 
 # --- Refusals ---------------------------------------------------------------------------------
 
+
+def test_a_sparse_vector_is_refused() -> None:
+    vector = sp.coo_array(np.array([1.0, 2.0]))
+    if vector.ndim == 2:
+        pytest.skip("SciPy before 1.13 makes a matrix of it")
+    with pytest.raises(ValueError, match=r"X must have two dimensions, got shape \(2,\)"):
+        Schema.learn(vector)
+
+
 GOOD = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["x", "y"]), "c": [1, 2]})
 
 

@@ -174,6 +174,14 @@ EQUAL: dict[str, list[Any]] = {
         [DAY.replace(tzinfo=UTC)], [BERLIN], [BERLIN.to_pydatetime()], pd.Series([BERLIN]),
         pl.Series([DAY.replace(tzinfo=UTC)]), pa.array([DAY.replace(tzinfo=UTC)]),
     ],
+    "the last moments": [
+        [dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-1)))],
+        [np.datetime64(dt.datetime.max, "us") + np.timedelta64(1, "h")],
+    ],
+    "the first moments": [
+        [dt.datetime.min.replace(tzinfo=dt.timezone(dt.timedelta(hours=1)))],
+        [np.datetime64(dt.datetime.min, "us") - np.timedelta64(1, "h")],
+    ],
     "nanoseconds": [
         np.array([1], "M8[ns]"), [pd.Timestamp(1)], [np.datetime64(1, "ns")],
         [pd.Timestamp(1, tz="UTC")], pl.Series([1]).cast(pl.Datetime("ns")),

@@ -188,6 +188,11 @@ def test_subset(qid: list[int], wanted: list[bool]) -> None:
         pd.Series(["a", None, "b"], dtype="category"),
         pl.Series([1, None, 2]),
         pl.Series(["a", None, "b"]),
+        [(1, 2), (1, float("nan")), (1, float("nan"))],
+        [(1, 2), ("a", (0, np.float32("nan")))],
+        [(1, 2), (1, np.datetime64("NaT")), (1, pd.NaT)],
+        [frozenset([1]), frozenset([float("nan")])],
+        pd.MultiIndex.from_arrays([[1, 1, 1], [2.0, np.nan, np.nan]]),
     ],
     ids=[
         "nan",
@@ -201,12 +206,22 @@ def test_subset(qid: list[int], wanted: list[bool]) -> None:
         "category",
         "polars",
         "polars str",
+        "tuple",
+        "nested tuple",
+        "tuple with NaT",
+        "set",
+        "index of several levels",
     ],
 )
 def test_missing_ids(qid: Any) -> None:
     """A missing id is no query of its own; the message gives the row."""
     with pytest.raises(ValueError, match=r"qid.*row 1"):
         Queries.from_qid(qid)
+
+
+def test_none_may_be_a_part_of_an_id() -> None:
+    """It equals itself, so that no query is split."""
+    assert Queries.from_qid([(1, None), (2, None), (1, None)]).sizes.tolist() == [2, 1]
 
 
 def test_resolve() -> None:

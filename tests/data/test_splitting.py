@@ -140,6 +140,9 @@ def test_whole_queries_are_not_called_torn(ranker: Any) -> None:
     ranker.score(*make_cubic(9, n_documents=14, n_features=4, random_state=8))
     half = len(Y) // 2
     ranker.fit(X, Y, group=[half, len(Y) - half]).score(X[:6], Y[:6], QID[:6])
+    if ranker in RANKERS[:2]:
+        few = {"eval_set": [(X[:6], Y[:6])], "eval_qid": [QID[:6]]}
+        ranker.fit(X, Y, group=[half, len(Y) - half], **few)
 
 
 @pytest.mark.parametrize(

@@ -312,6 +312,38 @@ def test_weights(booster: str) -> None:
 
 
 @boosters
+@pytest.mark.parametrize("name", ["sample_weight", "query_weight"])
+def test_weights_of_zero(booster: str, name: str) -> None:
+    """Some may be: these rows change nothing."""
+    out = np.arange(40) < 10
+    weights = np.where(out if name == "query_weight" else out[QID], 0.0, 1.0)
+    scores = [
+        make(booster).fit(X, labels, qid=QID, **{name: weights}).predict(X)
+        for labels in (Y, np.where(out[QID], Y.max() - Y, Y))
+    ]
+    assert_array_equal(*scores)
+    assert np.ptp(scores[0]) > 0
+
+
+@boosters
+def test_the_largest_seed(booster: str) -> None:
+    fit(booster, random_state=2**31 - 1)
+    with pytest.raises(
+        ValueError, match=r"random_state must be .* at most 2147483647, got 2147483648"
+    ):
+        fit(booster, random_state=2**31)
+
+
+def test_all_queries_with_an_objective_of_the_booster() -> None:
+    """To sample by query is refused there; no sample is one of both kinds."""
+    by_query, by_document = (
+        fit("lightgbm", "lightgbm:lambdarank", subsample_by=kind).predict(X)
+        for kind in ("query", "document")
+    )
+    assert_array_equal(by_query, by_document)
+
+
+@boosters
 def test_initial_scores(booster: str) -> None:
     """Boosting goes on from given scores, also those of validation data."""
     first = fit(booster, regression)

@@ -12,7 +12,15 @@ from plain_trees import PLAIN
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from gbrank import GBRanker, Queries, custom_objective, geometric, make_cubic, staircase
+from gbrank import (
+    GBRanker,
+    LinearRanker,
+    Queries,
+    custom_objective,
+    geometric,
+    make_cubic,
+    staircase,
+)
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows
@@ -69,6 +77,35 @@ def test_the_regressions_settings_that_are_its_own() -> None:
     assert (unweighted.predict(X) != made.init_.predict(X)).any()
     document_weights = clone(made).fit(X, Y, qid=QID, sample_weight=weights[QID]).init_
     assert_allclose(document_weights.predict(X), made.init_.predict(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "start", [ranker("ranknet", n_estimators=3), Ridge(), LinearRanker("regression")]
+)
+def test_another_fit_of_the_start_changes_nothing(start: Any) -> None:
+    """A model adds the scores of the start as it was when the model was fitted."""
+    options = {} if isinstance(start, Ridge) else {"qid": QID}
+    whole = ranker("ranknet", init=start.fit(X, Y, **options)).fit(X, Y, qid=QID)
+    before, alone = whole.predict(X), start.predict(X)
+    start.fit(X, Y.max() - Y, **options)
+    assert (start.predict(X) != alone).any()
+    assert_array_equal(whole.predict(X), before)
+    assert whole.init is start
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("how", ["fraction", "ids", "sizes"])
+@pytest.mark.parametrize("start", [ranker("ranknet"), LinearRanker("regression")])
+def test_a_start_takes_no_validation_query_for_a_trained_one(start: Any, how: str) -> None:
+    """Numbers of validation queries may be ids of others, which are not torn then."""
+    ids, short = QID + 10, VALID & (np.arange(len(QID)) % 12 < 5)
+    options: dict[str, Any] = {}
+    if how != "fraction":
+        options = {"eval_set": [(X[short], Y[short])]}
+        options |= {"eval_qid": [ids[short]]} if how == "ids" else {"eval_group": [[5] * 10]}
+    rows = slice(None) if how == "fraction" else TRAIN
+    whole = ranker("ranknet", init=start, validation_fraction=0.4 if how == "fraction" else None)
+    whole.fit(X[rows], Y[rows], qid=ids[rows], **options)
 
 
 @pytest.mark.parametrize("objective", ["smooth:ndcg", "approx:ap", "tie:ndcg@5", "soft:ndcg"])

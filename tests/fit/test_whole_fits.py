@@ -117,6 +117,57 @@ def test_interrupted_at_any_moment(kind: str) -> None:
     assert found in ({before}, {before, after})
 
 
+class Late:
+    """A matrix that calls a function when it is read."""
+
+    def __init__(self, X: Any, called: Callable[[], Any]) -> None:
+        self._X, self._called, self.shape = np.asarray(X), called, X.shape
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self._called()
+        return self._X
+
+
+@pytest.mark.parametrize("call", ["predict", "probability", "rank", "explain"])
+@pytest.mark.parametrize("kind", ["GBRanker", "LinearRanker"])
+def test_a_fit_during_a_prediction(kind: str, call: str) -> None:
+    """Which takes all from the one model or all from the other, as where threads share a ranker."""
+    if kind == "LinearRanker" and call in ("probability", "explain"):
+        pytest.skip("it has none")
+    X = FIRST.to_numpy()
+    ranker = KINDS[kind][0]().fit(X, Y, qid=QID)
+
+    def again() -> None:
+        if kind == "GBRanker":
+            ranker.init = boosted().fit(X, Y, qid=QID)
+        ranker.fit(X, Y % 2, qid=QID)
+
+    def answer(X: Any) -> Any:
+        if call == "probability":
+            return ranker.predict(X, output="probability")
+        return getattr(ranker, call)(X)
+
+    before, during, after = answer(X), answer(Late(X, again)), answer(X)
+    assert (before != after).any()
+    assert np.array_equal(during, before) or np.array_equal(during, after)
+
+
+def test_a_fit_during_a_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is saved is the one model or the other."""
+    ranker, original = boosted().fit(FIRST, Y, qid=QID), GBRanker.get_params
+    before = ranker.predict(FIRST)
+
+    def again(self: GBRanker, deep: bool = True) -> Any:
+        monkeypatch.undo()
+        refit(ranker)
+        return original(self, deep)
+
+    monkeypatch.setattr(GBRanker, "get_params", again)
+    ranker.save(tmp_path)
+    assert list(ranker.feature_names_in_) == ["a", "c"]
+    np.testing.assert_array_equal(load_ranker(tmp_path).predict(FIRST), before)
+
+
 def test_an_interrupted_round_leaves_no_values() -> None:
     """All attributes of a fit that Ctrl-C has ended tell of the same rounds."""
     for at in range(1, 400, 7):

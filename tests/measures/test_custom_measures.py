@@ -192,7 +192,7 @@ def test_arguments_may_be_changed() -> None:
     assert scores.tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("returned", [np.inf, "much", None, np.ones(2)])
+@pytest.mark.parametrize("returned", [np.inf, "much", None, np.ones(2), 1j, 10**400])
 def test_wrong_returns(returned: Any) -> None:
     """The function and the query are named."""
 

@@ -269,3 +269,19 @@ def test_numbas_own_threads() -> None:
         check=False,
     )
     assert done.stdout == "3 True\n", done.stderr
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("part", [0, 1, 2])
+@pytest.mark.parametrize("wrong", [1j, 10**400, "much"])
+def test_no_part_of_a_number_is_dropped(part: int, wrong: Any) -> None:
+    """What float64 cannot hold is refused, in each place."""
+
+    def odd(scores: Any, labels: Any, sigma: float) -> Any:
+        given: list[Any] = [0.0, np.ones(2), np.ones(2)]
+        given[part] = [wrong, wrong] if part else wrong
+        return given
+
+    bound = custom_objective(odd).bind([1, 0], Queries.from_sizes([2]))
+    with pytest.raises(TypeError, match=r"odd must return .* a number and two arrays, got \["):
+        bound.gradients([0.0, 1.0])
