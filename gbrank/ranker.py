@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 from gbrank.boosters import Model
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, check_jobs, check_number
+from gbrank.common.on_use import LoadedOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Ids, Table
-from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.callbacks import Callback
 from gbrank.fit.context import column_names_of, needed_queries
@@ -24,12 +25,8 @@ from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored, scores_of
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_names
-from gbrank.fit.plan import boost
 from gbrank.fit.pretrained import PretrainedRanker
-from gbrank.fit.start import is_start_name
 from gbrank.fit.storage import Saved, describe_booster, read_saved
-from gbrank.linear.linear_ranker import LinearRanker
-from gbrank.linear.perceptron import SLAMPerceptron
 
 
 @explains_names
@@ -261,6 +258,8 @@ class GBRanker(BoostedRanker):
         BlockingIOError
             If another fit uses the checkpoint's folder.
         """
+        from gbrank.fit.plan import boost  # what only trains is not loaded to predict
+
         data = FitData(
             X,
             y,
@@ -514,10 +513,25 @@ class GBRanker(BoostedRanker):
         return totals / (totals.sum() or 1.0)
 
 
+def _linear_ranker() -> type[BaseRanker[Any]]:
+    from gbrank.linear.linear_ranker import LinearRanker
+
+    return LinearRanker
+
+
+def _perceptron() -> type[BaseRanker[Any]]:
+    from gbrank.linear.perceptron import SLAMPerceptron
+
+    return SLAMPerceptron
+
+
 # What a saved model may be of, by the name that it says.
-KINDS: dict[str, type[BaseRanker[Any]]] = {
-    kind.__name__: kind for kind in (GBRanker, LinearRanker, SLAMPerceptron, PretrainedRanker)
-}
+KINDS = LoadedOnUse[type[BaseRanker[Any]]](
+    GBRanker=lambda: GBRanker,
+    LinearRanker=_linear_ranker,
+    SLAMPerceptron=_perceptron,
+    PretrainedRanker=lambda: PretrainedRanker,
+)
 
 
 def load_ranker(path: str | os.PathLike[str]) -> Any:

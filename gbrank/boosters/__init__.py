@@ -1,33 +1,11 @@
 """The boosters that grow the trees, behind one interface; a library is loaded on first use."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
 
 from gbrank.boosters.interface import Model, Trainer, TrainerFactory, TreeSettings
+from gbrank.common.on_use import LoadedOnUse
 
 __all__ = ["MODELS", "SUFFIXES", "TRAINERS", "Model", "Trainer", "TreeSettings", "recognise"]
-
-T = TypeVar("T")
-
-
-class _LoadedOnUse(Mapping[str, T]):
-    """A mapping that imports a value when it is asked for; its keys are known before."""
-
-    def __init__(self, **load: Callable[[], T]) -> None:
-        self._load = load
-
-    def __getitem__(self, name: str) -> T:
-        return self._load[name]()
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._load
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._load)
-
-    def __len__(self) -> int:
-        return len(self._load)
 
 
 def _lightgbm_trainer() -> TrainerFactory:
@@ -54,8 +32,8 @@ def _xgboost_model() -> type[Model]:
     return XGBoostModel
 
 
-TRAINERS = _LoadedOnUse(lightgbm=_lightgbm_trainer, xgboost=_xgboost_trainer)
-MODELS = _LoadedOnUse(lightgbm=_lightgbm_model, xgboost=_xgboost_model)
+TRAINERS = LoadedOnUse(lightgbm=_lightgbm_trainer, xgboost=_xgboost_trainer)
+MODELS = LoadedOnUse(lightgbm=_lightgbm_model, xgboost=_xgboost_model)
 # How the names of a booster's files end.
 SUFFIXES = {"lightgbm": ".txt", "xgboost": ".json"}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
+from narwhals.dtypes import DType
 from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike, NDArray
 
@@ -16,10 +17,15 @@ from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
+INTEGERS = nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64
+NUMPY_TYPES = nw.Boolean, nw.Float32, nw.Float64, *INTEGERS
+AT_ONCE = 2**20  # how many numbers are copied together, beside the matrix that they go to
 
 
 def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library, None for anything else; refuse one not in memory."""
+    if isinstance(data, np.ndarray):
+        return None
     if nw.dependencies.is_into_dataframe(data):
         try:
             return nw.from_native(data, eager_only=True)
@@ -173,9 +179,9 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
     return values[~missing], ~missing
 
 
-def is_numeric(column: nw.Series[Any]) -> bool:
+def is_numeric(dtype: DType) -> bool:
     """Say whether a column's type is one of numbers or booleans."""
-    return bool(column.dtype.is_numeric() or column.dtype == nw.Boolean)
+    return bool(dtype.is_numeric() or dtype == nw.Boolean)
 
 
 def has_no_value(column: nw.Series[Any]) -> bool:
@@ -185,10 +191,41 @@ def has_no_value(column: nw.Series[Any]) -> bool:
 
 def as_numbers(column: nw.Series[Any], single: bool = False) -> NDArray[Any] | None:
     """Return a column of numbers, or without a value, as an array; None for any other."""
-    if not is_numeric(column):
+    if not is_numeric(column.dtype):
         return np.full(len(column), np.nan) if has_no_value(column) else None
     try:
         return column.cast(nw.Float32 if single else nw.Float64).to_numpy()
     except ValueError:  # of Arrow, for integers beyond 2**53, which other libraries round
         values = column.to_list()
         return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
+
+
+def column_types(frame: nw.DataFrame[Any]) -> list[DType]:
+    """Return the type of each column; for pandas, narwhals would take a prediction's time."""
+    if not frame.implementation.is_pandas():
+        return list(frame.schema.values())
+    types: list[DType] = []
+    found: dict[Any, DType] = {}
+    for place, dtype in enumerate(frame.to_native().dtypes):
+        if dtype.kind == "O" or dtype not in found:  # what objects are, their values say
+            found[dtype] = frame[:, place].dtype
+        types.append(found[dtype])
+    return types
+
+
+def alike(dtypes: Sequence[DType], n_rows: int) -> Iterator[list[int]]:
+    """Yield the places of columns that can be read at once: of one type that NumPy has too."""
+    places: dict[type[DType], list[int]] = {kind: [] for kind in NUMPY_TYPES}
+    for place, dtype in enumerate(dtypes):
+        if type(dtype) in places:
+            places[type(dtype)].append(place)
+    width = max(1, AT_ONCE // n_rows)
+    for same in places.values():
+        yield from (same[start : start + width] for start in range(0, len(same), width))
+
+
+def read_at_once(frame: nw.DataFrame[Any], places: list[int]) -> NDArray[Any] | None:
+    """Return columns of one type as an array; None if a missing value makes objects of them."""
+    whole = places == list(range(frame.shape[1]))
+    values = (frame if whole else frame[:, places]).to_numpy()
+    return None if values.dtype == object else values

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -13,7 +14,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.checks import check_number, listed, quoted, unknown_name
-from gbrank.data.frames import as_frame, as_numbers, has_no_value, is_numeric, is_stored_index
+from gbrank.data.frames import (
+    alike,
+    as_frame,
+    as_numbers,
+    column_types,
+    has_no_value,
+    is_numeric,
+    is_stored_index,
+    read_at_once,
+)
 from gbrank.data.ids import is_missing
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
@@ -51,7 +61,7 @@ class Schema:
         categories: dict[int, list[Any]] = {}
         empty = []
         for position, column in enumerate(frame.iter_columns() if frame is not None else ()):
-            numeric = is_numeric(column)
+            numeric = is_numeric(column.dtype)
             if numeric and position not in asked:
                 continue
             if has_no_value(column):
@@ -134,9 +144,7 @@ class Schema:
             matrix = checked_matrix(X)
         else:
             names = column_names(frame)
-            if self.names is not None:
-                frame = frame[:, _places(self.names, names)]
-            matrix = self._from_frame(frame)
+            matrix = self._from_frame(frame, _places(self.names or names, names))
         if matrix.shape[1] != self.n_features:
             raise ValueError(
                 f"X has {matrix.shape[1]} features, but gbrank is expecting {self.n_features} "
@@ -149,20 +157,46 @@ class Schema:
             _check_codes(matrix[:, [position]], (self.names or range(self.n_features))[position])
         return matrix
 
-    def _from_frame(self, frame: "nw.DataFrame[Any]") -> NDArray[Any]:
-        columns = list(frame.iter_columns())
-        single = all(column.dtype == nw.Float32 or _is_open(column) for column in columns)
-        matrix = np.empty(frame.shape, np.float32 if single else np.float64)
-        for position, column in enumerate(columns):
-            known = self.categories.get(position)
-            values = as_numbers(column, single) if known is None else _codes(column, known)
-            if values is None:
-                raise ValueError(
-                    f"X must hold the types of fit; column {column.name!r} has dtype "
-                    f"{column.dtype}, expected numbers."
-                )
-            matrix[:, position] = values
+    def _from_frame(self, frame: "nw.DataFrame[Any]", places: list[int]) -> NDArray[Any]:
+        """Return the columns at these places of a frame, those of one type read at once."""
+        of_frame = column_types(frame)
+        dtypes = [of_frame[place] for place in places]
+        single = all(
+            dtype == nw.Float32 or (not is_numeric(dtype) and has_no_value(frame[:, place]))
+            for place, dtype in zip(places, dtypes, strict=True)
+        )
+        matrix = np.empty((len(frame), len(places)), np.float32 if single else np.float64)
+        left = set(range(len(places)))
+        for positions in alike(dtypes, len(frame)):
+            values = read_at_once(frame, [places[position] for position in positions])
+            if values is not None:
+                matrix[:, positions] = values
+                left.difference_update(positions)
+        for position in sorted(left | set(self.categories)):
+            matrix[:, position] = self._from_column(frame[:, places[position]], position, single)
         return matrix
+
+    def _from_column(self, column: "nw.Series[Any]", position: int, single: bool) -> NDArray[Any]:
+        if position in self.categories:
+            return _codes(column, *self._known[position])
+        values = as_numbers(column, single)
+        if values is None:
+            raise ValueError(
+                f"X must hold the types of fit; column {column.name!r} has dtype {column.dtype}, "
+                "expected numbers."
+            )
+        return values
+
+    @cached_property
+    def _known(self) -> dict[int, tuple[dict[Any, int], set[str]]]:
+        """The codes of the categories of each column that has some, and of what kinds they are."""
+        return {
+            position: (
+                {value: code for code, value in enumerate(known)},
+                {_kind(value) for value in known} or {"text", "numbers"},
+            )
+            for position, known in self.categories.items()
+        }
 
 
 def _role(schemas: Sequence[Schema], position: int) -> str:
@@ -178,13 +212,8 @@ def _role(schemas: Sequence[Schema], position: int) -> str:
     return roles.pop()
 
 
-def _is_open(column: "nw.Series[Any]") -> bool:
-    """Say whether neither the type nor a value says what a column holds."""
-    return not is_numeric(column) and has_no_value(column)
-
-
 def _categories(column: "nw.Series[Any]") -> list[Any]:
-    found = [_plain(value) for value in _distinct(column) if not is_missing(value)]
+    found = [_plain(value) for value in _distinct(column.to_list()) if not is_missing(value)]
     for value in found:
         if not isinstance(value, str | int | float | bool):
             raise ValueError(
@@ -195,23 +224,21 @@ def _categories(column: "nw.Series[Any]") -> list[Any]:
     return _sorted(set(found))
 
 
-def _codes(column: "nw.Series[Any]", known: list[Any]) -> NDArray[np.float64]:
+def _codes(column: "nw.Series[Any]", codes: dict[Any, int], kinds: set[str]) -> NDArray[np.float64]:
     """Return the codes of known categories; NaN for others of their kind and for missing ones."""
-    codes = {value: code for code, value in enumerate(known)}
-    kinds = {_kind(value) for value in known} or {"text", "numbers"}
-    for value in _distinct(column):
+    values = column.to_list()
+    for value in _distinct(values):
         if not is_missing(value) and _kind(value) not in kinds:
             raise ValueError(
                 f"X must hold the types of fit; column {column.name!r} holds {quoted(value)} "
                 f"({type(value).__name__}), expected categories that are "
                 f"{' or '.join(sorted(kinds))}."
             )
-    return np.array([codes.get(value, np.nan) for value in column.to_list()])
+    return np.array([codes.get(value, np.nan) for value in values])
 
 
-def _distinct(column: "nw.Series[Any]") -> Iterable[Any]:
-    """Return the different values of a column as they appear; all if some cannot be hashed."""
-    values = column.to_list()
+def _distinct(values: list[Any]) -> Iterable[Any]:
+    """Return the different values as they appear; all if some cannot be hashed."""
     try:
         return dict.fromkeys(values)
     except TypeError:
@@ -247,14 +274,15 @@ def _check_codes(column: Features, name: int | str) -> None:
 
 def _places(wanted: list[str], names: list[str]) -> list[int]:
     """Return the position among a frame's columns of each column of fit."""
-    missing = [name for name in wanted if name not in names]
-    others = [name for name in names if name not in wanted]
+    place_of, known = {name: place for place, name in enumerate(names)}, set(wanted)
+    missing = [name for name in wanted if name not in place_of]
+    others = [name for name in names if name not in known]
     if missing or others:
         problem = f"it lacks {listed(missing)}" if missing else ""
         problem += " and " if missing and others else ""
         problem += f"it has {listed(others)} besides" if others else ""
         raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
-    return [names.index(name) for name in wanted]
+    return [place_of[name] for name in wanted]
 
 
 def column_names(frame: "nw.DataFrame[Any]") -> list[str]:
@@ -273,11 +301,13 @@ def column_names(frame: "nw.DataFrame[Any]") -> list[str]:
 def checked_frame(X: Any) -> "nw.DataFrame[Any] | None":
     """Return features as a data frame if they are one, not empty, without a stored index."""
     if nw.dependencies.is_pandas_dataframe(X):
-        for name, dtype in X.dtypes.items():
-            if str(dtype).startswith("Sparse["):
+        sparse = nw.dependencies.get_pandas().SparseDtype
+        for place, dtype in enumerate(X.dtypes):
+            if isinstance(dtype, sparse):
                 raise ValueError(
-                    f"X must not have sparse pandas columns, got {dtype} in column {name!r}: pass "
-                    "X.sparse.to_coo() in fit and predict, or X.sparse.to_dense()."
+                    f"X must not have sparse pandas columns, got {dtype} in column "
+                    f"{X.columns[place]!r}: pass X.sparse.to_coo() in fit and predict, or "
+                    "X.sparse.to_dense()."
                 )
     frame = as_frame(X, "X")
     if frame is not None:

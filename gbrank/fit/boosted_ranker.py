@@ -22,6 +22,8 @@ from gbrank.schedules import Sigma
 # Chosen on validation queries: docs/defaults.md.
 SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
 LOWEST_RATE, HIGHEST_RATE = 0.01, 0.1
+# What `init` may be, besides a model.
+START_NAMES = (None, "regression", "zero")
 
 
 @dataclass(eq=False, repr=False)
@@ -52,6 +54,11 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     n_jobs: int | None = None
     verbose: int = 0
     booster_params: dict[str, Any] | None = None
+
+
+def is_start_name(init: Any) -> bool:
+    """Say whether an `init` is one of the words that it may be, or None."""
+    return isinstance(init, str | None) and init in START_NAMES
 
 
 def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSettings:

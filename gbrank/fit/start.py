@@ -16,20 +16,13 @@ from gbrank.boosters.interface import TreeSettings
 from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.data.rows import Rows
 from gbrank.fit.arguments import Table
-from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.fit.boosted_ranker import START_NAMES, BoostedRanker, is_start_name
 from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.fit.pretrained import as_pretrained
 from gbrank.objectives.objective_registry import get_objective
 
-START_NAMES = (None, "regression", "zero")
-
 # "regression" is trained for this share of the rounds.
 SHARE_OF_ROUNDS = 0.1
-
-
-def is_start_name(init: Any) -> bool:
-    """Say whether an `init` is one of the words that it may be, or None."""
-    return isinstance(init, str | None) and init in START_NAMES
 
 
 def fit_start(

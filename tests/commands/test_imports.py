@@ -10,6 +10,8 @@ from command import SMALL
 from gbrank.commands.cli import main
 
 PICTURES = {"matplotlib", "gbrank.plots", "gbrank.commands.pictures"}
+TRAINING = {"gbrank.fit.plan", "gbrank.fit.loop", "gbrank.fit.checkpoints", "sklearn.linear_model"}
+TRAINING |= {f"gbrank.boosters.{name}.trainer" for name in ("lightgbm", "xgboost")}
 OPTIONAL = {"catboost", "dask", "distributed", "onnx", "polars", "pyspark", "treelite"}
 SCRIPT = """
 import sys
@@ -31,13 +33,13 @@ def loaded(*argv: object) -> set[str]:
 def test_a_model_loads_its_own_booster_only(
     command: str, booster: str, other: str, data: Path, tmp_path: Path
 ) -> None:
-    """And nothing that draws, compares or exports."""
+    """And nothing that trains, draws, compares or exports."""
     train = ["train", data / "train.txt", "--model", tmp_path / "m", "--booster", booster, *SMALL]
     assert main(list(map(str, train))) == 0
     files = [] if command == "info" else [data / "test.txt"]
     modules = loaded(command, *files, "--model", tmp_path / "m")
     assert booster in modules
-    unwanted = {other, "gbrank.evaluation", *PICTURES, *OPTIONAL}
+    unwanted = {other, "gbrank.evaluation", "gbrank.linear", *TRAINING, *PICTURES, *OPTIONAL}
     if command == "predict":
         unwanted |= {"gbrank.export", "gbrank.commands.train", "gbrank.commands.evaluate"}
     assert not modules & unwanted

@@ -1,6 +1,7 @@
 """Trained models of XGBoost."""
 
 import json
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import xgboost as xgb
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.boosters.xgboost.errors import translated
 from gbrank.boosters.xgboost.json_checks import check_json
-from gbrank.boosters.xgboost.matrices import as_matrix
+from gbrank.boosters.xgboost.matrices import as_dense, as_matrix
 from gbrank.boosters.xgboost.openmp import granted_threads
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
@@ -50,15 +51,30 @@ class XGBoostModel:
         """Return the model in XGBoost's JSON format."""
         return bytes(self.native.save_raw("json"))
 
+    @cached_property
+    def _reads_arrays(self) -> bool:
+        """Say whether arrays need not become matrices first, as they must on another device."""
+        device = json.loads(self.native.save_config())["learner"]["generic_param"]["device"]
+        return bool(device == "cpu")
+
     @interrupts_held()
     def predict(
         self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
     ) -> Vector:
         """Return the score of each row, by the first trees or by all."""
-        data = as_matrix(X, schema, n_jobs)
-        scores = self.native.predict(
-            data, output_margin=True, validate_features=False, iteration_range=(0, n_trees or 0)
-        )
+        rounds = (0, n_trees or 0)
+        with np.errstate(over="ignore"):
+            single = as_dense(X).astype(np.float32, order="C", copy=False)
+        if self._reads_arrays and not np.isinf(single).any():
+            granted_threads(n_jobs)  # refuses a fork that has lost them
+            scores = self.native.inplace_predict(
+                single, iteration_range=rounds, predict_type="margin", validate_features=False
+            )
+        else:  # a matrix refuses what is beyond single precision
+            data = as_matrix(X, schema, n_jobs)
+            scores = self.native.predict(
+                data, output_margin=True, validate_features=False, iteration_range=rounds
+            )
         return np.asarray(scores, dtype=np.float64)
 
     @interrupts_held()

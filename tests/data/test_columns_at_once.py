@@ -1,0 +1,177 @@
+"""Columns of one type are read together: the same matrix, and scores, as column by column."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+from numpy.typing import NDArray
+from plain_trees import PLAIN
+
+from gbrank import GBRanker
+from gbrank.data import frames
+from gbrank.data.schema import Schema
+
+NAN = float("nan")
+ROWS = 60
+# Values of each column, in lists of Python, and the type that holds them in all libraries.
+COLUMNS: dict[str, tuple[str, list[Any]]] = {
+    "double": ("float64", [0.1 * row for row in range(ROWS)]),
+    "other double": ("float64", [NAN if row % 3 else 1 / 3 + row for row in range(ROWS)]),
+    "single": ("float32", [row / 8 for row in range(ROWS)]),
+    "truth": ("bool", [row % 3 == 0 for row in range(ROWS)]),
+    "other truth": ("bool", [row % 7 < 2 for row in range(ROWS)]),
+    "small": ("int8", [row - 30 for row in range(ROWS)]),
+    "large": ("int64", [2**53 + 1 + row for row in range(ROWS)]),
+    "other large": ("int64", [-(2**62) - row**9 for row in range(ROWS)]),
+    "unsigned": ("uint64", [2**64 - 1 - 2**11 * row for row in range(ROWS)]),
+}
+GAPS = [row % 5 == 0 for row in range(ROWS)]  # where the nullable types have no value
+NULLABLE = {"bool": "boolean", "float32": "Float32", "float64": "Float64"}
+
+
+def with_gaps(values: list[Any]) -> list[Any]:
+    """Return values of which some are missing."""
+    return [None if gap else value for value, gap in zip(values, GAPS, strict=True)]
+
+
+def pandas_frame(rename: Callable[[str], str], gaps: bool = False) -> pd.DataFrame:
+    """Return a frame of pandas whose types have the given names."""
+    return pd.DataFrame(
+        {
+            name: pd.array(with_gaps(values) if gaps else values, rename(dtype))
+            for name, (dtype, values) in COLUMNS.items()
+        }
+    )
+
+
+def nullable(dtype: str) -> str:
+    """Return the name of the type of pandas that has missing values."""
+    return NULLABLE.get(dtype, dtype.replace("uint", "UInt").replace("int", "Int", 1))
+
+
+def arrow_table(gaps: bool = False) -> pa.Table:
+    """Return a table of Arrow."""
+    return pa.table(
+        {
+            name: pa.array(
+                with_gaps(values) if gaps else values, pa.from_numpy_dtype(np.dtype(dtype))
+            )
+            for name, (dtype, values) in COLUMNS.items()
+        }
+    )
+
+
+WHOLE: dict[str, Callable[[], Any]] = {
+    "pandas": lambda: pandas_frame(str),
+    "pandas nullable": lambda: pandas_frame(nullable),
+    "pandas Arrow": lambda: pandas_frame(lambda dtype: f"{dtype}[pyarrow]"),
+    "polars": lambda: pl.from_arrow(arrow_table()),
+    "Arrow": arrow_table,
+}
+WITH_GAPS: dict[str, Callable[[], Any]] = {
+    "pandas nullable": lambda: pandas_frame(nullable, gaps=True),
+    "pandas Arrow": lambda: pandas_frame(lambda dtype: f"{dtype}[pyarrow]", gaps=True),
+    "polars": lambda: pl.from_arrow(arrow_table(gaps=True)),
+    "Arrow": lambda: arrow_table(gaps=True),
+}
+
+
+def expected(names: list[str], gaps: bool = False) -> NDArray[np.float64]:
+    """Return columns as Python rounds them to doubles."""
+    columns = [COLUMNS[name][1] for name in names]
+    lists = [with_gaps(values) if gaps else values for values in columns]
+    return np.array([[NAN if v is None else float(v) for v in values] for values in lists]).T
+
+
+@pytest.fixture(params=[2**20, ROWS * 2, 1], ids=["all at once", "two at once", "one by one"])
+def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let so many numbers be read together."""
+    monkeypatch.setattr(frames, "AT_ONCE", request.param)
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("kind", WHOLE)
+def test_types_side_by_side(kind: str) -> None:
+    """All types in one frame, in the order of fit and in another; each type alone."""
+    X, names = WHOLE[kind](), list(COLUMNS)
+    schema = Schema.learn(X)
+    assert_array_equal(schema.transform(X), expected(names), strict=True)
+    turned = X[names[::-1]] if isinstance(X, pd.DataFrame) else X.select(names[::-1])
+    assert_array_equal(schema.transform(turned), expected(names), strict=True)
+    for dtype in {dtype for dtype, _ in COLUMNS.values()}:
+        same = [name for name in names if COLUMNS[name][0] == dtype]
+        part = X[same] if isinstance(X, pd.DataFrame) else X.select(same)
+        matrix = Schema.learn(part).transform(part)
+        assert matrix.dtype == (np.float32 if dtype == "float32" else np.float64)
+        assert_array_equal(matrix, expected(same))
+        assert matrix.flags.writeable
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("kind", WITH_GAPS)
+def test_types_with_missing_values(kind: str) -> None:
+    """Also of integers and truth values, which NumPy's own types cannot miss."""
+    X = WITH_GAPS[kind]()
+    matrix = Schema.learn(WHOLE[kind]()).transform(X)
+    assert_array_equal(matrix, expected(list(COLUMNS), gaps=True), strict=True)
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_a_column_that_is_refused(kind: str) -> None:
+    """The error names it, wherever it stands beside columns that are read together."""
+    X = WHOLE[kind]()
+    schema = Schema.learn(X)
+    for name in COLUMNS:
+        text = ["u"] * ROWS
+        if isinstance(X, pd.DataFrame):
+            other = X.assign(**{name: text})
+        elif isinstance(X, pl.DataFrame):
+            other = X.with_columns(pl.Series(name, text))
+        else:
+            other = X.set_column(X.column_names.index(name), name, pa.array(text))
+        with pytest.raises(ValueError, match=f"column '{name}' has dtype .*, expected numbers"):
+            schema.transform(other)
+    lacking = X.drop(columns=["small"]) if isinstance(X, pd.DataFrame) else X.drop(["small"])
+    with pytest.raises(ValueError, match=r"X must have the columns of fit.* lacks \['small'\]\.$"):
+        schema.transform(lacking)
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_scores_of_one_query(booster: str, tmp_path: Path) -> None:
+    """The same bits from frames as from the array, before and after a save, as from all rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    X[rng.random(X.shape) < 0.1] = NAN
+    X[:, 4:] = rng.integers(0, 5, (400, 2))
+    y, qid = np.nan_to_num(X[:, 0] + (X[:, 4] == 2)) > 0.5, np.repeat(np.arange(20), 20)
+    names = [*"abcdef"]
+    letters = np.array([*"vwxyz"])[X[:, 4].astype(int)]
+    frame = pd.DataFrame(X, columns=names).assign(e=pd.Categorical(letters))
+    ranker = GBRanker(booster=booster, n_estimators=20, n_jobs=1, random_state=0, **PLAIN)
+    numbers = ranker.fit(X, y, qid=qid, categorical_feature=[4]).predict(X)
+    assert len(set(numbers)) > 100
+    assert_array_equal(ranker.fit(frame, y, qid=qid).predict(frame), numbers)
+    ranker.save(tmp_path)
+    for own in (ranker, GBRanker.load(tmp_path)):
+        for chosen in (slice(0, 20), slice(60, 61)):
+            query = frame[chosen]
+            for part in (query, pl.from_pandas(query), pa.Table.from_pandas(query)):
+                assert_array_equal(own.predict(part), numbers[chosen])
+            assert_array_equal(own.predict(query[names[::-1]]), numbers[chosen])
+
+
+def test_xgboost_refuses_what_single_precision_cannot_hold() -> None:
+    """As before the first round: it would send infinity another way than the number."""
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    y, qid = X[:, 0] > 0, np.repeat(np.arange(10), 10)
+    ranker = GBRanker(booster="xgboost", n_estimators=3, n_jobs=1, **PLAIN).fit(X, y, qid=qid)
+    for value in (1e39, -1e300):
+        X[7, 1] = value
+        with pytest.raises(ValueError, match="X must be what XGBoost can hold"):
+            ranker.predict(X)
