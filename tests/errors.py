@@ -190,12 +190,29 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "GBRanker('xgboost:rank:ndcg', booster='xgboost').fit(X, y, qid=qid, sample_weight=y)"),
         ("output", "trained.predict(X, output='rank')"),
     ],
+    "Features relative to the query": [
+        ("context", "GBRanker(context='percentile').fit(X, y, qid=qid)"),
+        ("context", "GBRanker(context=['rank', 'rank']).fit(X, y, qid=qid)"),
+        ("context", "GBRanker(context={'size': [0]}).fit(X, y, qid=qid)"),
+        ("context", "GBRanker(context={'rank': 'a'}).fit(X, y, qid=qid)"),
+        ("context", "GBRanker(context={'rank': [99]}).fit(X, y, qid=qid)"),
+        ("X", "GBRanker(context='rank').fit(pd.DataFrame({'a': y, 'rank(a)': y}), y, qid=qid)"),
+        ("context", "GBRanker(context='rank').fit(pd.DataFrame({'a': pd.Categorical(y)}), y, "
+         "qid=qid)"),
+        ("context", "GBRanker(context=3).fit(X, y, qid=qid)"),
+        ("context", "GBRanker(context={'rank': ['a']}).fit(pd.DataFrame({'a': pd.Categorical(y), "
+         "'b': y}), y, qid=qid)"),
+        ("init", "GBRanker(n_estimators=1, init=GBRanker(n_estimators=1, context='rank'))"
+         ".fit(X, y, qid=qid).explain(X, qid=qid)"),
+        ("context", "GBRanker(n_estimators=1, context='rank').fit(X, y, qid=qid).predict(X)"),
+    ],
     "Names of other libraries": [
         ("colsample_bytree", "GBRanker(colsample_bytree=0.5)"),
         ("colsample_bytree", "GBRanker().set_params(colsample_bytree=0.5)"),
         ("colsampel", "GBRanker(colsampel=0.5)"),
     ],
     "Validation data": [
+        ("eval_metric", "GBRanker(eval_metric='ndgc').fit(X, y, qid=qid)"),
         ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=(X, y), eval_qid=[qid])"),
         ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=[(X, y)])"),
         ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=[(X,)], eval_qid=[qid])"),
@@ -210,6 +227,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("measure", "get_measure('ndcg(depth=10)')"),
         ("ndcg@3(k=5)", "get_measure('ndcg@3(k=5)')"),
         ("k", "get_measure('ndcg(k=1,k=2)')"),
+        ("gain", "NDCG(gain='exp2')([1023, 1023], [0, 1])"),
         ("ndcg", "get_measure(\"ndcg(gain='linear')(k=2)\")"),
         ("ndcg:map", "get_measure('ndcg:map')"),
         ("numbers", "get_measure('ndcg(k=' + '1' * 500 + ')')"),
