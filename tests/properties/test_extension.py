@@ -335,7 +335,7 @@ class DroppedToo(MeasureObjective):
 
     def program(self, labels, queries):
         """Return the kernel with what the documents are worth."""
-        return self.terms(labels, queries).program(line)
+        return self.measure_program(line, labels, queries)
 '''
 EVERYWHERE = """
 import sys
