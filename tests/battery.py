@@ -9,9 +9,10 @@ import os
 from collections.abc import Callable, Iterable
 
 from cases import Test, groups
-from gbrank import get_objective, list_measures, list_objectives
+from gbrank import get_measure, get_objective, list_measures, list_objectives
 
 WORD = os.environ.get("GBRANK_BATTERY", "")
+LISTED = (4.0, 3.0, 2.0, 1.0)
 
 
 def possible(name: str) -> bool:
@@ -23,20 +24,26 @@ def possible(name: str) -> bool:
     return True
 
 
+def flat(name: str) -> bool:
+    """Return whether a measure of a whole list is the same for every ranking."""
+    best, worst = (get_measure(name)([3, 1, 0, 0], scores) for scores in (LISTED, LISTED[::-1]))
+    return best == worst
+
+
 def names() -> list[str]:
     """Return every objective on every measure, plain, cut and truncated."""
     found = []
+    measures = [
+        f"{item.name}{cut}"
+        for item in list_measures()
+        for cut in (["", "@3"] if item.truncated else [""])
+        if cut or not flat(item.name)
+    ]
     for item in list_objectives():
         if not item.facts.takes_measure:
             found.append(item.name)
-        if not item.facts.takes_measure:
             continue
-        flat = ("precision", "recall")  # of the whole list, the same for every ranking
-        for measure in list_measures():
-            cuts = ["", "@3"] if measure.truncated else [""]
-            found += [
-                f"{item.name}:{measure.name}{k}" for k in cuts if k or measure.name not in flat
-            ]
+        found += [f"{item.name}:{measure}" for measure in measures]
         found += [
             f"{item.name}:ndcg(discount=linear)",
             f"{item.name}:ndcg@4(discount=geometric_discount(0.6))",

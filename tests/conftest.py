@@ -9,6 +9,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sklearn import set_config
 
+# What the checks of a measure compare is shown when one fails.
+pytest.register_assert_rewrite("oracle")
+
 # Workers of pytest-xdist share the cores: an OpenMP thread that spins while it waits for another
 # makes small trainings a hundred times slower. Read when LightGBM or XGBoost is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -212,7 +212,8 @@ CHECKS: tuple[Callable[[Measure], None], ...] = (
 
 
 def variants(measure: Measure) -> Iterator[Measure]:
-    """Yield a measure, and the same cut at rank 2 if it can be."""
+    """Yield a measure, and the same cut at ranks 2 and 3 if it can be."""
     yield measure
     if any(item.name == "k" for item in fields(measure)):
         yield replace(measure, k=2)
+        yield replace(measure, k=3)

@@ -312,7 +312,11 @@ class MeasureObjective(KernelObjective):
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return the measure's constants for these labels."""
-        return self._measure.terms(labels, queries)
+        terms = self._measure.terms(labels, queries)
+        form = self._measure.form
+        if form is not None and terms.discounts.size == 0:
+            raise ValueError(f"{self._measure} is of the form {form!r}: its terms need discounts.")
+        return terms
 
     def measure_program(
         self,

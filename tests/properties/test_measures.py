@@ -8,6 +8,7 @@ import pytest
 
 import oracle
 from battery import WORD
+from cases import case
 from gbrank import (
     AP,
     DCG,
@@ -20,7 +21,9 @@ from gbrank import (
     Measure,
     PairwiseCorrect,
     Precision,
+    Queries,
     Recall,
+    TieRank,
     get_measure,
     list_measures,
 )
@@ -37,17 +40,13 @@ from gbrank.measures.reciprocal_rank import rr_value
 NAMES = [item.name for item in list_measures() if WORD in item.name]
 
 
-def check_variants(measure: Measure, check: Any) -> None:
-    """Check a measure, and the same cut at rank 2."""
-    for own in oracle.variants(measure):
-        check(own)
-
-
 @pytest.mark.parametrize("check", oracle.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_follows_from_the_value(name: str, check: Any) -> None:
-    """By enumeration of small lists, for the measure and for the same cut at rank 2."""
-    check_variants(get_measure(name), check)
+    """By enumeration of small lists, for the measure and for the same cut at ranks 2 and 3."""
+    for measure in oracle.variants(get_measure(name)):
+        with case(measure):
+            check(measure)
 
 
 # --- Ten measures, each with one fault --------------------------------------------------------
@@ -159,8 +158,14 @@ BREAKS = {
         ),
         oracle.swaps,
     ),
-    "form of Kendall's τ": (lambda: broken(KendallTau, form="paired"), oracle.form),
+    "form of NDCG": (lambda: broken(NDCG, form="paired"), oracle.form),
 }
+
+
+def check_all(measure: Measure, check: Any) -> None:
+    """Check a measure and its variants."""
+    for own in oracle.variants(measure):
+        check(own)
 
 
 @pytest.mark.slow
@@ -168,7 +173,13 @@ BREAKS = {
 def test_faults_are_seen(fault: str) -> None:
     """By the check of what is broken; the measure as it is passes that."""
     make, check = BREAKS[fault]
-    measure = make()
+    faulty = make()
     with pytest.raises(AssertionError):
-        check_variants(measure, check)
-    check_variants(get_measure(type(measure).name), check)
+        check_all(faulty, check)
+    check_all(get_measure(faulty.name), check)
+
+
+def test_form_without_discounts() -> None:
+    """A measure that declares a form and has no discounts is refused."""
+    with pytest.raises(ValueError, match="of the form 'paired': its terms need discounts"):
+        TieRank(broken(KendallTau, form="paired")).bind([1, 0], Queries.from_sizes([2]))
