@@ -55,7 +55,7 @@ class Terms:
     scale : ndarray, shape (n_queries,), optional
         Factor on the whole value; 1 by default.
     cut : float
-        The last rank that counts; infinity if all do.
+        The last rank that counts, the same for every query; infinity if all do.
     constants : named tuple of ndarray, shape (n_queries,)
         What else the measure's functions need of a query.
     discounts : ndarray, shape (n_documents,)
@@ -138,6 +138,8 @@ class Derivatives(NamedTuple):
 class SeparableDelta(NamedTuple):
     """The swap delta of documents a above b: |g_a − g_b| (U_a + P_a V_b); C_a |g_a − g_b| if tied.
 
+    A function that fills it writes all four for every document.
+
     Parameters
     ----------
     upper, share, lower, inside : ndarray, shape (m,)
@@ -153,9 +155,9 @@ class SeparableDelta(NamedTuple):
 class Swaps(NamedTuple):
     """Expected changes of a measure when two documents swap ranks, over all orders of ties.
 
-    `top` limits pairs to those with a document among the first `top` positions. A measure gives one
-    of: `separable` for all pairs; `separable` for pairs of different scores, and `row` for any; or
-    `row`, and `grades` if its gains are 0, 1, ... without gaps and the delta between any two of
+    `top` limits pairs to those with a document among the first `top` positions; of a tied block
+    that reaches over it, some orders have it there. A measure gives one of: `separable` for all
+    pairs; `separable` for pairs of different scores, and `row` for any; or `row`, and `grades` if its gains are 0, 1, ... without gaps and the delta between any two of
     these is separable.
 
     Parameters

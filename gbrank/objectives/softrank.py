@@ -95,6 +95,15 @@ class SoftRankParameters(NamedTuple):
     accuracy: Accuracy
 
 
+@inline
+def last_nonzero(values: Vector) -> int:
+    """Return the length without the zeros at the end."""
+    n = values.size
+    while n > 0 and values[n - 1] == 0:
+        n -= 1
+    return n
+
+
 def soft_rank_by_exponentials(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Return −E[M] and write its derivatives, for a discount that is a sum of exponentials."""
     parameters: SoftRankParameters = query.parameters
@@ -102,9 +111,7 @@ def soft_rank_by_exponentials(query: Query, measure: MeasureFunctions, out: Deri
     most = scaled_gains(query.ranking.gains, work.gain)
     discounts, accuracy = query.ranking.discounts, parameters.accuracy
     drops = parameters.drops[query.number]
-    n = drops.size
-    while n > 0 and drops[n - 1] == 0:
-        n -= 1
+    n = last_nonzero(drops)
     rates, drops = part(parameters.rates, 0, n), part(drops, 0, n)
     value = 0.0
     start = 0
@@ -129,9 +136,7 @@ def soft_rank_by_counts(query: Query, measure: MeasureFunctions, out: Derivative
     work: Integrals = query.work
     most = scaled_gains(query.ranking.gains, work.gain)
     discounts = query.ranking.discounts
-    support = discounts.size
-    while support > 0 and discounts[support - 1] == 0:
-        support -= 1
+    support = last_nonzero(discounts)
     deepest = most_above(support, accuracy.tail)
     value = 0.0
     start = 0
