@@ -228,7 +228,7 @@ IMPORT = """
 before = snapshot()
 import gbrank
 from gbrank import *
-assert set(gbrank.__all__) <= set(dir(gbrank))
+assert set(dir(gbrank)) <= set(gbrank.__all__)
 after = snapshot()
 changed = [name for name in before if before[name] != after[name]]
 assert not changed, changed
