@@ -28,7 +28,8 @@ Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 
 
 def check_rows(
-    schema: Schema, X: object, y: ArrayLike, qid: Any, group: Any, where: str, *,
+    schema: Schema, X: object, y: ArrayLike, qid: ArrayLike | None, group: ArrayLike | None,
+    where: str, *,
     init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None, position: ArrayLike | None = None,
 ) -> Rows:  # fmt: skip
@@ -72,7 +73,12 @@ def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:
 
 
 def check_training(
-    schema: Schema, X: object, y: ArrayLike, qid: Any, group: Any, **others: ArrayLike | None
+    schema: Schema,
+    X: object,
+    y: ArrayLike,
+    qid: ArrayLike | None,
+    group: ArrayLike | None,
+    **others: ArrayLike | None,
 ) -> Rows:
     """Check the data to train on."""
     if y is None:
@@ -91,7 +97,11 @@ def check_training(
 
 
 def check_valid(
-    schema: Schema, eval_set: object, eval_qid: Any, eval_group: Any, eval_init_score: object = None
+    schema: Schema,
+    eval_set: object,
+    eval_qid: object,
+    eval_group: object,
+    eval_init_score: object = None,
 ) -> list[Rows]:
     """Check validation sets."""
     sets = validation_sets(eval_set, eval_qid, eval_group, eval_init_score)

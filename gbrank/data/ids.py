@@ -46,7 +46,7 @@ def _from_series(series: "nw.Series[Any]") -> NDArray[Any]:
     return np.asarray(series.to_native())
 
 
-def _is_sequence(values: Any) -> bool:
+def _is_sequence(values: object) -> bool:
     """Say whether something is a sequence of values: no array, and no single text."""
     return (
         hasattr(values, "__getitem__")
@@ -87,7 +87,7 @@ def first_missing(ids: NDArray[Any]) -> int | None:
     return int(np.argmax(missing))
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Say whether a value is None, NaN, NaT or NA."""
     if value is None:
         return True
@@ -95,7 +95,7 @@ def is_missing(value: Any) -> bool:
     return bool(differs) if isinstance(differs, bool | np.bool_) else differs is value
 
 
-def _holds_missing(value: Any) -> bool:
+def _holds_missing(value: object) -> bool:
     """Say whether a tuple or set holds NaN, NaT or NA: it need not equal one of the same parts."""
     return isinstance(value, tuple | frozenset) and any(
         _holds_missing(item) or (item is not None and is_missing(item)) for item in value

@@ -245,7 +245,7 @@ def _distinct(values: list[Any]) -> Iterable[Any]:
         return values
 
 
-def _kind(category: Any) -> str:
+def _kind(category: object) -> str:
     """Return what kind a category is of: 3, 3.0 and True are numbers."""
     if isinstance(category, str):
         return "text"

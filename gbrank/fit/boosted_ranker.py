@@ -56,7 +56,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     booster_params: dict[str, Any] | None = None
 
 
-def is_start_name(init: Any) -> bool:
+def is_start_name(init: object) -> bool:
     """Say whether an `init` is one of the words that it may be, or None."""
     return isinstance(init, str | None) and init in START_NAMES
 

@@ -217,7 +217,7 @@ def fit_hashes(
     return {name: argument_hash(name, value) for name, value in parts.items()}
 
 
-def argument_hash(name: str, value: Any) -> str:
+def argument_hash(name: str, value: object) -> str:
     """Return a hash of the value of an argument."""
     try:
         return str(joblib.hash(describe(value)))

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.checks import check_choice, check_number, queries_needed, quoted
 from gbrank.common.plain import plain
@@ -189,7 +189,9 @@ def column_names_of(schema: Schema) -> list[str]:
     return schema.names or [f"f{column}" for column in range(schema.n_features)]
 
 
-def needed_queries(what: str, n_documents: int, qid: Any, group: Any) -> Queries:
+def needed_queries(
+    what: str, n_documents: int, qid: ArrayLike | None, group: ArrayLike | None
+) -> Queries:
     """Return the queries of rows, or say what must be given."""
     if qid is None and group is None:
         raise queries_needed(

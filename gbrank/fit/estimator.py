@@ -323,7 +323,7 @@ def check_seed(random_state: int | np.random.RandomState | None) -> int:
         ) from None
 
 
-def check_verbose(verbose: Any) -> None:
+def check_verbose(verbose: object) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(verbose, int | float | None):
         raise TypeError(f"verbose must be 0 or 1, got {quoted(verbose)}.")

@@ -67,13 +67,13 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return self
 
 
-def as_pretrained(model: Any) -> Any:
+def as_pretrained(model: object) -> Any:
     """Return a trained model of LightGBM or XGBoost as a ranker, and anything else as it is."""
     found = recognise(model)
     return model if found is None else PretrainedRanker(found[1].native)
 
 
-def _recognised(booster: Any) -> tuple[str, Model]:
+def _recognised(booster: object) -> tuple[str, Model]:
     """Return the name of the library that trained a booster, and its model."""
     found = recognise(booster)
     if found is None:

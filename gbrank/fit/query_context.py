@@ -65,7 +65,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
     def __init__(self, kinds: Kinds = "difference") -> None:
         self.kinds = kinds
 
-    def fit(self, X: Table, y: Any = None) -> QueryContext:
+    def fit(self, X: Table, y: object = None) -> QueryContext:
         """Learn the columns.
 
         Parameters
@@ -133,7 +133,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
     def fit_transform(
         self,
         X: Table,
-        y: Any = None,
+        y: object = None,
         *,
         qid: Ids | None = None,
         group: ArrayLike | None = None,
@@ -151,7 +151,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
         """
         return self.fit(X, y).transform(X, qid=qid, group=group)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Return the names of the columns of the output.
 
         Parameters

@@ -57,7 +57,7 @@ class CustomObjective(Objective):
 _one_at_a_time = RLock()
 
 
-def _is_parallel(function: Any, seen: frozenset[int] = frozenset()) -> bool:
+def _is_parallel(function: object, seen: frozenset[int] = frozenset()) -> bool:
     """Say whether a compiled function, or one that it calls, runs on numba's own threads."""
     if not isinstance(function, numba.core.dispatcher.Dispatcher) or id(function) in seen:
         return False
