@@ -288,6 +288,13 @@ def test_features_relative_to_the_query(client: Any) -> None:
         ranker.predict(dask(X), qid=dask(QID))
 
 
+def test_leaves_of_any_size(client: Any) -> None:
+    """With LightGBM, whose workers stop at a split that leaves no documents on one side."""
+    params = {"n_estimators": 20, "min_child_samples": 0, "context": ["difference", "mean", "size"]}
+    ranker = DaskGBRanker(**params).fit(dask(X.round(1)), dask(Y), qid=dask(QID))
+    assert ranker.best_iteration_ == 20
+
+
 def test_it_becomes_a_gbranker(fitted: Any, tmp_path: Path) -> None:
     fitted.save(tmp_path)
     for local in (fitted.to_local(), GBRanker.load(tmp_path), load_ranker(tmp_path)):

@@ -129,6 +129,20 @@ def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str
     assert_array_equal(scores(model, rows), found.predict(X))
 
 
+def test_features_relative_to_the_query(rows: Any) -> None:
+    """The model of one machine; transform is refused, whose batches may tear queries apart."""
+    params: dict[str, Any] = {
+        "n_estimators": 5, "booster": "xgboost", "context": ["rank", "size"], **LEAVES["xgboost"]
+    }  # fmt: skip
+    local = GBRanker(n_jobs=1, **params).fit(X, Y, qid=QID, sample_weight=WEIGHT)
+    model = SparkGBRanker(**COLUMNS, **params).fit(rows)
+    assert model.ranker.added_features_ == local.added_features_
+    given = {"X": X, "qid": QID}
+    assert_allclose(model.ranker.predict(**given), local.predict(**given), rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="context must be None for transform"):
+        model.transform(rows)
+
+
 def test_an_objective_of_ones_own(rows: Any) -> None:
     """It travels to the tasks; its tree is that of one machine."""
 
