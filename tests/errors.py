@@ -41,6 +41,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("sigma", "RankNet().bind([1, 0], Queries.from_sizes([2])).gradients([0, 1], sigma=0)"),
         ("gain", "NDCG()([2000, 0], [0, 1])"),
         ("gain", "NDCG().bind([1023.9, 1023.9], Queries.from_sizes([2]))"),
+        ("gain", "NDCG(gain=lambda y: 1e308 * y).bind([1, 1, 1], Queries.from_sizes([3]))"),
         ("threshold", "NDCG()([0, 0], [0, 1])"),
         ("sample_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=[1, 2])"),
         ("sample_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=-y)"),
@@ -205,6 +206,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("init", "GBRanker(n_estimators=1, init=GBRanker(n_estimators=1, context='rank'))"
          ".fit(X, y, qid=qid).explain(X, qid=qid)"),
         ("context", "GBRanker(n_estimators=1, context='rank').fit(X, y, qid=qid).predict(X)"),
+        ("X", "QueryContext('rank').fit(frame)"),
+        ("X", "GBRanker(context='size').fit(in_batches, y, qid=np.arange(100) % 2)"),
     ],
     "Names of other libraries": [
         ("colsample_bytree", "GBRanker(colsample_bytree=0.5)"),

@@ -18,7 +18,7 @@ REMEDY = re.compile(
     r"|[Ss]et\b|Do labels differ|not both|Save|pass|choose"
 )
 # Whose errors others' tests raise: they need commands, processes, or other libraries.
-ELSEWHERE = {"commands", "distributed", "evaluation", "export", "kernels", "plots"}
+ELSEWHERE = {"commands", "distributed", "evaluation", "export", "plots"}
 
 
 @pytest.fixture(scope="module")
