@@ -37,6 +37,8 @@ from .evaluation import read_folds as read_folds
 from .evaluation import split_folds as split_folds
 from .export import export_model as export_model
 from .fit.callbacks import Round as Round
+from .fit.explanations import PairExplanation as PairExplanation
+from .fit.explanations import QueryExplanation as QueryExplanation
 from .fit.query_context import QueryContext as QueryContext
 from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron

@@ -7,14 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_choice, check_jobs, check_number
+from gbrank.common.checks import check_choice, check_jobs, check_labels, check_number, quoted
 from gbrank.common.on_use import LoadedOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
+from gbrank.data.checking import take_rows
+from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Ids, Table
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
@@ -23,6 +27,12 @@ from gbrank.fit.callbacks import Callback
 from gbrank.fit.context import column_names_of, needed_queries
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored, scores_of
 from gbrank.fit.evals_result import EvalsResult
+from gbrank.fit.explanations import (
+    PairExplanation,
+    QueryExplanation,
+    pair_explanation,
+    query_explanation,
+)
 from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_names
 from gbrank.fit.pretrained import PretrainedRanker
@@ -102,7 +112,8 @@ class GBRanker(BoostedRanker):
     random_state : int, RandomState or None
         Seed of all sampling.
     n_jobs : int, optional
-        Threads; all by default.
+        Threads; −1 for all. By default as many as the data are worth, one for each million values
+        of features. The model is the same, bit for bit, for any number.
     verbose : int
         1 shows a progress bar with round, sigma, training and validation measure, and records
         the training measure in `evals_result_`.
@@ -421,6 +432,138 @@ class GBRanker(BoostedRanker):
             X, qid=qid, group=group
         )
         return shares
+
+    def explain_pair(
+        self,
+        X: Table,
+        first: int,
+        second: int,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+    ) -> PairExplanation:
+        """Say why one document of a query is above another, or below.
+
+        The gap of their scores is split into what each feature adds to it: the difference of its
+        shares in both scores (see `explain`).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            All documents of the query, and perhaps of others.
+        first, second : int
+            The rows of both documents, from 0.
+        qid, group
+            The queries, as for `fit`; with neither, all rows are one query.
+
+        Returns
+        -------
+        PairExplanation
+
+        Raises
+        ------
+        ValueError
+            If the documents are of two queries; or as `explain`.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> why = ranker.explain_pair(X, 3, 7, qid=qid)
+        >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
+        True
+        """
+        matrix = transformed(self._fitted.schema, X)
+        pair = [
+            check_number(row, name, 0, matrix.shape[0] - 1, integer=True)
+            for name, row in (("first", first), ("second", second))
+        ]
+        queries = Queries.resolve(matrix.shape[0], qid, group)
+        one, other = queries.index[pair]
+        if one != other:
+            names = " and ".join(map(repr, queries.ids[[one, other]].tolist()))
+            raise ValueError(f"first and second must be rows of one query, got those of {names}.")
+        rows = queries.rows(one)
+        places = [rows.tolist().index(row) for row in pair]
+        shares, scores, values = self._explained(take_rows(X, rows), places)
+        return pair_explanation(self._columns, values, shares, scores)
+
+    def explain_query(
+        self,
+        X: Table,
+        y: ArrayLike | None = None,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+        query: object = None,
+    ) -> QueryExplanation:
+        """Say why the documents of a query are ranked as they are.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            All documents of the query, and perhaps of others.
+        y : array-like, shape (n_documents,), optional
+            Relevance labels: with these the table says for each document which swap with a wrongly
+            ordered one raises the first `eval_metric` most, and by how much.
+        qid, group
+            The queries, as for `fit`; with neither, all rows are one query.
+        query : object, optional
+            Which of several queries: its id, or its number with `group`.
+
+        Returns
+        -------
+        QueryExplanation
+
+        Raises
+        ------
+        ValueError
+            If there are several queries and `query` is none of them; or as `explain`.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> why = ranker.explain_query(X, y, qid=qid, query=3)
+        >>> why.scores == sorted(why.scores, reverse=True)
+        True
+        """
+        matrix = transformed(self._fitted.schema, X)
+        queries = Queries.resolve(matrix.shape[0], qid, group)
+        labels = None if y is None else check_labels(y, matrix.shape[0])
+        known = queries.ids.tolist()
+        if query not in known and (query is not None or len(known) > 1):
+            raise ValueError(
+                f"query must be one of the {len(known)} queries of X, such as {known[0]!r}, got "
+                f"{quoted(query)}."
+            )
+        rows = queries.rows(0 if query is None else known.index(query))
+        ranks = self.rank(take_rows(X, rows), group=[len(rows)])
+        places = np.argsort(ranks).tolist()
+        shares, scores, _ = self._explained(take_rows(X, rows), places)
+        rows = rows[places]
+        return query_explanation(
+            self._columns,
+            rows.tolist(),
+            shares,
+            scores,
+            None if labels is None else labels[rows],
+            self._measures()[0],
+        )
+
+    def _explained(self, X: Table, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
+        """Return the shares, scores and values of some documents of a whole query."""
+        fitted, group = self._fitted, [X.shape[0]]
+        matrix = fitted.context.widen(transformed(fitted.schema, X), Queries.from_sizes(group))
+        chosen = matrix[places]
+        values = (chosen.toarray() if sp.issparse(chosen) else chosen).tolist()
+        for column, known in fitted.schema.categories.items():
+            for row in values:
+                row[column] = None if np.isnan(row[column]) else known[int(row[column])]
+        shares = self.explain(X, group=group)[places, :-1]
+        return shares, self.predict(X, group=group)[places], values
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""

@@ -180,6 +180,25 @@ class Queries:
         index[self.order] = np.repeat(np.arange(self.n_queries), self.sizes)
         return index
 
+    def rows(self, query: int) -> NDArray[np.signedinteger]:
+        """Return the rows of a query, in their order.
+
+        Parameters
+        ----------
+        query : int
+            Its number, from 0.
+
+        Returns
+        -------
+        ndarray of int, shape (n_documents of the query,)
+
+        Examples
+        --------
+        >>> Queries.from_qid(["b", "a", "b"]).rows(0).tolist()
+        [0, 2]
+        """
+        return self.order[self.offsets[query] : self.offsets[query + 1]]
+
     @property
     def contiguous(self) -> bool:
         """Whether the rows are already grouped by query."""

@@ -27,7 +27,7 @@ class Evaluation:
     """Measures bound to one set of rows."""
 
     def __init__(
-        self, name: str, rows: Rows, schema: Schema, measures: list[Measure], n_jobs: int
+        self, name: str, rows: Rows, schema: Schema, measures: list[Measure], n_jobs: int | None
     ) -> None:
         self.name = name
         self._weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)

@@ -14,6 +14,7 @@ from gbrank.boosters.interface import Derivatives, State
 from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Vector
 from gbrank.common.interrupts import interrupts_held
+from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import each_batch, learn_schema
 from gbrank.data.checking import split_rows, take_rows
@@ -43,7 +44,7 @@ def evaluations(
     rows: Rows,
     valid: Sequence[Rows],
     schema: Schema,
-    n_jobs: int,
+    n_jobs: int | None,
     *,
     training: bool,
 ) -> tuple[Evaluation | None, list[Evaluation]]:
@@ -205,7 +206,8 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     saved = _checkpoint(ranker, options, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
     rate = learning_rate_of(ranker, all_sum(rows.queries.n_documents))
-    settings = replace(settings, learning_rate=rate)
+    threads = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
+    settings = replace(settings, learning_rate=rate, n_jobs=threads)
     start = fit_start(ranker, settings, tables, rows, valid)
     if start is not None:
         parts = zip(tables, [rows, *valid], strict=True)
@@ -215,7 +217,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         saved.expect({"init": argument_hash("init", scores)})
     in_round, hook = _derivatives(ranker, rows, settings, start)
     on_train, on_valid = evaluations(
-        measures, rows, valid, schema, settings.n_jobs, training=bool(ranker.verbose)
+        measures, rows, valid, schema, ranker.n_jobs, training=bool(ranker.verbose)
     )
     return BoostingPlan(
         ranker=ranker,
@@ -300,7 +302,7 @@ def _derivatives(
         start=ranker.init is None and rows.init_score is None,
         rounds=ranker.n_estimators,
         curvature=ranker.curvature,
-        n_jobs=settings.n_jobs,
+        n_jobs=ranker.n_jobs,
         before=start._fitted.progress if isinstance(start, BoostedRanker) else None,
     )
     bound = hook.bind(rows.labels, rows.queries, rows.sample_weight, rows.query_weight)

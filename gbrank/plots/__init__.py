@@ -3,6 +3,7 @@
 from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
 from gbrank.plots.fitted_ranker import importance, learning_curves
 from gbrank.plots.predictions import calibration, per_query
+from gbrank.plots.reasons import pair, query
 from gbrank.plots.smoothing import objective, soft_ranks
 
 __all__ = [
@@ -12,7 +13,9 @@ __all__ = [
     "importance",
     "learning_curves",
     "objective",
+    "pair",
     "per_query",
     "quality_by_seconds",
+    "query",
     "soft_ranks",
 ]

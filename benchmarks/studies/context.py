@@ -1,0 +1,86 @@
+"""Features relative to the query: what each kind brings, alone and together, and to the peers.
+
+python -m benchmarks.studies.context --data mq2008 ohsumed flights nfcorpus wikiqa
+"""
+
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import xgboost as xgb
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+
+from benchmarks.studies.study import options, publish
+from gbrank import GBRanker, Queries, QueryContext, compare_rankers, read_folds
+
+TEXT = """\
+# Features relative to the query
+"""
+KINDS = (
+    None, "difference", "rank", "zscore", "mean", "gap", "size",
+    ("difference", "mean"), ("difference", "rank"), ("rank", "zscore", "mean", "size"),
+)  # fmt: skip
+PEERS = {"LGBMRanker": lgb.LGBMRanker, "XGBRanker": xgb.XGBRanker}
+
+
+class AsItComes(BaseEstimator):
+    """Another library's ranker with its own defaults, on features with context."""
+
+    def __init__(self, peer: str, kinds: Any = None, random_state: int = 0) -> None:
+        self.peer = peer
+        self.kinds = kinds
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, qid: ArrayLike, **_: Any) -> "AsItComes":
+        """Train on rows in the order that the library wants; validation data are not used."""
+        queries = Queries.from_qid(qid)
+        rows = queries.order
+        given: Any = {"group": queries.sizes}
+        self.ranker_ = PEERS[self.peer](random_state=self.random_state, n_jobs=1, verbosity=-1)
+        if self.peer == "XGBRanker":
+            given = {"qid": queries.index[rows]}
+            self.ranker_.set_params(verbosity=0)
+        self.ranker_.fit(self._widened(X, qid)[rows], np.asarray(y)[rows], **given)
+        return self
+
+    def predict(self, X: ArrayLike, *, qid: ArrayLike) -> Any:
+        """Return scores."""
+        return self.ranker_.predict(self._widened(X, qid))
+
+    def _widened(self, X: ArrayLike, qid: ArrayLike) -> Any:
+        if self.kinds is None:
+            return np.asarray(X)
+        return QueryContext(self.kinds).fit_transform(X, qid=qid)
+
+
+def named(kinds: Any) -> str:
+    """Return the call that makes a ranker with this context."""
+    if kinds is None:
+        return "GBRanker()"
+    return f"GBRanker(context={kinds if isinstance(kinds, str) else list(kinds)!r})"
+
+
+if __name__ == "__main__":
+    parser = options(__doc__)
+    parser.add_argument("--results", help="folder that keeps what is done")
+    arguments = parser.parse_args()
+    rankers: dict[str, Any] = {
+        named(kinds): GBRanker(
+            context=kinds if kinds is None or isinstance(kinds, str) else list(kinds)
+        )
+        for kinds in KINDS
+    }
+    for peer in PEERS:
+        rankers[f"{peer}()"] = AsItComes(peer)
+        rankers[f"{peer}(), difference and mean"] = AsItComes(peer, ["difference", "mean"])
+    comparison = compare_rankers(
+        rankers,
+        [read_folds(folder) for folder in arguments.data],
+        seeds=2,
+        results=arguments.results,
+        n_jobs=arguments.jobs,
+    )
+    names = " ".join(Path(folder).name for folder in arguments.data)
+    publish("context", TEXT, f"python -m benchmarks.studies.context --data {names}", [comparison])

@@ -1,0 +1,107 @@
+"""Why documents are ranked as they are: what features add to a gap, and to the scores of a list."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from gbrank.common.checks import check_number
+from gbrank.fit.explanations import PairExplanation, QueryExplanation
+from gbrank.plots.style import BLUE, GREY, ORANGE, axes_for, tidy
+
+
+def pair(explanation: PairExplanation, *, largest: int = 10, ax: Axes | None = None) -> Axes:
+    """Draw what each feature adds to the gap between the scores of two documents.
+
+    Parameters
+    ----------
+    explanation : PairExplanation
+        What `GBRanker.explain_pair` returned.
+    largest : int
+        How many features to show; the rest are summed up.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic, plots
+    >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+    >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+    >>> ax = plots.pair(ranker.explain_pair(X, 3, 7, qid=qid), largest=2)
+    >>> len(ax.patches)
+    3
+    """
+    check_number(largest, "largest", 1, integer=True)
+    chosen, rest = explanation.largest[:largest], explanation.largest[largest:]
+    names = [
+        f"{explanation.features[i]}:  {_short(explanation.first[i])} | "
+        f"{_short(explanation.second[i])}"
+        for i in chosen
+    ]
+    shares = explanation.shares[chosen].tolist()
+    if rest:
+        names.append(f"{len(rest)} others")
+        shares.append(float(explanation.shares[rest].sum()))
+    ax = axes_for(ax)
+    ax.barh(names, shares, color=[BLUE if share >= 0 else ORANGE for share in shares])
+    ax.invert_yaxis()
+    ax.axvline(0, color=GREY, linewidth=1)
+    tidy(ax, "x", title=f"Scores: {explanation}", xlabel="share of the gap between the scores")
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
+    """Draw the scores of a query's documents by rank, coloured by their labels.
+
+    A line joins the two documents whose swap would raise the measure most.
+
+    Parameters
+    ----------
+    explanation : QueryExplanation
+        What `GBRanker.explain_query` returned.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic, plots
+    >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+    >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+    >>> plots.query(ranker.explain_query(X, y, qid=qid, query=3)).get_xlabel()
+    'rank'
+    """
+    ax = axes_for(ax)
+    ranks = np.arange(1, len(explanation.rows) + 1)
+    if explanation.labels is None:
+        ax.plot(ranks, explanation.scores, "o", color=BLUE)
+    else:
+        points = ax.scatter(
+            ranks, explanation.scores, c=explanation.labels, cmap="viridis", zorder=3
+        )
+        ax.figure.colorbar(points, ax=ax, label="label")
+        best = int(np.nanargmax([0.0, *(gain for _, gain in explanation.swaps)]))
+        if best:
+            other, gain = explanation.swaps[best - 1]
+            places = sorted((best, other or best))
+            ax.plot(places, [explanation.scores[rank - 1] for rank in places], color=ORANGE)
+            ax.annotate(
+                f"swapped: +{gain:.3f}", (places[0], explanation.scores[places[0] - 1]),
+                xytext=(8, 4), textcoords="offset points", color=ORANGE,
+            )  # fmt: skip
+    tidy(ax, title=str(explanation), xlabel="rank", ylabel="score")
+    return ax
+
+
+def _short(value: object) -> str:
+    return (
+        "missing"
+        if value is None or value != value
+        else (f"{value:.4g}" if isinstance(value, float) else str(value))
+    )

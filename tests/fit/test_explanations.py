@@ -1,0 +1,165 @@
+"""Why documents are ranked as they are: shares of a gap, and what swaps would bring."""
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+import reference
+from gbrank import GBRanker, LinearRanker, PairExplanation, make_cubic, plots, write_letor
+from gbrank.commands.cli import main
+from gbrank.data.checking import take_rows
+
+X, Y, QID = make_cubic(30, n_documents=8, n_features=4, random_state=0)
+FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
+    e=pd.Categorical(np.array(["red", "blue", "green"])[np.arange(240) % 3])
+)
+FRAME.loc[::7, "b"] = np.nan
+SMALL: dict[str, Any] = {"n_estimators": 6, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
+KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "array": (X, {}),
+    "sparse": (sparse.csr_matrix(np.where(X > 0, X, 0)), {}),
+    "frame": (FRAME, {}),
+    "polars": (pl.DataFrame(X, schema=list("abcd")), {}),
+    "context": (FRAME, {"context": ["difference", "size"]}),
+    "init": (X, {"init": GBRanker(**SMALL), "context": "rank"}),
+}
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_shares_of_a_pair(kind: str, booster: str) -> None:
+    """They sum to the gap, and are the differences of what features add to both scores."""
+    table, options = KINDS[kind]
+    ranker = GBRanker(booster=booster, **SMALL, **options).fit(table, Y, qid=QID)
+    order = np.random.default_rng(0).permutation(len(Y))  # queries stand apart
+    table, qid = take_rows(table, order), QID[order]
+    scores, shares = ranker.predict(table, qid=qid), ranker.explain(table, qid=qid)
+    for first, second in combinations(np.flatnonzero(qid == 5)[:4].tolist(), 2):
+        why = ranker.explain_pair(table, first, second, qid=qid)
+        assert why.gap == pytest.approx(scores[first] - scores[second], abs=1e-12)
+        assert abs(why.shares.sum() - why.gap) < 1e-9
+        assert_allclose(why.shares, (shares[first] - shares[second])[:-1], rtol=0, atol=1e-5)
+        assert len(why.features) == len(why.first) == len(why.second) == shares.shape[1] - 1
+
+
+def test_values_of_a_pair() -> None:
+    """As they were given: text, numbers, missing ones; and what was added."""
+    ranker = GBRanker(**SMALL, context={"difference": ["a"], "size": None}).fit(FRAME, Y, qid=QID)
+    why = ranker.explain_pair(FRAME, 7, 2, qid=QID)
+    assert why.features == ["a", "b", "c", "d", "e", "difference(a)", "size"]
+    assert [why.first[0], *why.first[4:5]] == [FRAME["a"][7], FRAME["e"][7]]
+    assert np.isnan(why.first[1])
+    assert why.second[5] == pytest.approx(FRAME["a"][2] - FRAME["a"][:8].mean(), rel=1e-6)
+    assert why.first[6] == 8
+    table = why.to_pandas()
+    assert_allclose(table["share"].abs(), sorted(np.abs(why.shares), reverse=True))
+    assert "<td>size</td>" in why._repr_html_()
+    assert why.to_markdown().count("\n") == 1 + len(why.features)
+
+
+def test_missing_categories() -> None:
+    """Are None."""
+    frame = FRAME.copy()
+    frame.loc[3, "e"] = np.nan
+    ranker = GBRanker(**SMALL).fit(frame, Y, qid=QID)
+    assert ranker.explain_pair(frame, 3, 4, qid=QID).first[4] is None
+
+
+def best_swap(labels: list[float], place: int) -> float:
+    """Return the largest gain in NDCG of a swap of this document with a wrongly ordered one."""
+    gains = [0.0]
+    for other in range(len(labels)):
+        upper, lower = sorted((place, other))
+        if labels[upper] < labels[lower]:
+            swapped = list(labels)
+            swapped[upper], swapped[lower] = labels[lower], labels[upper]
+            gains.append((reference.ndcg(swapped, 10) or 0) - (reference.ndcg(labels, 10) or 0))
+    return max(gains)
+
+
+def test_a_query() -> None:
+    """Ranks, labels, scores, what lifts and lowers, and the best swaps, by enumeration."""
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    scores, shares = ranker.predict(X), ranker.explain(X)[:, :-1]
+    for query in range(30):
+        why = ranker.explain_query(X, Y, qid=QID, query=query)
+        assert sorted(why.rows) == np.flatnonzero(query == QID).tolist()
+        assert_allclose(why.scores, scores[why.rows])
+        assert why.scores == sorted(why.scores, reverse=True)
+        assert why.labels == Y[why.rows].tolist()
+        assert why.value == pytest.approx(reference.ndcg(Y[why.rows].tolist(), 10))
+        beside = shares[why.rows] - shares[why.rows].mean(axis=0)
+        for place, (partner, gain) in enumerate(why.swaps):
+            wanted = best_swap(Y[why.rows].tolist(), place)
+            if wanted < 1e-12:
+                assert partner is None
+            else:
+                assert gain == pytest.approx(wanted)
+            lifts = {f"f{i}": v for i, v in enumerate(beside[place]) if v > 0}
+            assert dict(why.lifts[place]) == pytest.approx(
+                dict(sorted(lifts.items(), key=lambda item: -item[1])[:3])
+            )
+            assert all(share < 0 for _, share in why.lowers[place])
+
+
+def test_a_query_without_labels() -> None:
+    """The same table, without labels and swaps; a list by itself needs no query id."""
+    ranker = GBRanker(**SMALL, context="rank").fit(X, Y, qid=QID)
+    own = ranker.explain_query(X[QID == 4])
+    assert list(own.to_pandas()) == ["rank", "row", "score", "lifts", "lowers"]
+    other = ranker.explain_query(X, qid=QID, query=4)
+    assert own.scores == other.scores
+    assert own.lifts == other.lifts
+    assert ranker.explain_query(X, group=[8] * 30, query=4).scores == own.scores
+    assert "lowers" in own._repr_html_()
+
+
+def test_what_is_refused() -> None:
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match=r"must be rows of one query, got those of 0 and 12"):
+        ranker.explain_pair(X, 0, 100, qid=QID)
+    with pytest.raises(ValueError, match=r"second must be .*239.* 240"):
+        ranker.explain_pair(X, 0, 240, qid=QID)
+    with pytest.raises(ValueError, match="query must be one of the 30 queries of X, such as 0, go"):
+        ranker.explain_query(X, qid=QID)
+    with pytest.raises(ValueError, match=r"query must be one of .*'a'"):
+        ranker.explain_query(X, qid=QID, query="a")
+    linear = GBRanker(init=LinearRanker("regression"), **SMALL).fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match="init must be a GBRanker"):
+        linear.explain_pair(X, 0, 1, qid=QID)
+
+
+def test_pictures() -> None:
+    """Of a pair, the shares sum to the gap in the picture too; of a query, a point a document."""
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    why = ranker.explain_pair(X, 0, 1, qid=QID)
+    ax = plots.pair(why, largest=2)
+    assert sum(patch.get_width() for patch in ax.patches) == pytest.approx(why.gap)
+    points = plots.query(ranker.explain_query(X, Y, qid=QID, query=1)).collections[0]
+    assert len(points.get_offsets()) == 8
+    assert isinstance(why, PairExplanation)
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Prints what the methods give; a pair is chosen by ranks; HTML is a file."""
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    ranker.save(tmp_path / "model")
+    write_letor(tmp_path / "data.txt", X, Y, QID)
+    command = ["explain", f"{tmp_path}/data.txt", "--model", f"{tmp_path}/model", "--query", "7"]
+    why = ranker.explain_query(X, Y, qid=QID, query=7)
+    assert main(command) == 0
+    assert capsys.readouterr().out == f"{why}\n\n{why.to_markdown()}\n"
+    pair = ranker.explain_pair(X, why.rows[1], why.rows[4], qid=QID)
+    assert main([*command, "--pair", "2", "5", "--html", f"{tmp_path}/pair.html"]) == 0
+    assert pair._repr_html_() in (tmp_path / "pair.html").read_text(encoding="utf-8")
+    assert main([*command, "--pair", "2", "9"]) == 1
+    assert "--pair must be of ranks from 1 to 8, got 9" in capsys.readouterr().err
+    assert main([*command[:-1], "70"]) == 1
+    assert "unknown query '70'" in capsys.readouterr().err
