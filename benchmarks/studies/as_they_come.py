@@ -1,6 +1,6 @@
 """Rankers as they come: gbrank, LightGBM, XGBoost and CatBoost, none of them told anything.
 
-python -m benchmarks.studies.as_they_come --data mq2008 ohsumed flights nfcorpus
+python -m benchmarks.studies.as_they_come --data mq2008 ohsumed flights nfcorpus wikiqa
 """
 
 import argparse
@@ -45,9 +45,9 @@ folds.
 Outcome: TypeAlias = tuple[list[float], float]
 
 
-def gbrank_scores(train: Any, X: Any, seed: int) -> Any:
-    """Return the scores of `GBRanker()`."""
-    ranker = GBRanker(random_state=seed, n_jobs=1)
+def gbrank_scores(train: Any, X: Any, seed: int, **params: Any) -> Any:
+    """Return the scores of a `GBRanker` with these parameters."""
+    ranker = GBRanker(random_state=seed, n_jobs=1, **params)
     return ranker.fit(train.X, train.y, qid=train.qid).predict(X)
 
 
@@ -61,6 +61,7 @@ def peer_scores(make: Any, by_id: str, train: Any, X: Any, seed: int) -> Any:
 
 RANKERS: dict[str, Any] = {
     "GBRanker()": gbrank_scores,
+    "GBRanker(n_estimators=500)": partial(gbrank_scores, n_estimators=500),
     "LGBMRanker()": partial(
         peer_scores, lambda seed: lgb.LGBMRanker(random_state=seed, n_jobs=1, verbosity=-1), "group"
     ),
@@ -77,10 +78,12 @@ RANKERS: dict[str, Any] = {
 }
 
 
-def outcomes(data: Dataset, folder: Path | None) -> dict[str, Outcome]:
-    """Return NDCG@10 of each test query that has one, by ranker, and the CPU seconds of a fit."""
+def outcomes(
+    data: Dataset, folder: Path | None, rankers: Mapping[str, Any] = RANKERS, part: str = "test"
+) -> dict[str, Outcome]:
+    """Return NDCG@10 of each query of a part, by ranker, and the CPU seconds of a fit."""
     found: dict[str, Outcome] = {}
-    for name, scores_of in RANKERS.items():
+    for name, scores_of in rankers.items():
         values: list[float] = []
         seconds = []
         for number in range(1, len(data.splits) + 1):
@@ -88,11 +91,12 @@ def outcomes(data: Dataset, folder: Path | None) -> dict[str, Outcome]:
             if kept is not None and kept.exists():
                 own, spent = json.loads(kept.read_text())
             else:
-                train, _, test = data.fold(number)
+                train, valid, test = data.fold(number)
+                judged = {"valid": valid, "test": test}[part]
                 start = time.process_time()
-                scores = scores_of(train, test.X, number)
+                scores = scores_of(train, judged.X, number)
                 spent = time.process_time() - start
-                bound = MEASURE.bind(test.y, Queries.from_qid(test.qid))
+                bound = MEASURE.bind(judged.y, Queries.from_qid(judged.qid))
                 own = [value for value in bound.per_query(scores).tolist() if not np.isnan(value)]
                 if kept is not None:
                     kept.write_text(json.dumps([own, spent]))
@@ -108,9 +112,10 @@ def outcomes(data: Dataset, folder: Path | None) -> dict[str, Outcome]:
 def summarised(found: Mapping[str, Mapping[str, Outcome]]) -> list[dict[str, Any]]:
     """Return a row for each data set, and all together, and each ranker."""
     rows = []
+    rankers = list(next(iter(found.values())))
     for label, names in [*((name, [name]) for name in found), ("mean", list(found))]:
-        strata = [np.array([found[name][ranker][0] for ranker in RANKERS]) for name in names]
-        for ranker, own in zip(RANKERS, against_first(strata), strict=True):
+        strata = [np.array([found[name][ranker][0] for ranker in rankers]) for name in names]
+        for ranker, own in zip(rankers, against_first(strata), strict=True):
             rows.append(
                 {
                     "data": label,

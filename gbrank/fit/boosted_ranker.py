@@ -21,7 +21,8 @@ from gbrank.schedules import Sigma
 
 # Chosen on validation queries: docs/defaults.md.
 SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
-LOWEST_RATE, HIGHEST_RATE = 0.01, 0.1
+LOWEST_RATE, HIGHEST_RATE = 0.01, 0.2
+FEWEST_LEAVES, MOST_LEAVES, DOCUMENTS_PER_LEAF = 31, 63, 1000
 # What `init` may be, besides a model.
 START_NAMES = (None, "regression", "zero")
 
@@ -33,9 +34,9 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE
     _: KW_ONLY
     booster: str = "lightgbm"
-    n_estimators: int = 500
+    n_estimators: int = 150
     learning_rate: float | None = None
-    num_leaves: int = 63
+    num_leaves: int | None = None
     max_depth: int | None = None
     min_child_samples: int = 20
     subsample: float = 1.0
@@ -71,8 +72,9 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     if not all(isinstance(name, str) for name in params or ()):
         raise TypeError(f"booster_params must have texts as names, got {quoted(params)}.")
     return TreeSettings(
-        learning_rate=learning_rate_of(ranker, 0),  # replaced when the documents are counted
-        num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),
+        # These two, and n_jobs, are replaced when the documents are counted.
+        learning_rate=learning_rate_of(ranker, 0),
+        num_leaves=num_leaves_of(ranker, 0),
         max_depth=check_number(ranker.max_depth, "max_depth", 1, integer=True, optional=True),
         min_child_samples=check_number(
             ranker.min_child_samples, "min_child_samples", 0, integer=True
@@ -109,12 +111,20 @@ def _check_all_but_trees(ranker: BoostedRanker) -> None:
 
 
 def learning_rate_of(ranker: BoostedRanker, n_documents: float) -> float:
-    """Return the given rate, else 15 √(N / 70,000) / n_estimators, from 0.01 to 0.1."""
+    """Return the given rate, else 15 √(N / 70,000) / n_estimators, from 0.01 to 0.2."""
     given = check_number(ranker.learning_rate, "learning_rate", 0, open_low=True, optional=True)
     if given is not None:
         return float(given)
     rate = SUM_OF_RATES * math.sqrt(n_documents / DOCUMENTS) / ranker.n_estimators
     return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
+
+
+def num_leaves_of(ranker: BoostedRanker, n_documents: float) -> int:
+    """Return the given number, else N / 1,000, from 31 to 63."""
+    given = check_number(ranker.num_leaves, "num_leaves", 2, integer=True, optional=True)
+    if given is not None:
+        return given
+    return int(min(max(n_documents // DOCUMENTS_PER_LEAF, FEWEST_LEAVES), MOST_LEAVES))
 
 
 def _built_in(ranker: BoostedRanker) -> str | None:

@@ -34,7 +34,8 @@ def scores(
     defaults = {"n_estimators": 8, "learning_rate": 0.2, "num_leaves": 20,
                 "min_child_samples": 5, "colsample": 0.7}  # fmt: skip
     ranker = GBRanker(
-        objective, booster=booster, booster_params=params, random_state=0, n_jobs=1,
+        objective, booster=booster, booster_params={"max_bin": 255, **params}, random_state=0,
+        n_jobs=1,
         **defaults | more,
     )  # fmt: skip
     return ranker.fit(X, Y, group=[30] * 50, categorical_feature=[3]).predict(X)

@@ -301,7 +301,9 @@ def test_a_data_set_of_one_query() -> None:
     """It has a mean, and no interval."""
     rows = np.arange(len(Y))
     parts = [(rows[QID < 8], rows[(QID >= 8) & (QID < 11)], rows[QID == 11])]
-    rankers = {"a": GBRanker("ranknet", **TINY), "b": GBRanker("lambdarank", **TINY)}
+    rankers = {
+        name: GBRanker("ranknet", **TINY | {"n_estimators": n}) for name, n in (("a", 1), ("b", 30))
+    }
     found = cross_validate_rankers(rankers, X, Y, QID, folds=parts, seeds=1, **QUIET)
     row = found.summary()[1]
     assert row.n_queries == 1
