@@ -210,6 +210,7 @@ class GBRanker(BoostedRanker):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_rounds: int = 50,
         callbacks: Sequence[Callback] | None = None,
+        time_limit: float | None = None,
     ) -> GBRanker:
         """Train the ranker.
 
@@ -256,6 +257,10 @@ class GBRanker(BoostedRanker):
         callbacks : list of callable, optional
             Functions that are called after each round with a `Round`. One that returns True ends
             the fit as if the round were the last; one that raises an error leaves no model.
+        time_limit : float, optional
+            Seconds of wall-clock time that the fit may take, instead of `n_estimators` rounds: a
+            few rounds are timed, then the ranker is trained anew for as many as fit, at the
+            learning rate for their number, and ends early if they take longer than expected.
 
         Returns
         -------
@@ -288,7 +293,7 @@ class GBRanker(BoostedRanker):
             eval_group=eval_group,
             eval_init_score=eval_init_score,
         )
-        options = FitOptions(checkpoint, checkpoint_rounds, callbacks)
+        options = FitOptions(checkpoint, checkpoint_rounds, callbacks, time_limit)
         return self._publish(boost(self._taken(), data, options))
 
     def predict(

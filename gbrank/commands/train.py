@@ -65,6 +65,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--checkpoint FOLDER", text)
     text = "rounds between two checkpoints (default: 50)"
     add(parser, "--checkpoint-rounds N", text, default=50)
+    text = "how long the fit may take, instead of a number of rounds"
+    add(parser, "--time-limit SECONDS", text, type=float)
     add(parser, "--quiet", "show no progress bar")
     add_plugin(parser)
     group = parser.add_argument_group("parameters of GBRanker")
@@ -115,7 +117,7 @@ def run(arguments: argparse.Namespace) -> None:
     parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
     ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
     data = read_labelled(arguments, arguments.files)
-    names = ("categorical_feature", "checkpoint", "checkpoint_rounds")
+    names = ("categorical_feature", "checkpoint", "checkpoint_rounds", "time_limit")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     if arguments.positions is not None:
         options["position"] = read_numbers(arguments.positions, "positions", data)

@@ -116,3 +116,4 @@ class FitOptions:
     checkpoint: str | os.PathLike[str] | None = None
     checkpoint_rounds: int = 50
     callbacks: Sequence[Callback] | None = None
+    time_limit: float | None = None

@@ -36,6 +36,7 @@ from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
+from gbrank.fit.time_limit import boost_in_time
 from gbrank.measures.measure import Measure
 from gbrank.parallel.collective import all_gather, all_max, all_sum
 
@@ -165,6 +166,8 @@ class BoostingPlan:
 
 def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
     """Train a ranker's trees, and return all that the fit makes."""
+    if options.time_limit is not None:
+        return boost_in_time(lambda ranker, options: boost(ranker, data, options), ranker, options)
     with in_use(options.checkpoint):
         plan = plan_boosting(ranker, data, options)
         trainer = plan.trainer()

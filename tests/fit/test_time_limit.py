@@ -1,0 +1,80 @@
+"""A fit that ends in time, by a clock that the tests turn."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from gbrank import GBRanker, make_cubic
+from gbrank.fit import time_limit
+
+X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
+SMALL: dict[str, Any] = {"min_child_samples": 3, "n_jobs": 1, "random_state": 0}
+
+
+class Clock:
+    """Shows one second more at each round, and what a test adds."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(time_limit, "perf_counter", clock)
+    step = time_limit.Round  # the class that a callback is told
+
+    def told(*values: Any, **named: Any) -> Any:
+        clock.now += 1
+        return step(*values, **named)
+
+    monkeypatch.setattr("gbrank.fit.loop.Round", told)
+    return clock
+
+
+def test_as_many_rounds_as_fit(clock: Clock) -> None:
+    """Five are timed, a tenth of the rest is kept; the model is that of so many rounds."""
+    ranker = GBRanker("ranknet", **SMALL).fit(X, Y, qid=QID, time_limit=105)
+    rounds = int(0.9 * (105 - 5))
+    assert ranker.best_iteration_ == rounds
+    assert ranker.n_estimators == GBRanker().n_estimators
+    same = GBRanker("ranknet", n_estimators=rounds, **SMALL).fit(X, Y, qid=QID)
+    assert ranker.learning_rate_ == same.learning_rate_
+    assert_array_equal(ranker.predict(X), same.predict(X))
+
+
+def test_rounds_that_take_longer(clock: Clock) -> None:
+    """The fit ends before the time does, with the rounds that it has."""
+
+    def slow(round: Any) -> None:
+        clock.now += 3
+
+    ranker = GBRanker("ranknet", **SMALL).fit(X, Y, qid=QID, time_limit=105, callbacks=[slow])
+    assert ranker.best_iteration_ == 25  # four seconds each
+    assert clock.now <= 105
+
+
+def test_no_time(clock: Clock) -> None:
+    """One round."""
+    assert GBRanker("ranknet", **SMALL).fit(X, Y, qid=QID, time_limit=2).best_iteration_ == 1
+
+
+def test_early_stopping_and_smoothed_objectives() -> None:
+    """By the machine's own clock: what is fitted is a model of its own rounds."""
+    ranker = GBRanker("approx:ndcg", validation_fraction=0.3, early_stopping_rounds=5, **SMALL)
+    ranker.fit(X, Y, qid=QID, time_limit=1.0)
+    assert len(ranker.evals_result_["valid_0"]["ndcg@10"]) >= ranker.best_iteration_ >= 1
+    assert np.isfinite(ranker.predict(X)).all()
+
+
+def test_what_is_refused(tmp_path: Any) -> None:
+    for seconds in (0, -1, "10", np.nan):
+        with pytest.raises((ValueError, TypeError), match="time_limit must be"):
+            GBRanker(**SMALL).fit(X, Y, qid=QID, time_limit=seconds)
+    with pytest.raises(ValueError, match="checkpoint must be None with time_limit"):
+        GBRanker(**SMALL).fit(X, Y, qid=QID, time_limit=5, checkpoint=tmp_path)
