@@ -59,9 +59,8 @@ class GBRanker(BoostedRanker):
     learning_rate : float, optional
         Factor on each tree. By default 15 √(N / 70,000) / n_estimators with N training documents,
         at least 0.01 and at most 0.2: the rates of all rounds together grow with √N.
-    num_leaves : int, optional
-        Largest number of leaves of a tree. By default one for each 1,000 training documents, at
-        least 31 and at most 63.
+    num_leaves : int
+        Largest number of leaves of a tree.
     max_depth : int, optional
         Largest depth of a tree; unlimited by default.
     min_child_samples : int

@@ -22,7 +22,6 @@ from gbrank.schedules import Sigma
 # Chosen on validation queries: docs/defaults.md.
 SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
 LOWEST_RATE, HIGHEST_RATE = 0.01, 0.2
-FEWEST_LEAVES, MOST_LEAVES, DOCUMENTS_PER_LEAF = 31, 63, 1000
 # What `init` may be, besides a model.
 START_NAMES = (None, "regression", "zero")
 
@@ -36,7 +35,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     booster: str = "lightgbm"
     n_estimators: int = 150
     learning_rate: float | None = None
-    num_leaves: int | None = None
+    num_leaves: int = 63
     max_depth: int | None = None
     min_child_samples: int = 20
     subsample: float = 1.0
@@ -72,9 +71,8 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     if not all(isinstance(name, str) for name in params or ()):
         raise TypeError(f"booster_params must have texts as names, got {quoted(params)}.")
     return TreeSettings(
-        # These two, and n_jobs, are replaced when the documents are counted.
-        learning_rate=learning_rate_of(ranker, 0),
-        num_leaves=num_leaves_of(ranker, 0),
+        learning_rate=learning_rate_of(ranker, 0),  # replaced when the documents are counted
+        num_leaves=check_number(ranker.num_leaves, "num_leaves", 2, integer=True),
         max_depth=check_number(ranker.max_depth, "max_depth", 1, integer=True, optional=True),
         min_child_samples=check_number(
             ranker.min_child_samples, "min_child_samples", 0, integer=True
@@ -117,14 +115,6 @@ def learning_rate_of(ranker: BoostedRanker, n_documents: float) -> float:
         return float(given)
     rate = SUM_OF_RATES * math.sqrt(n_documents / DOCUMENTS) / ranker.n_estimators
     return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
-
-
-def num_leaves_of(ranker: BoostedRanker, n_documents: float) -> int:
-    """Return the given number, else N / 1,000, from 31 to 63."""
-    given = check_number(ranker.num_leaves, "num_leaves", 2, integer=True, optional=True)
-    if given is not None:
-        return given
-    return int(min(max(n_documents // DOCUMENTS_PER_LEAF, FEWEST_LEAVES), MOST_LEAVES))
 
 
 def _built_in(ranker: BoostedRanker) -> str | None:

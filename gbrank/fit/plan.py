@@ -22,12 +22,7 @@ from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Table
-from gbrank.fit.boosted_ranker import (
-    BoostedRanker,
-    learning_rate_of,
-    num_leaves_of,
-    tree_settings,
-)
+from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_settings
 from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
@@ -213,11 +208,9 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     _refuse_together(ranker, settings, data, rows, valid)
     saved = _checkpoint(ranker, options, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
-    n_documents = all_sum(rows.queries.n_documents)
     settings = replace(
         settings,
-        learning_rate=learning_rate_of(ranker, n_documents),
-        num_leaves=num_leaves_of(ranker, n_documents),
+        learning_rate=learning_rate_of(ranker, all_sum(rows.queries.n_documents)),
         n_jobs=usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape))),
     )
     start = fit_start(ranker, settings, tables, rows, valid)
