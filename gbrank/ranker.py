@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike
 from gbrank.boosters import Model
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, check_jobs, check_labels, check_number, quoted
+from gbrank.common.extras import needed
 from gbrank.common.on_use import LoadedOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.checking import take_rows
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Schema
+from gbrank.data.schema import Features, Schema
 from gbrank.fit.arguments import FitData, FitOptions, Ids, Table
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.fit.calibration import Calibration
@@ -376,8 +377,13 @@ class GBRanker(BoostedRanker):
             )
 
     def explain(
-        self, X: Table, *, qid: Ids | None = None, group: ArrayLike | None = None
-    ) -> Matrix:
+        self,
+        X: Table,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+        output: str = "array",
+    ) -> Any:
         r"""Return what each feature adds to the score of each row (SHAP values).
 
         They are the booster's own, exact for its trees: a feature's share is its mean effect on
@@ -389,10 +395,12 @@ class GBRanker(BoostedRanker):
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
         qid, group
             With `context`: as for `predict`.
+        output : {"array", "shap"}
+            ``"shap"`` gives what the pictures of the package shap take.
 
         Returns
         -------
-        ndarray, shape (n_documents, n_features + n_added + 1)
+        ndarray, shape (n_documents, n_features + n_added + 1), or shap.Explanation
             One column for each feature, in the order of X and then of `added_features_`, and the
             mean score of the training documents in the last. A row's sum is its score, up to
             rounding.
@@ -402,6 +410,8 @@ class GBRanker(BoostedRanker):
         ValueError
             If `init` gave an estimator that is not a GBRanker, or one with a `context` that adds
             what this ranker's does not; or as `predict`.
+        ImportError
+            If shap is asked for and not installed.
 
         References
         ----------
@@ -419,6 +429,20 @@ class GBRanker(BoostedRanker):
         >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
         True
         """
+        check_choice(output, "output", ["array", "shap"])
+        shares = self._shares(X, qid, group)
+        if output == "array":
+            return shares
+        kind = object if self._fitted.schema.categories else np.float64
+        return needed("shap", "shap").Explanation(
+            values=shares[:, :-1],
+            base_values=shares[:, -1],
+            data=np.array(self._values(X, qid, group), kind),
+            feature_names=self._columns,
+        )
+
+    def _shares(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> Matrix:
+        """Return what each feature adds to the score of each row, and the mean score."""
         fitted = self._fitted
         if not (fitted.init is None or isinstance(fitted.init, GBRanker)):
             raise ValueError(
@@ -434,10 +458,21 @@ class GBRanker(BoostedRanker):
                 f"init must add no features but {self.added_features_} for scores to be explained, "
                 f"got {more[0]!r}."
             )
-        shares[:, [own.index(name) for name in others]] += fitted.init.explain(
-            X, qid=qid, group=group
-        )
+        shares[:, [own.index(name) for name in others]] += fitted.init._shares(X, qid, group)
         return shares
+
+    def _values(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
+        """Return the values of all features, `context` and categories included."""
+        fitted = self._fitted
+        matrix = transformed(fitted.schema, X)
+        if fitted.context:
+            queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
+            matrix = fitted.context.widen(matrix, queries)
+        values: list[list[Any]] = each_batch(_dense, matrix).tolist()
+        for column, known in fitted.schema.categories.items():
+            for row in values:
+                row[column] = None if np.isnan(row[column]) else known[int(row[column])]
+        return values
 
     def explain_pair(
         self,
@@ -561,15 +596,10 @@ class GBRanker(BoostedRanker):
 
     def _explained(self, X: Table, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
         """Return the shares, scores and values of some documents of a whole query."""
-        fitted, group = self._fitted, [X.shape[0]]
-        matrix = fitted.context.widen(transformed(fitted.schema, X), Queries.from_sizes(group))
-        chosen = matrix[places]
-        values = (chosen.toarray() if sp.issparse(chosen) else chosen).tolist()
-        for column, known in fitted.schema.categories.items():
-            for row in values:
-                row[column] = None if np.isnan(row[column]) else known[int(row[column])]
-        shares = self.explain(X, group=group)[places, :-1]
-        return shares, self.predict(X, group=group)[places], values
+        group = [X.shape[0]]
+        values = self._values(X, None, group)
+        shares = self._shares(X, None, group)[places, :-1]
+        return shares, self.predict(X, group=group)[places], [values[place] for place in places]
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
@@ -660,6 +690,11 @@ class GBRanker(BoostedRanker):
         check_choice(kind, "kind", ["gain", "split"])
         totals = self._model.importances(kind)
         return totals / (totals.sum() or 1.0)
+
+
+def _dense(matrix: Features) -> Matrix:
+    """Return a matrix that is not sparse."""
+    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def _linear_ranker() -> type[BaseRanker[Any]]:

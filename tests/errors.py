@@ -190,6 +190,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("sample_weight",
          "GBRanker('xgboost:rank:ndcg', booster='xgboost').fit(X, y, qid=qid, sample_weight=y)"),
         ("output", "trained.predict(X, output='rank')"),
+        ("output", "trained.explain(X, output='table')"),
         ("time_limit", "GBRanker().fit(X, y, qid=qid, time_limit=0)"),
         ("checkpoint", "GBRanker().fit(X, y, qid=qid, time_limit=9, checkpoint=folder)"),
         ("first and second", "trained.explain_pair(X, 0, 50, qid=qid)"),

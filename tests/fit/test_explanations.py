@@ -147,6 +147,19 @@ def test_pictures() -> None:
     assert isinstance(why, PairExplanation)
 
 
+def test_explanation_of_shap() -> None:
+    """It has what the array has, with the values and the names of the features."""
+    ranker = GBRanker(**SMALL, context="size").fit(FRAME, Y, qid=QID)
+    array = ranker.explain(FRAME, qid=QID)
+    found = ranker.explain(FRAME, qid=QID, output="shap")
+    assert_allclose(found.values, array[:, :-1], rtol=0, atol=0)
+    assert_allclose(found.base_values, array[:, -1], rtol=0, atol=0)
+    assert found.feature_names == ["a", "b", "c", "d", "e", "size"]
+    assert found.data[5].tolist() == [*FRAME.iloc[5], 8.0]
+    with pytest.raises(ValueError, match="output must be one of"):
+        ranker.explain(FRAME, qid=QID, output="table")
+
+
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Prints what the methods give; a pair is chosen by ranks; HTML is a file."""
     ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
