@@ -23,9 +23,9 @@ TEXT = """\
 shares what decides the pair? In each of five folds, {pairs} pairs of documents of validation
 queries were drawn, one above the other by a ranker that was trained on the training queries.
 Features of the upper document were then set to the value of the lower one, one after another, in
-three orders: by their share of the gap, by the size of the upper document's own SHAP value, and at random. The
-table has the share of pairs that were flipped after so many features, and the mean number that it
-took (pairs that were not flipped by {most} features count as {most}).
+three orders: by their share of the gap, by the size of the upper document's own SHAP value, and at
+random. The table has the share of pairs that were flipped after so many features, and the mean
+number that it took (pairs that were not flipped by {most} features count as {most}).
 
 ![pairs that were flipped, by the number of features](pairs.png)
 """
