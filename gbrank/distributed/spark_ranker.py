@@ -44,9 +44,10 @@ COLUMNS = {
 }
 
 
-class _HasFeaturesCol(shared.HasPredictionCol):
+class _HasColumns(shared.HasPredictionCol):
     """The columns that a model needs."""
 
+    qidCol: Param[str] = Param(Params._dummy(), "qidCol", "the query of each row")
     featuresCol: Param[Any] = Param(
         Params._dummy(), "featuresCol", "a column of vectors or arrays, or a list of columns"
     )
@@ -76,7 +77,7 @@ class _HasFeaturesCol(shared.HasPredictionCol):
 
 class SparkGBRanker(
     Estimator,
-    _HasFeaturesCol,
+    _HasColumns,
     shared.HasLabelCol,
     shared.HasWeightCol,
     shared.HasValidationIndicatorCol,
@@ -132,7 +133,6 @@ class SparkGBRanker(
     100
     """
 
-    qidCol: Param[str] = Param(Params._dummy(), "qidCol", "the query of each row")
     queryWeightCol: Param[str] = Param(
         Params._dummy(), "queryWeightCol", "the weight of each row's query"
     )
@@ -199,9 +199,12 @@ for _name in RANKER_PARAMS:
 
 
 class SparkGBRankerModel(
-    Model, _HasFeaturesCol, util.MLWritable, util.MLReadable["SparkGBRankerModel"]
+    Model, _HasColumns, util.MLWritable, util.MLReadable["SparkGBRankerModel"]
 ):
     """What `SparkGBRanker.fit` returns: `transform` adds a column of scores.
+
+    With a `context`, whose features are relative to the documents of a query (`qidCol`), whole
+    queries are brought together first, and rows come in another order.
 
     Parameters
     ----------
@@ -211,16 +214,14 @@ class SparkGBRankerModel(
 
     def __init__(self, ranker: GBRanker) -> None:
         super().__init__()
-        self._setDefault(featuresCol="features", predictionCol="prediction")
+        names = ("featuresCol", "qidCol", "predictionCol")
+        self._setDefault(**{name: OWN_DEFAULTS[name] for name in names})
         self.ranker = ranker
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         model = self.ranker
         if model._needs_queries:
-            raise ValueError(
-                "context must be None for transform, whose batches may tear queries apart: give "
-                "whole queries to ranker.predict(X, group=[len(X)]), by groupBy(...).applyInPandas."
-            )
+            return self._transform_queries(dataset)
 
         @F.pandas_udf("double")
         def score(features: pd.Series) -> pd.Series:
@@ -228,6 +229,25 @@ class SparkGBRankerModel(
             return pd.Series(model.predict(np.stack(given)) if given else np.empty(0))
 
         return dataset.withColumn(self.getPredictionCol(), score(self._features(dataset)))
+
+    def _transform_queries(self, dataset: DataFrame) -> DataFrame:
+        """Score whole queries, which are brought together: a row for each, and then apart again."""
+        model, qid = self.ranker, self.getOrDefault(self.qidCol)
+        _kind(dataset, "qidCol", qid)
+
+        @F.pandas_udf("array<double>")
+        def score(features: pd.Series) -> pd.Series:
+            queries = [np.stack(list(query)) for query in features]
+            sizes = [len(query) for query in queries]
+            scores = model.predict(np.concatenate(queries), group=sizes) if sizes else np.empty(0)
+            return pd.Series(np.split(scores, np.cumsum(sizes)[:-1]))
+
+        columns = F.struct(*(F.col(f"`{name}`") for name in dataset.columns))
+        document = F.struct(columns.alias("row"), self._features(dataset).alias("X"))
+        queries = dataset.groupBy(qid).agg(F.collect_list(document).alias("documents"))
+        scored = queries.select("documents.row", score("documents.X").alias("score"))
+        found = scored.select(F.explode(F.arrays_zip("row", "score")).alias("found"))
+        return found.select("found.row.*", F.col("found.score").alias(self.getPredictionCol()))
 
     def write(self) -> util.MLWriter:
         """Return a writer of the model to a folder."""

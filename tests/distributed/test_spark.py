@@ -130,7 +130,7 @@ def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str
 
 
 def test_features_relative_to_the_query(rows: Any) -> None:
-    """The model of one machine; transform is refused, whose batches may tear queries apart."""
+    """The model of one machine, and its scores, though rows of a query lie in three partitions."""
     params: dict[str, Any] = {
         "n_estimators": 5, "booster": "xgboost", "context": ["rank", "size"], **LEAVES["xgboost"]
     }  # fmt: skip
@@ -139,8 +139,10 @@ def test_features_relative_to_the_query(rows: Any) -> None:
     assert model.ranker.added_features_ == local.added_features_
     given = {"X": X, "qid": QID}
     assert_allclose(model.ranker.predict(**given), local.predict(**given), rtol=1e-6, atol=1e-6)
-    with pytest.raises(ValueError, match="context must be None for transform"):
-        model.transform(rows)
+    assert_array_equal(scores(model, rows), model.ranker.predict(**given))
+    assert model.transform(rows).columns == [*rows.columns, "prediction"]
+    with pytest.raises(ValueError, match="qidCol must be one of the columns"):
+        model.transform(rows.drop("qid"))
 
 
 def test_an_objective_of_ones_own(rows: Any) -> None:
