@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gbrank.common.checks import queries_needed
 from gbrank.common.extras import needed
 from gbrank.data.checking import validation_sets
 from gbrank.distributed.parts import Part, fit_part, portable
-from gbrank.distributed.shards import Collection, distribute, is_dask
+from gbrank.distributed.shards import Collection, delayed_scores, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
 from gbrank.fit.arguments import Table
 from gbrank.fit.fitted import FittedTrees
@@ -127,7 +128,8 @@ class DaskGBRanker(GBRanker):
         ----------
         X : Dask array or data frame, or what `GBRanker` takes, shape (n_documents, n_features)
         qid, group, output, num_iteration
-            As for `GBRanker.predict`; of Dask collections, None.
+            As for `GBRanker.predict`. Of Dask collections, qid has the partitions of X, and is for
+            models with a `context`, which need all documents of a query in one partition.
 
         Returns
         -------
@@ -136,24 +138,25 @@ class DaskGBRanker(GBRanker):
 
         Raises
         ------
-        TypeError
-            Of Dask collections, if the model has a `context`.
+        TypeError, ValueError
+            Of Dask collections, if a model with a `context` has no qid, or there is a group; when
+            they are computed, if a query lies in several partitions.
         """
         if not is_dask(X):
             return super().predict(
                 X, qid=qid, group=group, output=output, num_iteration=num_iteration
             )
         check_is_fitted(self)
-        if self._needs_queries or qid is not None or group is not None:
-            raise TypeError(
-                "X must not be a Dask collection where predict takes queries, as with context=: a "
-                "query's rows may lie in several partitions. Bring them together, and call "
-                "to_local().predict(X, qid=qid) on each part."
-            )
+        if group is not None:
+            raise TypeError("group must be None for Dask collections, got one: pass qid.")
+        if self._needs_queries and qid is None:
+            raise queries_needed("a model with context=", "qid= (one query id per row)")
         model = self.to_local()
         model._check_prediction(output, num_iteration, model.best_iteration_)
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, output=output, num_iteration=num_iteration)
+        if qid is not None:
+            return _predict_queries(predict, X, qid)
         if hasattr(X, "map_partitions"):
             return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
         return X.rechunk({1: -1}).map_blocks(predict, drop_axis=1, meta=np.empty(0))
@@ -251,7 +254,22 @@ def _fit(
     return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)._fitted
 
 
-def _predict_frame(block: Table, predict: Callable[[Any], Any]) -> Any:
+def _predict_queries(predict: Callable[..., Any], X: Collection, qid: Collection) -> Any:
+    """Return the scores of collections whose queries must be whole."""
+    if hasattr(X, "map_partitions"):
+        from dask import dataframe
+
+        predict_frame = partial(_predict_frame, predict=predict)
+        scores = delayed_scores(lambda block, qid: predict_frame(block, qid=qid), X, qid)
+        return dataframe.from_delayed(scores, meta=("score", np.float64), divisions=X.divisions)
+    from dask import array
+
+    scores = delayed_scores(lambda block, qid: predict(block, qid=qid), X, qid)
+    sizes = zip(scores, X.chunks[0], strict=True)
+    return array.concatenate([array.from_delayed(one, (n,), np.float64) for one, n in sizes])
+
+
+def _predict_frame(block: Table, predict: Callable[..., Any], **queries: Any) -> Any:
     import pandas as pd
 
-    return pd.Series(predict(block), index=block.index, name="score")
+    return pd.Series(predict(block, **queries), index=block.index, name="score")

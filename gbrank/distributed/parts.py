@@ -31,8 +31,8 @@ class Part:
     """Some rows with all that belongs to them, as the user gave it."""
 
     X: Table
-    y: Column
     qid: Column
+    y: Column | None = None
     init_score: Column | None = None
     sample_weight: Column | None = None
     query_weight: Column | None = None

@@ -59,6 +59,11 @@ def distribute(
 
 def _load(client: Client, where: str, **collections: Collection | None) -> list[Future]:
     """Compute partitions wherever the scheduler wants them; return a future `Part` for each."""
+    return list(client.compute(_delayed_parts(where, collections)))
+
+
+def _delayed_parts(where: str, collections: Mapping[str, Collection | None]) -> list[Any]:
+    """Return a delayed `Part` for each partition."""
     from dask import delayed
 
     blocks = {
@@ -74,8 +79,31 @@ def _load(client: Client, where: str, **collections: Collection | None) -> list[
         )
     part = delayed(_part, pure=False)
     partitions = enumerate(zip(*blocks.values(), strict=True))
-    parts = [part(where, i, **dict(zip(blocks, own, strict=True))) for i, own in partitions]
-    return list(client.compute(parts))
+    return [part(where, i, **dict(zip(blocks, own, strict=True))) for i, own in partitions]
+
+
+def delayed_scores(predict: Callable[..., Any], X: Collection, qid: Collection) -> list[Any]:
+    """Return delayed scores of each partition, if all documents of each query are in one."""
+    from dask import delayed
+
+    parts = _delayed_parts("", {"X": X, "qid": qid})
+    whole = delayed(_refuse_torn)([delayed(_keys_of)(part) for part in parts])
+    return [delayed(_scores)(predict, part, whole) for part in parts]
+
+
+def _refuse_torn(keys: Sequence[Keys]) -> None:
+    """Refuse queries that lie in several partitions."""
+    every = np.concatenate(keys)
+    if torn := len(every) - len(np.unique(every)):
+        raise ValueError(
+            "X must have all documents of a query in one partition for a model with context, got "
+            f"{torn} queries in several: repartition, or set the index to the query."
+        )
+
+
+def _scores(predict: Callable[..., Any], part: Part, whole: None) -> Any:
+    """Return the scores of a partition, once all are known to have whole queries."""
+    return predict(part.X, part.qid)
 
 
 def _blocks(name: str, collection: Collection) -> list[Any]:

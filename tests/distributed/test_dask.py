@@ -32,6 +32,7 @@ from gbrank.distributed import DaskGBRanker, workers
 from gbrank.distributed.shards import deal, distribute
 
 da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
 X, Y, QID = make_cubic(60, n_documents=12, n_features=8, random_state=0)
@@ -272,7 +273,7 @@ def test_score(fitted: Any) -> None:
 
 
 def test_features_relative_to_the_query(client: Any) -> None:
-    """The model of one machine; predictions of collections are refused, which may tear queries."""
+    """The model of one machine, and its predictions, where no query is torn."""
     params = {
         "n_estimators": 5,
         "booster": "xgboost",
@@ -284,15 +285,28 @@ def test_features_relative_to_the_query(client: Any) -> None:
     other = DaskGBRanker(**{**params, "context": None}).fit(dask(wide), dask(Y), qid=dask(QID))
     assert_array_equal(ranker.predict(X, qid=QID), other.predict(wide))
     assert ranker.score(dask(X), dask(Y), dask(QID)) == pytest.approx(ranker.score(X, Y, QID))
-    with pytest.raises(TypeError, match="X must not be a Dask collection where predict takes"):
-        ranker.predict(dask(X), qid=dask(QID))
+    whole, ids, expected = dask(X, 24), dask(QID, 24), ranker.predict(X, qid=QID)
+    assert_array_equal(ranker.predict(whole, qid=ids), expected)
+    frame = dd.from_dask_array(whole)
+    found = ranker.predict(frame, qid=dd.from_dask_array(ids)).compute()
+    assert_array_equal(found, expected)
+    assert found.index.equals(frame.index.compute())
+    with pytest.raises(ValueError, match=r"all documents of a query in one partition .* 5 queries"):
+        ranker.predict(dask(X), qid=dask(QID)).compute()
+    with pytest.raises(ValueError, match="qid="):
+        ranker.predict(dask(X))
+    with pytest.raises(TypeError, match="group must be None for Dask collections"):
+        ranker.predict(dask(X), group=[12] * 60)
 
 
-def test_leaves_of_any_size(client: Any) -> None:
-    """With LightGBM, whose workers stop at a split that leaves no documents on one side."""
+def test_leaves_without_documents(client: Any) -> None:
+    """LightGBM's workers stop at a split that leaves one; the error says what to do."""
     params = {"n_estimators": 20, "min_child_samples": 0, "context": ["difference", "mean", "size"]}
-    ranker = DaskGBRanker(**params).fit(dask(X.round(1)), dask(Y), qid=dask(QID))
-    assert ranker.best_iteration_ == 20
+    data = dask(X), dask(Y)
+    with pytest.raises(ValueError, match="had no documents: set min_child_samples to at least 1"):
+        DaskGBRanker(**params).fit(*data, qid=dask(QID))
+    params["min_child_samples"] = 1
+    assert DaskGBRanker(**params).fit(*data, qid=dask(QID)).best_iteration_ == 20
 
 
 def test_it_becomes_a_gbranker(fitted: Any, tmp_path: Path) -> None:

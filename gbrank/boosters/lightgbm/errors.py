@@ -15,8 +15,15 @@ def check_threads(n_jobs: int) -> None:
 
 @contextmanager
 def translated(message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
-    """Turn a LightGBMError into a ValueError, whose text begins with `message`."""
+    """Turn a LightGBMError into a ValueError, whose text begins with `message`.
+
+    LightGBM reckons counts of documents from curvatures, and ends where one comes out as 0: among
+    workers, or with gradients of few levels (`use_quantized_grad`).
+    """
     try:
         yield
     except LightGBMError as error:
-        raise kind(f"{message}: {error}") from None
+        empty = "_count) > (0)" in str(error)
+        remedy = "set min_child_samples to at least 1, and no use_quantized_grad"
+        advice = f" A leaf had no documents: {remedy}." if empty else ""
+        raise kind(f"{message}: {error}{advice}") from None

@@ -176,7 +176,7 @@ def _given(settings: TreeSettings) -> Params:
         "learning_rate": settings.learning_rate,
         "num_leaves": settings.num_leaves,
         "max_depth": -1 if settings.max_depth is None else settings.max_depth,
-        "min_data_in_leaf": max(min_data, 1),  # 0 stops the workers of a distributed fit
+        "min_data_in_leaf": min_data,
         "feature_fraction": settings.colsample,
         "extra_trees": settings.extra_trees,
         "lambda_l2": settings.reg_lambda,
