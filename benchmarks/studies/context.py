@@ -33,6 +33,21 @@ Validation queries, on which a kind may be chosen:
 Test queries:
 
 {test}
+
+What came out:
+
+- The z-score is the first to try: +0.0029 on validation queries and +0.0031 on test queries, the
+  mean of five data sets, at 1.3 times the seconds, and never behind by more than 0.0017. Together
+  with rank, mean and size it has 0.0035 and 0.0017, at 1.9 times.
+- No kind is ahead on all five sets beyond chance, once p is corrected for the number of rankers.
+  On MQ2008 and OHSUMED, pooled, the z-score brings 0.0056 on validation queries and 0.0083 on
+  test queries; the rank 0.0060 and 0.0078.
+- Which kind helps depends on the data. Web search and abstracts (MQ2008, OHSUMED) gain from
+  nearly every kind. On flights only the query's mean helps, which says what kind of trip is asked
+  for; ranks, which forget how large differences are, cost 0.002 to 0.005. On nfcorpus nothing
+  helps.
+- The gap to the best document is the worst kind: it depends on a single document.
+- The same columns bring LightGBM's and XGBoost's rankers less: 0.0012 and 0.0002 on test queries.
 """
 KINDS = (
     None, "difference", "rank", "zscore", "mean", "gap", "size",

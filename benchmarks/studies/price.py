@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.studies.as_they_come import RANKERS, gbrank_scores, outcomes, summarised
@@ -21,7 +22,7 @@ ROUNDS = (50, 100, 150, 200, 300, 500, 1000)
 DEFAULT = "GBRanker()"
 PEER = "LGBMRanker()"
 TEXT = """\
-# What more rounds buy
+# What more rounds buy: 0.004 NDCG@10 for three times the seconds
 
 `GBRanker(n_estimators=...)`, all else as it comes, and LightGBM's ranker as it comes: NDCG@10 on
 the validation queries of five folds (artificial data: one fold), and CPU seconds of a fit on one
@@ -77,6 +78,9 @@ def draw(rows: list[dict[str, Any]]) -> None:
         peer = own[PEER]
         axes.plot(peer["cpu_seconds"], peer["ndcg@10"], "o", color=ORANGE, label=PEER)
         axes.set(xscale="log", xlabel="CPU seconds of a fit", title=label)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         tidy(axes)
     panels[0, 0].set_ylabel("NDCG@10, validation queries")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
