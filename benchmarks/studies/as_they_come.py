@@ -16,11 +16,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xgboost as xgb
 from catboost import CatBoostRanker
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.studies.paired import against_first
 from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import NDCG, Dataset, GBRanker, Queries, make_cubic, read_folds
-from gbrank.plots.style import PALETTE, tidy
+from gbrank.plots.style import BLUE, PALETTE, tidy
 
 MEASURE = NDCG(k=10)
 TEXT = """\
@@ -77,6 +78,9 @@ RANKERS: dict[str, Any] = {
         "group_id",
     ),
 }
+
+
+LOOKS = dict(zip(RANKERS, [(BLUE, "s"), *((color, "o") for color in PALETTE)], strict=True))
 
 
 def outcomes(
@@ -164,14 +168,17 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> None:
     labels = [label for label in dict.fromkeys(row["data"] for row in rows) if label != "mean"]
     figure, panels = plt.subplots(1, len(labels), figsize=(3 * len(labels), 3.2), squeeze=False)
     for axes, label in zip(panels[0], labels, strict=True):
-        for row, color in zip([row for row in rows if row["data"] == label], PALETTE, strict=False):
-            axes.plot(row["cpu_seconds"], row["ndcg@10"], "o", color=color, label=row["ranker"])
-        axes.set_xscale("log")
-        axes.set_xlabel("CPU seconds of a fit")
-        axes.set_title(label)
+        for row in [row for row in rows if row["data"] == label]:
+            color, marker = LOOKS[row["ranker"]]
+            point = row["cpu_seconds"], row["ndcg@10"]
+            axes.plot(*point, marker, color=color, label=row["ranker"])
+        axes.set(xscale="log", xlabel="CPU seconds of a fit", title=label)
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
         tidy(axes)
     panels[0, 0].set_ylabel("NDCG@10, test queries")
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     figure.set_layout_engine("constrained")
     figure.savefig(PAGES / "as_they_come.png", dpi=120)
 
