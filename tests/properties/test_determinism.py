@@ -48,7 +48,8 @@ def fit(
 ) -> GBRanker:
     """Return a small ranker, fitted on some of the rows, judged on the others."""
     ranker = GBRanker(
-        **{"n_estimators": 12, "random_state": 5, "min_child_samples": 5, **params},
+        **{"n_estimators": 12, "learning_rate": 0.1, "random_state": 5, "min_child_samples": 5},
+        **params,
         booster=booster,
         n_jobs=n_jobs,
     )
