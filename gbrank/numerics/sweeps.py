@@ -19,7 +19,7 @@ from numpy.polynomial import Polynomial
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import inline, plain
 from gbrank.engine.contract import Derivatives, SeparableDelta
-from gbrank.engine.structures import n_vectors, part, unpack
+from gbrank.engine.structures import borrowed, n_vectors, part, unpack
 from gbrank.numerics.division import order_by, partition, parts_of
 from gbrank.numerics.logistic import exponentials, is_wide, row_exponentials
 
@@ -160,7 +160,8 @@ def sweep_pairs(
     wrong order.
     """
     m = s.size
-    pairs = Pairs(s, sigma, first, x, weights, delta, terms, out)
+    pairs = borrowed(Pairs(s, sigma, first, x, weights, delta, terms, out))
+    work = borrowed(work)
     members, spare = part(work.members, 0, m), part(work.spare, 0, m)
     ordered, factors = part(work.ordered, 0, m), part(work.factors, 0, m)
     order_by(part(x, 0, m), ordered, members, factors, spare)
@@ -210,7 +211,8 @@ SMALL_ROWS = n_vectors(SmallPart)
 def _sum_small(members: Positions, pairs: Pairs) -> float:
     """Add the pairs of a few documents, pair by pair."""
     size = members.size
-    small = unpack(np.empty((SMALL_ROWS, SMALL)), SmallPart)
+    rows = np.empty((SMALL_ROWS, SMALL))
+    small = borrowed(unpack(rows, SmallPart))
     for t in range(size):
         p = members[t]
         small.scores[t] = pairs.s[p]
@@ -234,6 +236,7 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
         for t in range(size):
             pairs.out.gradient[members[t]] += small.forces[t]
             pairs.out.curvature[members[t]] += small.curvatures[t]
+    rows[0, 0] = 0.0  # what is borrowed from lives until here
     return total
 
 
@@ -333,10 +336,8 @@ def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> flo
     """Add to each document its pairs on one side; those in a tied block are with those below."""
     size, above, first = members.size, side.above, pairs.first
     streams = 4 if pairs.weights.separable else 2
-    passed = Passed(
-        np.zeros((2 * streams, TERMS)), np.zeros(2 * streams), np.empty(TERMS), np.empty(2),
-        np.empty(2),
-    )  # fmt: skip
+    sums, rows = np.zeros((2 * streams, TERMS)), np.zeros((4, TERMS))
+    passed = borrowed(Passed(sums, rows[0], rows[1], rows[2], rows[3]))
     total = 0.0
     anchor = work.anchors[_member(0, above, members)]
     start = 0
@@ -361,6 +362,7 @@ def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> flo
         for t in range(start, end):
             _pass(_member(t, above, members), side, pairs, work.factors, passed)
         start = end
+    sums[0, 0] = rows[0, 0] = 0.0  # what is borrowed from lives until here
     return total
 
 
@@ -490,6 +492,7 @@ def _pass(p: int, side: Side, pairs: Pairs, factors: Vector, passed: Passed) -> 
     d = _distance(p, side, pairs)
     separable, delta = pairs.weights.separable, pairs.delta
     first_row = _first_row(np.uintp(pairs.x[p] >= side.cut), pairs)
+    powers = passed.powers
     for c in range(0, 4 if separable else 2, 2):
         factor = 1.0
         if separable and side.above:
@@ -500,8 +503,8 @@ def _pass(p: int, side: Side, pairs: Pairs, factors: Vector, passed: Passed) -> 
         one = passed.sums[row]
         two = passed.sums[row + np.uintp(1)]
         for n in range(np.uintp(TERMS)):
-            one[n] += factor * passed.powers[n]
-            two[n] += factor * d * passed.powers[n]
+            one[n] += factor * powers[n]
+            two[n] += factor * d * powers[n]
         if pairs.out.gradient.size == 0:
             gap = np.log(factors[p])
             passed.reaches[row] -= factor * gap
