@@ -377,7 +377,7 @@ def _move_anchor(gap: float, pairs: Pairs, passed: Passed) -> None:
     """Make all sums relative to an anchor that is farther by `gap`."""
     _fade(np.exp(-gap), passed.sums, passed.powers)
     if pairs.out.gradient.size == 0:
-        for c in range(passed.reaches.size):
+        for c in range(passed.sums.shape[0]):
             if passed.sums[c, 0] != 0:
                 passed.reaches[c] += gap * passed.sums[c, 0]
 
