@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xgboost as xgb
 from catboost import CatBoostRanker
+from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.studies.paired import against_first
@@ -163,6 +164,15 @@ def page(rows: Sequence[Mapping[str, Any]], command: str) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def by_seconds(axes: Axes, title: str) -> None:
+    """Show CPU seconds on a logarithmic axis."""
+    axes.set(xscale="log", xlabel="CPU seconds of a fit", title=title)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    tidy(axes)
+
+
 def draw(rows: Sequence[Mapping[str, Any]]) -> None:
     """Draw NDCG@10 against CPU seconds, a panel for each data set."""
     labels = [label for label in dict.fromkeys(row["data"] for row in rows) if label != "mean"]
@@ -172,11 +182,7 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> None:
             color, marker = LOOKS[row["ranker"]]
             point = row["cpu_seconds"], row["ndcg@10"]
             axes.plot(*point, marker, color=color, label=row["ranker"])
-        axes.set(xscale="log", xlabel="CPU seconds of a fit", title=label)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
-        axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        tidy(axes)
+        by_seconds(axes, label)
     panels[0, 0].set_ylabel("NDCG@10, test queries")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     figure.set_layout_engine("constrained")

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
-from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.studies.as_they_come import RANKERS, gbrank_scores, outcomes, summarised
+from benchmarks.studies.as_they_come import RANKERS, by_seconds, gbrank_scores, outcomes, summarised
 from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, make_cubic, read_folds
-from gbrank.plots.style import BLUE, ORANGE, tidy
+from gbrank.plots.style import BLUE, ORANGE
 
 ROUNDS = (50, 100, 150, 200, 300, 500, 1000)
 DEFAULT = "GBRanker()"
@@ -77,11 +76,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
         axes.plot(first["cpu_seconds"], first["ndcg@10"], "s", color=BLUE, ms=9, label=DEFAULT)
         peer = own[PEER]
         axes.plot(peer["cpu_seconds"], peer["ndcg@10"], "o", color=ORANGE, label=PEER)
-        axes.set(xscale="log", xlabel="CPU seconds of a fit", title=label)
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
-        axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        tidy(axes)
+        by_seconds(axes, label)
     panels[0, 0].set_ylabel("NDCG@10, validation queries")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.set_layout_engine("constrained")

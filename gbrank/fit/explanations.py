@@ -1,5 +1,6 @@
 """Why a ranker ranks documents as it does: a pair of them, or the list of a query."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ N_REASONS = 3
 SWAPS_AT_ONCE = 200_000  # documents
 
 
-class _Table:
+class _Table(ABC):
     """Something that notebooks show as a table."""
 
     def to_pandas(self) -> "pd.DataFrame":
@@ -53,9 +54,9 @@ class _Table:
         for row in zip(*self._columns().values(), strict=True):
             yield [_cell(value) for value in row]
 
+    @abstractmethod
     def _columns(self) -> dict[str, list[Any]]:
         """Return the table's columns by their names."""
-        raise NotImplementedError
 
 
 def _cell(value: object) -> str:

@@ -100,8 +100,6 @@ def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
 
 
 def _short(value: object) -> str:
-    return (
-        "missing"
-        if value is None or value != value
-        else (f"{value:.4g}" if isinstance(value, float) else str(value))
-    )
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
