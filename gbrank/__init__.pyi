@@ -37,6 +37,9 @@ from .evaluation import read_folds as read_folds
 from .evaluation import split_folds as split_folds
 from .export import export_model as export_model
 from .fit.callbacks import Round as Round
+from .fit.constraints import Constraint as Constraint
+from .fit.constraints import ConstraintOutcome as ConstraintOutcome
+from .fit.constraints import get_constraint as get_constraint
 from .fit.explanations import PairExplanation as PairExplanation
 from .fit.explanations import QueryExplanation as QueryExplanation
 from .fit.query_context import QueryContext as QueryContext
@@ -71,6 +74,7 @@ from .objectives.listwise import ListNet as ListNet
 from .objectives.noisy_lambdarank import NoisyLambdaRank as NoisyLambdaRank
 from .objectives.objective import Mixture as Mixture
 from .objectives.objective import Objective as Objective
+from .objectives.objective import OnLabel as OnLabel
 from .objectives.objective_registry import custom_objective as custom_objective
 from .objectives.objective_registry import get_objective as get_objective
 from .objectives.objective_registry import list_objectives as list_objectives

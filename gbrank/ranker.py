@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,10 +21,11 @@ from gbrank.data.batches import each_batch, transformed
 from gbrank.data.checking import take_rows
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema
-from gbrank.fit.arguments import FitData, FitOptions, Ids, Table
+from gbrank.fit.arguments import FitData, FitOptions, Ids, Labels, Table
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.callbacks import Callback
+from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.context import column_names_of, needed_queries
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored, scores_of
 from gbrank.fit.evals_result import EvalsResult
@@ -102,6 +103,13 @@ class GBRanker(BoostedRanker):
         for all columns of numbers; or a mapping from each to its columns, None for all: see
         `QueryContext`, which is inside. `predict` then needs `qid` or `group`, and all documents
         that are to be ranked together.
+    constraints : list of str or Constraint, optional
+        What must hold while the objective is trained: "ndcg@10[margin] >= 0.62" of the label that
+        `fit` is given as ``labels={"margin": ...}``, or "ndcg@10[margin] >= 0.95 of best", a share
+        of what a ranker reaches that is trained for this alone, which is fitted first. See
+        `Constraint`. They are measured in each round, on the first validation set if there is
+        one, else on the training queries; the weight of what is lacking grows until it holds
+        (the method of multipliers).
     eval_metric : str, Measure, callable, or sequence of them
         What is measured on validation data; the first decides early stopping and is `score`. A
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
@@ -151,6 +159,10 @@ class GBRanker(BoostedRanker):
     feature_importances_ : ndarray, shape (n_features + n_added,)
         Each feature's share of the total gain, of the trees alone: of the columns of X, then of
         `added_features_`.
+    constraints_ : list of ConstraintOutcome
+        Of each constraint its target, the value that the model reaches, and its weight. Weights
+        and what was lacking, by round, are in `evals_result_`, as the sets "multipliers" and
+        "violations".
     added_features_ : list of str
         The names of what `context` adds: ``rank(bm25)``, or ``rank(f0)`` where X was no frame.
     n_features_in_, feature_names_in_
@@ -189,6 +201,7 @@ class GBRanker(BoostedRanker):
     position_bias_ = Published[dict[int, float] | None]()
     init_ = Published[Any]()
     calibration_ = Published[Calibration]()
+    constraints_ = Published[list[ConstraintOutcome]]()
     _model = Published[Model]()
 
     def fit(
@@ -204,6 +217,8 @@ class GBRanker(BoostedRanker):
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         eval_init_score: Sequence[ArrayLike] | None = None,
+        labels: Labels | None = None,
+        eval_labels: Sequence[Mapping[str, ArrayLike]] | None = None,
         init_score: ArrayLike | None = None,
         position: ArrayLike | None = None,
         categorical_feature: Sequence[int | str] | None = None,
@@ -234,6 +249,13 @@ class GBRanker(BoostedRanker):
             Validation sets, "valid_0", "valid_1", ... in `evals_result_`.
         eval_qid, eval_group, eval_init_score : list of array-like, optional
             Their queries, and their initial scores, which are needed where there are `init_score`.
+        labels : mapping of str to array-like, shape (n_documents,), or list of str, optional
+            Other labels by name, such as ``{"margin": ...}``, which objectives, measures and
+            constraints can name: "ndcg@10[margin]". They are at least 0; NaN or −1 stands for an
+            unjudged document, which is left out of its list for this label. A list names columns
+            of a data frame X, which then are no features.
+        eval_labels : list of mapping, optional
+            Those of validation sets, where `labels` is a mapping.
         init_score : array-like, shape (n_documents,), optional
             Scores to boost from. They are not part of the model (what `init` gives is): add them
             to its predictions.
@@ -292,6 +314,8 @@ class GBRanker(BoostedRanker):
             eval_qid=eval_qid,
             eval_group=eval_group,
             eval_init_score=eval_init_score,
+            labels=labels,
+            eval_labels=eval_labels,
         )
         options = FitOptions(checkpoint, checkpoint_rounds, callbacks, time_limit)
         return self._publish(boost(self._taken(), data, options))

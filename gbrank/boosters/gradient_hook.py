@@ -2,7 +2,7 @@
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -127,6 +127,7 @@ class GradientHook:
         queries: Queries,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
+        named: Mapping[str, ArrayLike] | None = None,
     ) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels and weights."""
         return [
@@ -137,6 +138,7 @@ class GradientHook:
                 query_weight=query_weight,
                 rounds=stage.rounds,
                 n_jobs=self.n_jobs,
+                named=named,
             )
             for stage in self.stages
         ]

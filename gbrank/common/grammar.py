@@ -111,12 +111,25 @@ def _value(node: ast.expr, functions: Functions, words: bool) -> Any:
         raise ValueError(f"{quoted(ast.unparse(node))} is no value") from None
 
 
+def split_label(text: str) -> tuple[str, str | None]:
+    """Return a text without the ``[name]`` at its end, and this name of a label."""
+    match = re.fullmatch(r"(.*?)\s*\[([^\[\]]*)\]", text, re.DOTALL)
+    return (text, None) if match is None else (match[1], check_label_name(match[2]))
+
+
+def check_label_name(name: object) -> str:
+    """Refuse a name of a label that a text could not hold."""
+    if not isinstance(name, str) or not name.strip() or re.search(r"[\[\]]", name):
+        raise ValueError(f"a label must have a name without brackets, got {quoted(name)}.")
+    return name
+
+
 def split_outside(text: str, sign: str) -> list[str]:
-    """Split a text at a character, but not inside parentheses."""
+    """Split a text at a character, but not inside parentheses and brackets."""
     parts: list[str] = []
     begin = depth = 0
-    for match in re.finditer(rf"[(){re.escape(sign)}]", text):
-        depth += (match[0] == "(") - (match[0] == ")")
+    for match in re.finditer(rf"[()\[\]{re.escape(sign)}]", text):
+        depth += (match[0] in "([") - (match[0] in ")]")
         if match[0] == sign and depth == 0:
             parts.append(text[begin : match.start()])
             begin = match.end()

@@ -1,6 +1,7 @@
 """The registries of measures and objectives: names, aliases, and things from their text.
 
-A text is ``name@k(option=value, ...):inner``, all but the name optional.
+A text is ``name@k(option=value, ...):inner``, all but the name optional; the rank k may follow the
+options.
 """
 
 import re
@@ -10,7 +11,10 @@ from typing import Any, NamedTuple
 from gbrank.common.checks import quoted, refuse_taken, unknown_name
 from gbrank.common.grammar import Functions, parse_options, split_outside
 
-HEAD = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d{1,18}))?(\((?P<options>.*)\))?", re.DOTALL)
+HEAD = re.compile(
+    r"(?P<name>[a-z][a-z0-9_]*)(@(?P<k>\d{1,18}))?(\((?P<options>.*)\))?(@(?P<k_after>\d{1,18}))?",
+    re.DOTALL,
+)
 
 
 class Text(NamedTuple):
@@ -26,9 +30,10 @@ def parts_of(text: str) -> Text | None:
     """Return the parts of a text, or None if it is not written so."""
     head, *inner = split_outside(text, ":")
     match = HEAD.fullmatch(head.strip())
-    if match is None:
+    if match is None or (match["k"] and match["k_after"]):
         return None
-    return Text(match["name"], match["k"], match["options"], ":".join(inner) if inner else None)
+    k = match["k"] or match["k_after"]
+    return Text(match["name"], k, match["options"], ":".join(inner) if inner else None)
 
 
 class Registry(dict[str, Any]):

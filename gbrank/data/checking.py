@@ -18,6 +18,7 @@ from gbrank.common.checks import (
     refuse_where,
 )
 from gbrank.data.batches import FeatureBatches, transformed
+from gbrank.data.named_labels import check_named
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
@@ -32,6 +33,7 @@ def check_rows(
     where: str, *,
     init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     query_weight: ArrayLike | None = None, position: ArrayLike | None = None,
+    labels: object = None,
 ) -> Rows:  # fmt: skip
     """Check one set of data."""
     try:
@@ -47,6 +49,7 @@ def check_rows(
             check_weights(sample_weight, "sample_weight", n, "document"),
             check_weights(by_query, "query_weight", queries.n_queries, "query"),
             _check_positions(position, n),
+            check_named(labels, n),
         )
     except (ValueError, TypeError) as error:
         if not where:
@@ -78,7 +81,7 @@ def check_training(
     y: ArrayLike,
     qid: ArrayLike | None,
     group: ArrayLike | None,
-    **others: ArrayLike | None,
+    **others: Any,
 ) -> Rows:
     """Check the data to train on."""
     if y is None:
@@ -102,17 +105,23 @@ def check_valid(
     eval_qid: object,
     eval_group: object,
     eval_init_score: object = None,
+    eval_labels: object = None,
 ) -> list[Rows]:
     """Check validation sets."""
-    sets = validation_sets(eval_set, eval_qid, eval_group, eval_init_score)
+    sets = validation_sets(eval_set, eval_qid, eval_group, eval_init_score, eval_labels)
     return [check_rows(schema, where=where, **given) for where, given in sets.items()]
 
 
 def validation_sets(
-    eval_set: Any, eval_qid: Any, eval_group: object, eval_init_score: Any
+    eval_set: Any, eval_qid: Any, eval_group: object, eval_init_score: Any, eval_labels: Any = None
 ) -> dict[str, dict[str, Any]]:
     """Return the data of each validation set, by the prefix of its error messages."""
-    lists = {"eval_qid": eval_qid, "eval_group": eval_group, "eval_init_score": eval_init_score}
+    lists = {
+        "eval_qid": eval_qid,
+        "eval_group": eval_group,
+        "eval_init_score": eval_init_score,
+        "eval_labels": eval_labels,
+    }
     if eval_set is None:
         for name, values in lists.items():
             if values is not None:
@@ -128,9 +137,10 @@ def validation_sets(
                 f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
             )
     columns = (values or [None] * len(eval_set) for values in lists.values())
+    names = ("qid", "group", "init_score", "labels")
     return {
-        f"eval_set[{i}]: ": {"X": X, "y": y, "qid": qid, "group": group, "init_score": score}
-        for i, ((X, y), qid, group, score) in enumerate(zip(eval_set, *columns, strict=True))
+        f"eval_set[{i}]: ": {"X": X, "y": y, **dict(zip(names, others, strict=True))}
+        for i, ((X, y), *others) in enumerate(zip(eval_set, *columns, strict=True))
     }
 
 

@@ -276,12 +276,41 @@ class Queries:
         >>> kept.sizes.tolist(), rows.tolist()
         ([2], [0, 2])
         """
-        rows = np.flatnonzero(keep[self.index])
-        renumbered = np.cumsum(keep) - 1
-        codes = renumbered[self.index[rows]]
+        queries, rows, _ = self.among(keep[self.index])
+        return queries, rows
+
+    def among(
+        self, keep: NDArray[np.bool_]
+    ) -> tuple[Queries, NDArray[np.int64], NDArray[np.bool_]]:
+        """Return some of the rows, with the queries that they are of.
+
+        Parameters
+        ----------
+        keep : ndarray of bool, shape (n_documents,)
+            Which rows to keep.
+
+        Returns
+        -------
+        queries : Queries
+            The queries of the kept rows, in their order.
+        rows : ndarray of int64
+            The rows that are kept, in their order.
+        kept : ndarray of bool, shape (n_queries,)
+            Which queries have a row that is kept.
+
+        Examples
+        --------
+        >>> queries = Queries.from_qid(["b", "a", "b"])
+        >>> queries.among(np.array([True, False, True]))[0].ids.tolist()
+        ['b']
+        """
+        rows = np.flatnonzero(keep)
+        sizes = np.bincount(self.index[rows], minlength=self.n_queries)
+        kept = sizes > 0
+        codes = (np.cumsum(kept) - 1)[self.index[rows]]
         order = _compact(np.argsort(codes, kind="stable"))
-        offsets = np.concatenate([[0], np.cumsum(self.sizes[keep])])
-        return Queries(order, offsets, self.ids[keep]), rows
+        offsets = np.concatenate([[0], np.cumsum(sizes[kept])])
+        return Queries(order, offsets, self.ids[kept]), rows, kept
 
 
 def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:

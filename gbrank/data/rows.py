@@ -1,13 +1,19 @@
 """Features, labels, queries, initial scores and weights that belong together."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
+from gbrank.data.named_labels import find_label, is_judged
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
+
+Chosen: TypeAlias = NDArray[np.int64] | slice
+EVERY = slice(None)
 
 
 def document_weights(
@@ -31,6 +37,7 @@ class Rows:
     sample_weight: Vector | None = None
     query_weight: Vector | None = None  # one a query; all others are one a document
     positions: Vector | None = None  # where each document was shown, from 1
+    named: Mapping[str, Vector] = field(default_factory=dict)  # other labels; NaN is unjudged
 
     @property
     def weights(self) -> Vector | None:
@@ -50,6 +57,22 @@ class Rows:
         taken = {
             name: values[kept if name == "query_weight" else chosen]
             for name, values in vars(self).items()
-            if name != "queries" and values is not None
+            if name not in ("queries", "named") and values is not None
         }
-        return replace(self, queries=queries, **taken)
+        named = {name: values[chosen] for name, values in self.named.items()}
+        return replace(self, queries=queries, named=named, **taken)
+
+    def judged_by(self, label: str | None, user: object) -> tuple["Rows", Chosen]:
+        """Return the rows that have a label, with it in place of the first one, and which they are.
+
+        `user` is what needs the label, for the error where there is none.
+        """
+        if label is None:
+            return self, EVERY
+        values = find_label(self.named, label, user)
+        rows = replace(self, labels=values)
+        known = is_judged(values)
+        if known is None:
+            return rows, EVERY
+        queries, chosen, kept = self.queries.among(known)
+        return rows.take(chosen, queries, kept), chosen

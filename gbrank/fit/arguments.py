@@ -1,8 +1,8 @@
 """The arguments of `fit`: the data and the options, each as one structure."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.checks import quoted
 from gbrank.common.plain import plain
 from gbrank.data.checking import check_training, check_valid
+from gbrank.data.named_labels import check_column_names, split_columns
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
@@ -19,6 +20,7 @@ from gbrank.parallel.collective import all_any
 
 Table: TypeAlias = Any  # features as users give them: an array, a sparse matrix, a frame, batches
 Ids: TypeAlias = ArrayLike | Sequence[Any]
+Labels: TypeAlias = Mapping[str, ArrayLike] | Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +41,12 @@ class FitData:
     eval_qid: Sequence[Ids] | None = None
     eval_group: Sequence[ArrayLike] | None = None
     eval_init_score: Sequence[ArrayLike] | None = None
+    labels: Labels | None = None
+    eval_labels: Sequence[Mapping[str, ArrayLike]] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no list, or a list of other things."""
-        for name in ("eval_qid", "eval_group", "eval_init_score"):
+        for name in ("eval_qid", "eval_group", "eval_init_score", "eval_labels"):
             given = getattr(self, name)
             if given is not None and not _is_list(given):
                 raise TypeError(f"{name} must be a list, one entry per set, got {quoted(given)}.")
@@ -61,6 +65,26 @@ class FitData:
                 "categorical_feature must be a list of columns, by position or name, got "
                 f"{quoted(columns)}."
             )
+
+    def with_named_labels(self) -> "FitData":
+        """Return the data with the values of labels that are given by the names of columns."""
+        names = self.labels
+        if names is None or isinstance(names, Mapping):
+            if self.eval_labels is not None and names is None:
+                raise ValueError("eval_labels needs labels=, got none.")
+            return self
+        names = check_column_names(names)
+        if self.eval_labels is not None:
+            raise ValueError("eval_labels must be None where labels are columns of X.")
+        X, labels = split_columns(self.X, names, "X")
+        sets, named = [], []
+        for i, (table, y) in enumerate(self.eval_set or []):
+            table, values = split_columns(table, names, f"eval_set[{i}]")
+            sets.append((table, y))
+            named.append(values)
+        if self.eval_set is None:
+            return replace(self, X=X, labels=labels)
+        return replace(self, X=X, labels=labels, eval_set=sets, eval_labels=named)
 
     @property
     def tables(self) -> list[Table]:
@@ -85,13 +109,19 @@ class FitData:
             sample_weight=self.sample_weight,
             query_weight=self.query_weight,
             position=self.position,
+            labels=self.labels,
         )
         for name in ("sample_weight", "query_weight"):
             weights = getattr(rows, name)
             if weights is not None and not all_any(weights.any()):
                 raise ValueError(f"{name} must have a positive entry, got only zeros.")
         valid = check_valid(
-            schema, self.eval_set, self.eval_qid, self.eval_group, self.eval_init_score
+            schema,
+            self.eval_set,
+            self.eval_qid,
+            self.eval_group,
+            self.eval_init_score,
+            self.eval_labels,
         )
         if self.qid is not None and self.eval_qid is not None:
             trained = TrainedQueries.of(rows.queries)

@@ -10,6 +10,7 @@ import numpy as np
 from gbrank.boosters import TRAINERS, TreeSettings
 from gbrank.common.checks import check_choice, check_jobs, check_number, quoted
 from gbrank.common.threads import usable_threads
+from gbrank.fit.constraints import Constraint
 from gbrank.fit.context import Kinds
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
@@ -47,6 +48,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     curvature: str = "own"
     init: str | Any = None
     context: Kinds | None = None
+    constraints: Sequence[str | Constraint] | None = None
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
     early_stopping_rounds: int | None = None
     validation_fraction: float | None = None

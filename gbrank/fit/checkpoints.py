@@ -208,12 +208,14 @@ def fit_hashes(
         "sample_weight": rows.sample_weight,
         "query_weight": rows.query_weight,
         "position": rows.positions,
+        "labels": dict(rows.named),
         "the number of validation sets": len(valid),
     }
     for i, part in enumerate(valid):
         parts[f"eval_set[{i}]"] = [_arrays(part.X), part.labels]
         parts[f"eval_qid[{i}]"] = _queries(part.queries)
         parts[f"eval_init_score[{i}]"] = part.init_score
+        parts[f"eval_labels[{i}]"] = dict(part.named)
     return {name: argument_hash(name, value) for name, value in parts.items()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
@@ -23,14 +23,17 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
+from gbrank.data.checking import check_rows
+from gbrank.data.named_labels import check_column_names, split_columns
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import warn_of_torn_queries
-from gbrank.fit.arguments import Ids, Table
+from gbrank.fit.arguments import Ids, Labels, Table
 from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, write_saved
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.on_rows import on_rows
 
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")
@@ -115,6 +118,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
+        labels: Labels | None = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
@@ -126,6 +130,8 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             Document weights; a query weighs their mean.
         query_weight : array-like, shape (n_queries,), or mapping of query to weight, optional
             As for `fit`; splits of cross-validation need a mapping.
+        labels : mapping of str to array-like, or list of str, optional
+            As for `fit`; needed where the measure names one.
 
         Returns
         -------
@@ -133,12 +139,19 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
+        named: Any = labels
+        if not isinstance(labels, Mapping | None):
+            X, named = split_columns(X, check_column_names(labels), "X")
         scores = self._scores(X, qid, group)
         trained_on = None if self._published is None else self._published.trained_on
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
+        measure = self._measures()[0]
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-        return self._measures()[0](y, scores, qid=qid, group=group, X=X, **weights)
+        if measure.label is None:
+            return measure(y, scores, qid=qid, group=group, X=X, **weights)
+        rows = check_rows(self._schema, X, y, qid, group, "", **weights, labels=named)
+        return on_rows(measure.placed(self._schema), rows).mean(scores)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: a JSON file, and the booster's own files if there are any.

@@ -16,6 +16,7 @@ from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries
 from gbrank.fit.calibration import Calibration
+from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.context import Context
 from gbrank.fit.evals_result import EvalsResult
 
@@ -45,13 +46,7 @@ class Fitted:
     def to_json(self) -> dict[str, Any]:
         """Return the fields that a saved model holds."""
         values = {name: getattr(self, name) for name, _ in _saved_fields(type(self))}
-        structures = (Calibration, Context, Progress)
-        return {
-            f"{name}{self.suffix}": asdict(value)
-            if isinstance(value, structures)
-            else as_json(value)
-            for name, value in values.items()
-        }
+        return {f"{name}{self.suffix}": _as_json(value) for name, value in values.items()}
 
     @classmethod
     def restored(cls: type[S], content: dict[str, Any], **others: Any) -> S:
@@ -59,6 +54,13 @@ class Fitted:
         keys = ((name, f"{name}{cls.suffix}", restore) for name, restore in _saved_fields(cls))
         given = {name: restore(content[key]) for name, key, restore in keys if key in content}
         return cls(**given, **others)
+
+
+def _as_json(value: Any) -> Any:
+    """Return a field as JSON can hold it, a structure as its fields."""
+    if isinstance(value, Calibration | Context | Progress | ConstraintOutcome):
+        return asdict(value)
+    return [_as_json(item) for item in value] if isinstance(value, list) else as_json(value)
 
 
 def _saved_fields(cls: type[Fitted]) -> list[tuple[str, Callable[[Any], Any]]]:
@@ -108,3 +110,6 @@ class FittedTrees(FittedRounds):
     progress: Progress | None = saved(lambda given: given and Progress(**given), default=None)
     data: dict[str, dict[str, int]] = saved(dict, default_factory=dict)
     context: Context = saved(Context.restored, default_factory=Context)
+    constraints: list[ConstraintOutcome] = saved(
+        lambda given: [ConstraintOutcome(**end) for end in given], default_factory=list
+    )

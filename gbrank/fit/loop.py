@@ -15,8 +15,10 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.callbacks import Callback, Round, call_all
+from gbrank.fit.constraints import MULTIPLIERS, Multipliers
 from gbrank.fit.evals_result import EvalsResult
-from gbrank.measures.measure import BoundMeasure, Measure, query_weights
+from gbrank.measures.measure import Measure
+from gbrank.measures.on_rows import on_rows
 
 
 class FitInterrupted(UserWarning):
@@ -30,16 +32,13 @@ class Evaluation:
         self, name: str, rows: Rows, schema: Schema, measures: list[Measure], n_jobs: int | None
     ) -> None:
         self.name = name
-        self._weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
         placed = (measure.placed(schema) for measure in measures)  # rows have no names of columns
-        self._bound: list[BoundMeasure] = [
-            measure.bind(rows.labels, rows.queries, n_jobs, rows.X) for measure in placed
-        ]
+        self._measures = [on_rows(measure, rows, n_jobs) for measure in placed]
         self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
 
     def values(self, scores: Vector) -> dict[str, float]:
         """Return the mean of each measure."""
-        return {str(item.measure): item.mean(scores, self._weights) for item in self._bound}
+        return {str(item.measure): item.mean(scores) for item in self._measures}
 
 
 @dataclass
@@ -49,6 +48,7 @@ class History:
     results: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # by set and measure
     best_round: int = 0  # how many rounds to keep; at the end of a fit without validation data, all
     best_value: float = math.nan  # the first measure after them; NaN without validation data
+    violation: float = 0.0  # what a constraint lacks after them at most
     done: int = 0  # how many rounds have been trained
     start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
 
@@ -58,6 +58,7 @@ class History:
         on_train: Evaluation | None,
         on_valid: Sequence[Evaluation],
         patience: int | None,
+        multipliers: Multipliers | None,
     ) -> dict[str, str]:
         """Measure each set after a round, and note the best one; return what the bar shows."""
         shown: dict[str, str] = {}
@@ -66,9 +67,14 @@ class History:
         scores = trainer.valid_scores() if on_valid else []
         for evaluation, current in zip(on_valid, scores, strict=True):
             shown |= self._record(evaluation, current)
+        violation = 0.0
+        if multipliers is not None:
+            violation = multipliers.end_round(self.results)
+            for constraint, curve in self.results[MULTIPLIERS].items():
+                shown[f"weight of {constraint}"] = f"{curve[-1]:.3g}"
         self.done += 1
         if on_valid:
-            self._update_best(on_valid[0].name, patience)
+            self._update_best(on_valid[0].name, patience, violation)
         return shown
 
     def _record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
@@ -79,11 +85,15 @@ class History:
         measure, value = next(iter(values.items()))
         return {f"{evaluation.name} {measure}": f"{value:.4f}"}
 
-    def _update_best(self, name: str, patience: int | None) -> None:
-        """Note the round to keep: the best one or, without early stopping, the last one."""
+    def _update_best(self, name: str, patience: int | None, violation: float) -> None:
+        """Note the round to keep: the best one or, without early stopping, the last one.
+
+        The best is the best of those in which all constraints hold, if there are any.
+        """
         value = next(iter(self.results[name].values()))[-1]
-        if patience is None or self.best_round == 0 or value > self.best_value:
-            self.best_round, self.best_value = self.done, value
+        better = (-violation, value) > (-self.violation, self.best_value)
+        if patience is None or self.best_round == 0 or better:
+            self.best_round, self.best_value, self.violation = self.done, value, violation
 
     def forget_unfinished(self) -> None:
         """Drop the values of a round that was not finished."""
@@ -119,6 +129,7 @@ def train(
     progress: bool,
     sigmas: dict[int, float],
     hook: GradientHook | None = None,
+    multipliers: Multipliers | None = None,
     callbacks: Sequence[Callback] = (),
     history: History | None = None,
     keep: Callable[[History, bool], None] | None = None,
@@ -132,6 +143,8 @@ def train(
         patience = None
     if history.start_ended and hook is not None:
         rounds = hook.end_start(history.start_ended)
+    if multipliers is not None:
+        multipliers.resume(history.results)
     begin = 0 if hook is None else hook.begin
     bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
     if keep is not None:
@@ -142,7 +155,7 @@ def train(
             round = history.done
             trainer.step(derivatives(round))
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
-            shown |= history.end_round(trainer, on_train, on_valid, patience)
+            shown |= history.end_round(trainer, on_train, on_valid, patience, multipliers)
             if hook is not None and history.done < begin and _out_of_patience(history, 0, patience):
                 history.start_ended = begin = history.done
                 bar.total = rounds = hook.end_start(begin)

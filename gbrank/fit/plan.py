@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -26,6 +27,7 @@ from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_sett
 from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
+from gbrank.fit.constraints import Constraint, ConstraintOutcome, Multipliers, get_constraints
 from gbrank.fit.context import Context
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import Evaluation, History, train
@@ -33,6 +35,8 @@ from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
 from gbrank.fit.time_limit import boost_in_time
 from gbrank.measures.measure import Measure
+from gbrank.objectives.objective import Objective
+from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import all_gather, all_max, all_sum
 
 Mask = NDArray[np.bool_]
@@ -73,6 +77,7 @@ class BoostingPlan:
     hook: GradientHook | None  # none with a booster's own objective
     on_train: Evaluation | None
     on_valid: list[Evaluation]
+    multipliers: Multipliers | None = None  # of constraints
 
     @property
     def wide_schema(self) -> Schema:
@@ -126,10 +131,17 @@ class BoostingPlan:
             progress=bool(self.ranker.verbose),
             sigmas=self.sigmas,
             hook=self.hook,
+            multipliers=self.multipliers,
             callbacks=self.callbacks,
             history=history,
             keep=keep,
         )
+
+    def outcomes(self, history: History) -> list[ConstraintOutcome]:
+        """Return how each constraint ended."""
+        if self.multipliers is None:
+            return []
+        return self.multipliers.outcomes(history.results, history.best_round)
 
     @property
     def calibration_rows(self) -> Rows:
@@ -192,6 +204,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         calibration=plan.calibration(scores),
         progress=plan.progress(history.best_round),
         data=plan.sizes,
+        constraints=plan.outcomes(history),
         **history.published(plan.sigmas),
     )
 
@@ -199,13 +212,14 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
 def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> BoostingPlan:
     """Return the plan of a fit, all of whose arguments are checked."""
     settings = tree_settings(ranker, resumable=options.checkpoint is not None)
+    data = data.with_named_labels()
     callbacks = check_callbacks(options.callbacks)
-    measures = ranker._measures()
+    measures, constraints = ranker._measures(), get_constraints(ranker.constraints)
     schema = Schema.union(all_gather(learn_schema(data.X, data.columns)))
     context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
     rows, *valid = [replace(part, X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
-    _refuse_together(ranker, settings, data, rows, valid)
+    _refuse_together(ranker, settings, data, rows, valid, constraints)
     saved = _checkpoint(ranker, options, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
     settings = replace(
@@ -224,7 +238,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     on_train, on_valid = evaluations(
         measures, rows, valid, schema, ranker.n_jobs, training=bool(ranker.verbose)
     )
-    return BoostingPlan(
+    plan = BoostingPlan(
         ranker=ranker,
         settings=settings,
         schema=schema,
@@ -239,12 +253,78 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         on_train=on_train,
         on_valid=on_valid,
     )
+    return _constrained(plan, constraints, measures) if constraints else plan
+
+
+def _constrained(
+    plan: BoostingPlan, constraints: list[Constraint], measures: list[Measure]
+) -> BoostingPlan:
+    """Return the plan of a fit under constraints, which are measured in every round."""
+    objective = get_objective(plan.ranker.objective)
+    bests = [
+        _best_alone(plan, item.objective(objective), item) if item.of_best else None
+        for item in constraints
+    ]
+    watched = "valid_0" if plan.valid else "train"
+    multipliers = Multipliers(constraints, bests, watched, plan.ranker.n_estimators)
+    known = {str(measure) for measure in measures}
+    others = [item.measure for item in constraints if str(item.measure) not in known]
+    return _retrained(plan, multipliers.mixture(objective), [*measures, *others], multipliers)
+
+
+def _best_alone(plan: BoostingPlan, objective: Objective, constraint: Constraint) -> float:
+    """Return what the measure of a constraint is after a fit for it alone."""
+    alone = replace(_retrained(plan, objective, [constraint.measure]), checkpoint=None, callbacks=())
+    with closing(alone.trainer()) as trainer:
+        history = alone.run(trainer)
+    if plan.valid:
+        return history.best_value
+    return history.results["train"][str(constraint.measure)][-1]
+
+
+def _retrained(
+    plan: BoostingPlan,
+    objective: Objective,
+    measures: list[Measure],
+    multipliers: Multipliers | None = None,
+) -> BoostingPlan:
+    """Return the plan of the same fit with another objective and other measures."""
+    ranker = copy(plan.ranker)
+    ranker.objective = objective
+    in_round, hook = _derivatives(ranker, plan.rows, plan.settings, plan.start)
+    on_train, on_valid = evaluations(
+        measures,
+        plan.rows,
+        plan.valid,
+        plan.schema,
+        ranker.n_jobs,
+        training=bool(ranker.verbose) or not plan.valid,
+    )
+    return replace(
+        plan,
+        ranker=ranker,
+        in_round=in_round,
+        hook=hook,
+        on_train=on_train,
+        on_valid=on_valid,
+        multipliers=multipliers,
+    )
 
 
 def _refuse_together(
-    ranker: BoostedRanker, settings: TreeSettings, data: FitData, rows: Rows, valid: list[Rows]
+    ranker: BoostedRanker,
+    settings: TreeSettings,
+    data: FitData,
+    rows: Rows,
+    valid: list[Rows],
+    constraints: list[Constraint],
 ) -> None:
     """Refuse arguments that are right by themselves, and not together."""
+    if constraints and settings.built_in is not None:
+        raise ValueError(
+            "constraints must be None with a booster's own objective, got objective="
+            f"{ranker.objective!r}: use one of gbrank, such as 'lambdarank'."
+        )
     if settings.built_in is not None and rows.labels.max() > LARGEST_LABEL:
         raise ValueError(
             f"y must be at most {LARGEST_LABEL} with a booster's own objective, which computes in "
@@ -310,7 +390,9 @@ def _derivatives(
         n_jobs=ranker.n_jobs,
         before=start._fitted.progress if isinstance(start, BoostedRanker) else None,
     )
-    bound = hook.bind(rows.labels, rows.queries, rows.sample_weight, rows.query_weight)
+    bound = hook.bind(
+        rows.labels, rows.queries, rows.sample_weight, rows.query_weight, rows.named
+    )
     left_out = _sampling(ranker, rows, settings.seed)
 
     def in_round(round: int) -> Derivatives:

@@ -24,7 +24,7 @@ class CustomMeasure(Measure):
     ----------
     function : callable
         ``function(scores, labels, *columns) -> float``.
-    label : str
+    title : str
         The name that results use.
     columns : tuple of str or int
         The columns of X that the function is given.
@@ -33,7 +33,7 @@ class CustomMeasure(Measure):
     name: ClassVar[str] = "custom"
 
     function: Callable[..., float]
-    label: str
+    title: str
     columns: tuple[str | int, ...] = ()
     ties: Literal["pessimistic", "optimistic", "order"] = field(default="pessimistic", kw_only=True)
 
@@ -52,7 +52,7 @@ class CustomMeasure(Measure):
 
     def __str__(self) -> str:
         """Return the name that results use."""
-        return self.label
+        return self.title + ("" if self.label is None else f"[{self.label}]")
 
     def __repr__(self) -> str:
         """Say which function it is."""

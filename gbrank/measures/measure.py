@@ -19,7 +19,7 @@ from gbrank.common.checks import (
     check_vector,
     check_weights,
 )
-from gbrank.common.grammar import changed_options, format_options
+from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema
 from gbrank.engine.compiling import Function
@@ -80,6 +80,9 @@ class Measure(ABC):
         order, the best, or the order of the rows.
     no_relevant : {"skip", 0, 1}
         What a query without a relevant document is worth; ``"skip"`` leaves it out of means.
+    label : str, optional
+        Which of the labels that `GBRanker.fit` is given by name is meant; y by default. Written
+        in brackets: "ndcg@10[margin]".
     """
 
     name: ClassVar[str]
@@ -99,8 +102,11 @@ class Measure(ABC):
 
     ties: Ties = field(default="average", kw_only=True)
     no_relevant: Literal["skip", 0, 1] = field(default="skip", kw_only=True)
+    label: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.label is not None:
+            check_label_name(self.label)
         check_choice(self.ties, "ties", TIE_ORDERS)
         check_choice(self.no_relevant, "no_relevant", ["skip", 0, 1])
         if hasattr(self, "k"):
@@ -192,6 +198,11 @@ class Measure(ABC):
         >>> NDCG().bind([1, 0], Queries.from_sizes([2])).per_query([0.0, 1.0]).round(4)
         array([0.6309])
         """
+        if self.label is not None:
+            raise ValueError(
+                f"measure {self} is of the label {self.label!r}, which is not known here: take the "
+                "measure without it, and give it this label's values."
+            )
         checked = check_labels(labels, queries.n_documents)
         terms = self.terms(checked, queries)
         runner = self._runner(terms, queries, n_jobs, X)
@@ -303,9 +314,9 @@ class Measure(ABC):
     def __str__(self) -> str:
         """Return the name from which `get_measure` makes the same measure again."""
         options = changed_options(self)
-        k = options.pop("k", None)
-        name = self._asked_as or self.name
-        return name + ("" if k is None else f"@{k}") + format_options(options)
+        k, label = options.pop("k", None), options.pop("label", None)
+        name = (self._asked_as or self.name) + ("" if k is None else f"@{k}")
+        return name + format_options(options) + ("" if label is None else f"[{label}]")
 
     def __repr__(self) -> str:
         """Return the call that makes the same measure."""

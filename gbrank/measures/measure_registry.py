@@ -4,11 +4,12 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import quoted
+from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registry, first_line, own_aliases
 from gbrank.measures.custom_measure import CustomMeasure
 from gbrank.measures.gains import geometric_discount
@@ -116,8 +117,8 @@ def custom_measure(
     """
     if isinstance(columns, str) or not isinstance(columns, Sequence):
         raise TypeError(f"columns must be a list of columns, got {columns!r}.")
-    label = str(getattr(function, "__name__", "custom")) if name is None else name
-    measure = CustomMeasure(function, label, tuple(columns))
+    title = str(getattr(function, "__name__", "custom")) if name is None else name
+    measure = CustomMeasure(function, title, tuple(columns))
     if name is not None:
         MEASURES.add(measure, name)
     return measure
@@ -130,7 +131,8 @@ def get_measure(measure: Metric) -> Measure:
     ----------
     measure : str, Measure or callable
         ``"name"``, ``"name@k"`` or ``"name@k(option=value, ...)"``, such as "ndcg@10", "map",
-        "err@20" or "ndcg@5(gain='linear')". A measure is returned as it is; a callable is taken as
+        "err@20" or "ndcg@5(gain='linear')"; ``"[label]"`` after it names one of the labels that
+        `GBRanker.fit` is given by name. A measure is returned as it is; a callable is taken as
         by `custom_measure`.
 
     Returns
@@ -155,16 +157,18 @@ def get_measure(measure: Metric) -> Measure:
         return custom_measure(measure)
     if not isinstance(measure, str):
         raise TypeError(f"measure must be a name, a Measure or a function, got {measure!r}.")
-    text = measure.strip()
+    text, label = split_label(measure.strip())
     meant = repr(text.lower()) if MEASURES.has(text.lower()) else None
     cls, parts = MEASURES.find(text, meant)
     if isinstance(cls, CustomMeasure):
         if parts != (text, None, None, None):
             raise ValueError(f"measure {parts.name!r} takes no options, got {quoted(measure)}.")
-        return cls
+        return cls if label is None else replace(cls, label=label)
     if parts.inner is not None:
         raise ValueError(f"measure {quoted(measure)} must not have a colon.")
     options = MEASURES.options(cls, text, parts, {"geometric_discount": geometric_discount})
+    if label is not None:
+        options["label"] = label
     made: Measure = cls(**options)
     object.__setattr__(made, "_asked_as", parts.name)
     return made

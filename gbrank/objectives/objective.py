@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
@@ -18,7 +18,13 @@ from gbrank.common.checks import (
     check_vector,
     check_weights,
 )
-from gbrank.common.grammar import changed_options, format_options
+from gbrank.common.grammar import (
+    changed_options,
+    check_label_name,
+    format_options,
+    split_label,
+)
+from gbrank.data.named_labels import check_named, find_label, is_judged
 from gbrank.data.queries import Queries
 from gbrank.data.rows import document_weights
 from gbrank.engine.compiling import Function
@@ -139,7 +145,7 @@ class Objective(ABC):
 
     def __add__(self, other: Objective) -> Mixture:
         """Return the mixture of both; terms keep their weights, a single objective has weight 1."""
-        objectives, weights = zip(*_terms(self), *_terms(other), strict=True)
+        objectives, weights = zip(*terms_of(self), *terms_of(other), strict=True)
         return Mixture(objectives, weights)
 
     @abstractmethod
@@ -158,6 +164,17 @@ class Objective(ABC):
         Evaluator
         """
 
+    def runner_of(
+        self,
+        labels: Vector,
+        named: Mapping[str, Vector],
+        queries: Queries,
+        n_jobs: int | None,
+        rounds: int | None,
+    ) -> Evaluator:
+        """Return the evaluator for the labels that the objective names; by default, the first."""
+        return self.runner(labels, queries, n_jobs, rounds)
+
     def bind(
         self,
         labels: ArrayLike,
@@ -167,6 +184,7 @@ class Objective(ABC):
         query_weight: ArrayLike | None = None,
         n_jobs: int | None = None,
         rounds: int | None = None,
+        named: Mapping[str, ArrayLike] | None = None,
     ) -> BoundObjective:
         """Prepare the objective for many gradients of the same labels, once per fit.
 
@@ -185,6 +203,9 @@ class Objective(ABC):
             Number of threads; all by default. It does not change the result.
         rounds : int, optional
             How many boosting rounds there will be, for a mixture whose weights are schedules.
+        named : mapping of str to array-like, shape (n_documents,), optional
+            Other labels, of objectives that name theirs (see `OnLabel`); NaN or −1 where a document
+            is unjudged.
 
         Returns
         -------
@@ -210,7 +231,8 @@ class Objective(ABC):
             queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
         )
         check_number(rounds, "rounds", 1, integer=True, optional=True)
-        runner = self.runner(checked, queries, n_jobs, rounds)
+        others = check_named(named, queries.n_documents, "named")
+        runner = self.runner_of(checked, others, queries, n_jobs, rounds)
         weights = document_weights(queries, documents, per_query)
         weights = np.empty(0) if weights is None else weights
         return BoundObjective(self, queries, runner, weights, per_query)
@@ -298,6 +320,11 @@ class MeasureObjective(KernelObjective):
     def __post_init__(self) -> None:
         measure = get_measure(self.measure)
         object.__setattr__(self, "measure", measure)
+        if measure.label is not None:
+            raise ValueError(
+                f"measure must have no label, got {measure}: the label of an objective follows it "
+                f"as a whole, or use OnLabel(..., {measure.label!r})."
+            )
         if not self.takes(measure):
             raise ValueError(f"measure must {self.wanted}, got {measure}.")
 
@@ -341,6 +368,115 @@ class MeasureObjective(KernelObjective):
             self._measure.work,
             **others,
         )
+
+
+@dataclass(frozen=True)
+class OnLabel(Objective):
+    """An objective of one of the labels that `GBRanker.fit` is given by name, besides y.
+
+    Written "lambda:ndcg[margin]". Documents that this label does not judge are left out of their
+    lists.
+
+    Parameters
+    ----------
+    objective : Objective
+        What to train on the label; no mixture, whose terms name their labels each.
+    label : str
+        Its name.
+
+    Examples
+    --------
+    >>> from gbrank import OnLabel, Queries, RankNet, get_objective
+    >>> bound = OnLabel(RankNet(), "margin").bind(
+    ...     [0, 0, 0], Queries.from_sizes([3]), named={"margin": [1.5, 0.2, float("nan")]}
+    ... )
+    >>> bound.gradients([0.0, 0.0, 0.0])[0].tolist()
+    [-0.5, 0.5, 0.0]
+    >>> get_objective("ranknet[margin]") == OnLabel(RankNet(), "margin")
+    True
+    """
+
+    name = "on_label"
+
+    objective: Objective
+    label: str
+
+    def __post_init__(self) -> None:
+        check_label_name(self.label)
+        if not isinstance(self.objective, Objective):
+            raise TypeError(f"objective must be an Objective, got {self.objective!r}.")
+        if isinstance(self.objective, Mixture | OnLabel):
+            raise ValueError(
+                f"objective must be a single one without a label, got {self.objective}: each term "
+                "of a mixture names its own label."
+            )
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the objective, whose start is on the same label."""
+        facts = self.objective.facts
+        return facts if facts.start == "none" else replace(facts, start=self._named(facts.start))
+
+    @property
+    def rescaled(self) -> bool:
+        """Whether hooks may scale gradient and curvature, as the objective says."""
+        return self.objective.rescaled
+
+    def __str__(self) -> str:
+        """Return the text from which `get_objective` makes the same objective again."""
+        return self._named(str(self.objective))
+
+    def _named(self, objective: str) -> str:
+        return f"{objective}[{self.label}]"
+
+    def runner(
+        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
+    ) -> Evaluator:
+        """Refuse a single label, which has no name."""
+        return self.runner_of(labels, {}, queries, n_jobs, rounds)
+
+    def runner_of(
+        self,
+        labels: Vector,
+        named: Mapping[str, Vector],
+        queries: Queries,
+        n_jobs: int | None,
+        rounds: int | None,
+    ) -> Evaluator:
+        """Return the runner of the documents that have the label."""
+        values = find_label(named, self.label, f"objective {self}")
+        known = is_judged(values)
+        if known is None:
+            return self.objective.runner(values, queries, n_jobs, rounds)
+        judged, rows, kept = queries.among(known)
+        return JudgedRunner(self.objective.runner(values[rows], judged, n_jobs, rounds), rows, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRunner:
+    """Computes an objective of some rows only; the others have no gradient."""
+
+    runner: Evaluator
+    rows: NDArray[np.int64]
+    queries: NDArray[np.bool_]  # those that have such rows
+
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the loss of each query, 0 for those without such rows."""
+        losses = np.zeros(len(self.queries))
+        losses[self.queries] = self.runner.values(scores[self.rows], sigma, round)
+        return losses
+
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature of each document, times its weight."""
+        gradient = np.zeros(len(scores))
+        curvature = np.full(len(scores), SMALLEST_CURVATURE)
+        own = weights[self.rows] if weights.size else weights
+        gradient[self.rows], curvature[self.rows] = self.runner.gradients(
+            scores[self.rows], sigma, round, own
+        )
+        return gradient, curvature
 
 
 @dataclass(frozen=True)
@@ -404,6 +540,8 @@ class Mixture(Objective):
         parts = [objective.facts for objective in self.objectives]
         scheduled = any(map(callable, self.weights or ()))
         units = [part.sigma_unit for part in parts if part.sigma_unit != "none"]
+        alike = {(part.sigma, split_label(part.start)[0]) for part in parts}
+        sigma, start = (parts[0].sigma, parts[0].start) if len(alike) == 1 else ("1", "none")
         return Facts(
             formula=f"{' and '.join(part.formula for part in parts)}, each over its mean curvature",
             source="gbrank",
@@ -416,6 +554,8 @@ class Mixture(Objective):
             cost=" + ".join(part.cost for part in parts),
             fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
             sigma_unit=units[0] if units else "none",
+            sigma=sigma,
+            start=start,
             needs_start=(any if scheduled else all)(part.needs_start for part in parts),
         )
 
@@ -423,21 +563,34 @@ class Mixture(Objective):
         """Return the text from which `get_objective` makes the same mixture again."""
         return "+".join(
             str(objective) if weight == 1 else f"{weight!r}*{objective}".replace(", ", ",")
-            for objective, weight in _terms(self)
+            for objective, weight in terms_of(self)
         )
 
     def runner(
         self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
     ) -> Evaluator:
-        """Return a runner of all objectives."""
+        """Return a runner of all objectives, on one label."""
+        return self.runner_of(labels, {}, queries, n_jobs, rounds)
+
+    def runner_of(
+        self,
+        labels: Vector,
+        named: Mapping[str, Vector],
+        queries: Queries,
+        n_jobs: int | None,
+        rounds: int | None,
+    ) -> Evaluator:
+        """Return a runner of all objectives, each on its label."""
         weights = [as_schedule(weight) for weight in self.weights or ()]
         for round in range(rounds or 1):
             _shares(weights, round, rounds)
-        runners = [item.runner(labels, queries, n_jobs, rounds) for item in self.objectives]
+        runners = [
+            item.runner_of(labels, named, queries, n_jobs, rounds) for item in self.objectives
+        ]
         return MixtureRunner(weights, runners, rounds)
 
 
-def _terms(objective: Objective) -> list[tuple[Objective, Sigma]]:
+def terms_of(objective: Objective) -> list[tuple[Objective, Sigma]]:
     """Return the objectives of a mixture with their weights, or an objective by itself."""
     if isinstance(objective, Mixture):
         return list(zip(objective.objectives, objective.weights or (), strict=True))

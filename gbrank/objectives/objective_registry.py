@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from gbrank.common.checks import quoted, unknown_name
-from gbrank.common.grammar import deep_nesting_refused, split_outside
+from gbrank.common.grammar import deep_nesting_refused, split_label, split_outside
 from gbrank.common.registry import Registry, Text, first_line, own_aliases, parts_of
 from gbrank.measures.measure_registry import MEASURES, get_measure
 from gbrank.objectives.custom import CustomObjective
-from gbrank.objectives.objective import Facts, Mixture, Objective
+from gbrank.objectives.objective import Facts, Mixture, Objective, OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
 DEFAULT_OBJECTIVE = "noisy:ndcg"
@@ -165,7 +165,8 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
         ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
         options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes several by
         their weights, as in "lambda:ndcg+pointwise", "0.7*lambda:ndcg+0.3*pointwise" or, with
-        schedules, "linear(1,0)*listnet+linear(0,1)*lambda:ndcg". An objective is returned
+        schedules, "linear(1,0)*listnet+linear(0,1)*lambda:ndcg"; ``"[label]"`` after an objective
+        names the label that it is of, as in "lambda:ndcg+0.3*lambda:dcg[margin]". An objective is returned
         as it is; a callable is taken as by `custom_objective`.
 
     Returns
@@ -201,6 +202,9 @@ def _from_text(text: str) -> Objective:
             [_from_text(term[-1].strip()) for term in terms],
             ["*".join(term[:-1]) or 1.0 for term in terms],
         )
+    text, label = split_label(text)
+    if label is not None:
+        return OnLabel(_from_text(text), label)
     if text.startswith("(") and text.endswith(")"):
         return _from_text(text[1:-1].strip())
     entry, parts = _find(text)

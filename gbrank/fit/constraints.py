@@ -1,0 +1,247 @@
+"""Constraints of a fit: measures that must reach a level while the objective is trained."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
+
+from gbrank.common.checks import check_number, quoted
+from gbrank.common.warnings import warn_user
+from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import get_measure
+from gbrank.objectives.lambdarank import LambdaRank
+from gbrank.objectives.noisy_lambdarank import NoisyLambdaRank
+from gbrank.objectives.objective import Mixture, Objective, OnLabel, terms_of
+from gbrank.schedules import as_schedule, weight_at
+
+# What a multiplier moves by in all rounds together, for each unit that the measure lacks.
+SUM_OF_STEPS = 600.0
+TOLERANCE = 0.002  # what a measure may lack at the end without a warning
+MULTIPLIERS, VIOLATIONS = "multipliers", "violations"  # in evals_result_
+
+Results: TypeAlias = dict[str, dict[str, list[float]]]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A measure that must reach a level.
+
+    Parameters
+    ----------
+    measure : Measure or str
+        What is measured, of the label that it names.
+    level : float
+        The smallest value; or, with `of_best`, the smallest share of the best one.
+    of_best : bool
+        Whether the level is a share of what a ranker reaches that is trained for this measure
+        alone.
+
+    Examples
+    --------
+    >>> from gbrank import Constraint, get_constraint
+    >>> get_constraint("ndcg@10[margin] >= 0.95 of best")
+    Constraint(measure=NDCG(k=10, label='margin'), level=0.95, of_best=True)
+    >>> str(Constraint("ndcg@10[margin]", 0.6))
+    'ndcg@10[margin] >= 0.6'
+    """
+
+    measure: Measure | str
+    level: float
+    of_best: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "measure", get_measure(self.measure))
+        high = 1.0 if self.of_best else float("inf")
+        level = check_number(self.level, "level", 0, high, open_low=True)
+        object.__setattr__(self, "level", level)
+
+    def __str__(self) -> str:
+        """Return the text from which `get_constraint` makes the same constraint again."""
+        return f"{self.measure} >= {self.level!r}" + (" of best" if self.of_best else "")
+
+    def objective(self, like: Objective) -> Objective:
+        """Return the objective that raises the measure, of the same kind as another one.
+
+        All ranks are trained where the measure stops at rank k, as is best for `NDCG`, too.
+        """
+        measure: Any = self.measure
+        whole = {"k": None} if any(item.name == "k" for item in fields(measure)) else {}
+        trained = replace(measure, label=None, **whole)
+        kinds = [type(term) for term, _ in terms_of(like) if term.facts.takes_measure]
+        for kind in (*kinds, NoisyLambdaRank, LambdaRank):
+            if kind.takes(trained):
+                objective = kind(trained)
+                return objective if measure.label is None else OnLabel(objective, measure.label)
+        raise ValueError(
+            f"constraints must be of measures that can be trained, got {self}: {measure} declares "
+            "no swaps."
+        )
+
+
+def get_constraint(constraint: str | Constraint) -> Constraint:
+    """Return a constraint from its text.
+
+    Parameters
+    ----------
+    constraint : str or Constraint
+        ``"measure >= level"`` or ``"measure >= share of best"``, such as "ndcg@10[margin] >= 0.62"
+        or "ndcg@10[margin] >= 0.95 of best".
+
+    Returns
+    -------
+    Constraint
+
+    Raises
+    ------
+    ValueError
+        If it is not written so, or there is no such measure.
+
+    Examples
+    --------
+    >>> from gbrank import get_constraint
+    >>> get_constraint("map[bought] ≥ 0.3").level
+    0.3
+    """
+    if isinstance(constraint, Constraint):
+        return constraint
+    if not isinstance(constraint, str):
+        raise TypeError(f"a constraint must be a text or a Constraint, got {quoted(constraint)}.")
+    match = re.fullmatch(r"\s*(.+?)\s*(?:>=|≥)\s*(\S+?)(\s+of\s+best)?\s*", constraint, re.DOTALL)
+    try:
+        level = float(match[2]) if match else None
+    except ValueError:
+        level = None
+    if match is None or level is None:
+        raise ValueError(
+            "a constraint must be like 'ndcg@10[margin] >= 0.6' or 'ndcg@10[margin] >= 0.95 of "
+            f"best', got {quoted(constraint)}. (For a measure that should be small, name the label "
+            "of the opposite, such as 1 - returned.)"
+        )
+    return Constraint(match[1], level, match[3] is not None)
+
+
+def get_constraints(constraints: object) -> list[Constraint]:
+    """Return the constraints of a ranker, or say what is wrong with them."""
+    if constraints is None:
+        return []
+    if isinstance(constraints, str | Constraint):
+        constraints = [constraints]
+    if not isinstance(constraints, Sequence):
+        raise TypeError(f"constraints must be a list of texts, got {quoted(constraints)}.")
+    try:
+        made = [get_constraint(item) for item in constraints]
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"constraints: {error}") from None
+    measures = [str(item.measure) for item in made]
+    if len(set(measures)) < len(measures):
+        raise ValueError(f"constraints must be of different measures, got {measures}.")
+    return made
+
+
+@dataclass(frozen=True)
+class ConstraintOutcome:
+    """How a fit ended for one constraint; see `GBRanker.constraints_`.
+
+    Parameters
+    ----------
+    constraint : str
+        The constraint.
+    best : float or None
+        What the ranker reached that was trained for this measure alone.
+    target : float
+        What the measure had to reach.
+    value : float
+        What it is, on the queries that the multiplier was chosen on.
+    multiplier : float
+        The weight of the constraint's objective at the end; that of the ranker's own is 1.
+    """
+
+    constraint: str
+    best: float | None
+    target: float
+    value: float
+    multiplier: float
+
+
+class Multipliers:
+    """The weights of the constraints in a fit: each grows while its measure is too small.
+
+    After each round, λ ← max(0, λ + s (target − measure)), s = 600 / rounds; the objective is
+    mixed with those of the constraints by the weights 1, λ₁, λ₂, ...
+    """
+
+    def __init__(
+        self,
+        constraints: Sequence[Constraint],
+        bests: Sequence[float | None],
+        watched: str,
+        rounds: int,
+    ) -> None:
+        self._constraints = constraints
+        self._bests = bests
+        self._watched = watched  # the set on which measures are taken
+        self._step = SUM_OF_STEPS / rounds
+        self._values = [0.0] * len(constraints)
+        self.targets = [
+            item.level * (1.0 if best is None else best)
+            for item, best in zip(constraints, bests, strict=True)
+        ]
+
+    def mixture(self, objective: Objective) -> Mixture:
+        """Return an objective mixed with those of the constraints, by the current weights."""
+        terms = terms_of(objective)
+        own = [as_schedule(weight) for _, weight in terms]
+
+        def weight_of(place: int) -> Any:
+            def weight(round: int, rounds: int | None) -> float:
+                return self._values[place] * sum(weight_at(one, round, rounds) for one in own)
+
+            return weight
+
+        raised = [item.objective(objective) for item in self._constraints]
+        return Mixture(
+            [*(term for term, _ in terms), *raised],
+            [*(weight for _, weight in terms), *map(weight_of, range(len(raised)))],
+        )
+
+    def resume(self, results: Results) -> None:
+        """Go on from the multipliers of a checkpoint."""
+        if MULTIPLIERS in results:
+            self._values = [results[MULTIPLIERS][str(item)][-1] for item in self._constraints]
+
+    def end_round(self, results: Results) -> float:
+        """Move the multipliers by the measures after a round; return the largest violation."""
+        lacking = [
+            target - results[self._watched][str(item.measure)][-1]
+            for item, target in zip(self._constraints, self.targets, strict=True)
+        ]
+        for place, (item, lack) in enumerate(zip(self._constraints, lacking, strict=True)):
+            self._values[place] = max(0.0, self._values[place] + self._step * lack)
+            for kind, value in ((MULTIPLIERS, self._values[place]), (VIOLATIONS, max(0.0, lack))):
+                results.setdefault(kind, {}).setdefault(str(item), []).append(value)
+        return max(0.0, *lacking)
+
+    def outcomes(self, results: Results, rounds: int) -> list[ConstraintOutcome]:
+        """Return how each constraint ended after some rounds, and warn of those that do not hold."""
+        ends = [
+            ConstraintOutcome(
+                str(item),
+                best,
+                target,
+                results[self._watched][str(item.measure)][rounds - 1],
+                results[MULTIPLIERS][str(item)][rounds - 1],
+            )
+            for item, best, target in zip(
+                self._constraints, self._bests, self.targets, strict=True
+            )
+        ]
+        for end in ends:
+            if end.value < end.target - TOLERANCE:
+                warn_user(
+                    f"the constraint {end.constraint} does not hold: it asks for {end.target:.4f}, "
+                    f"and the model reaches {end.value:.4f} on the set {self._watched!r}. Ask for "
+                    "less, or train for more rounds."
+                )
+        return ends
