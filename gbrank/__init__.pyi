@@ -28,10 +28,12 @@ from .datasets import write_run as write_run
 from .evaluation import BestRate as BestRate
 from .evaluation import Comparison as Comparison
 from .evaluation import Dataset as Dataset
+from .evaluation import Front as Front
 from .evaluation import compare_rankers as compare_rankers
 from .evaluation import cross_validate_rankers as cross_validate_rankers
 from .evaluation import expected_calibration_error as expected_calibration_error
 from .evaluation import make_scorer as make_scorer
+from .evaluation import pareto as pareto
 from .evaluation import ranker_from_name as ranker_from_name
 from .evaluation import read_folds as read_folds
 from .evaluation import split_folds as split_folds

@@ -18,8 +18,8 @@ from gbrank.common.extras import needed
 from gbrank.common.on_use import LoadedOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
-from gbrank.data.checking import take_rows
 from gbrank.data.queries import Queries
+from gbrank.data.rows import take_rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.arguments import FitData, FitOptions, Ids, Labels, Table
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name

@@ -17,6 +17,7 @@ COMMANDS = {  # name -> summary; the rest of a command is in the file of its nam
     "predict": "score documents with a model",
     "evaluate": "measure how good a model or scores are",
     "compare": "compare rankers by cross-validation",
+    "tradeoff": "train rankers between two goals and compare them",
     "explain": "say why documents are ranked as they are",
     "info": "say what a model is",
     "export": "write a model as search engines load it",

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from gbrank.commands.table_files import is_table, read_table, read_tables
 from gbrank.common.checks import quoted
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
+from gbrank.data.named_labels import split_columns
 from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import parse_letor
 from gbrank.datasets.parquet import ParquetFolder, scan_and_mask
@@ -31,6 +32,7 @@ class Labelled(NamedTuple):
     y: NDArray[np.float64]
     qid: NDArray[Any]
     kept: NDArray[np.bool_]
+    named: Mapping[str, Any] = {}  # other labels
 
 
 class Unlabelled(NamedTuple):
@@ -81,12 +83,23 @@ def add_categorical(parser: argparse.ArgumentParser) -> None:
 
 
 def read_labelled(
-    arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None = None
+    arguments: argparse.Namespace,
+    paths: Sequence[str],
+    schema: Schema | None = None,
+    labels: Sequence[str] = (),
 ) -> Labelled:
-    """Return the features, those of `schema` if given, labels and queries of all files."""
-    if not _are_tables(arguments, paths, schema):
+    """Return the features, those of `schema` if given, labels and queries of all files.
+
+    `labels` are the columns of other labels.
+    """
+    tables = _are_tables(arguments, paths, schema)
+    if labels and (not tables or Path(paths[0]).is_dir()):
+        raise ValueError(
+            f"labels must be columns of tables in files, got {', '.join(labels)} and {paths[0]}."
+        )
+    if not tables:
         width = schema.n_features if schema else getattr(arguments, "n_features", None)
-        parts = [_labelled_letor(arguments, path, width) for path in paths]
+        parts = [_labelled_letor(arguments, path, width)[:4] for path in paths]
         return Labelled(*stack_files(paths, parts))
     label, qid = arguments.label or "label", arguments.qid or "qid"
     read: Callable[..., tuple[Any, ...]]
@@ -102,8 +115,11 @@ def read_labelled(
     _refuse_lacking(paths[0], columns, schema)
     drop = arguments.drop or []
     if schema is not None:
-        drop = [name for name in columns if name not in {label, qid, *(schema.names or ())}]
-    return Labelled(*read(data, label, qid, drop, arguments.unjudged))
+        known = {label, qid, *labels, *(schema.names or ())}
+        drop = [name for name in columns if name not in known]
+    X, y, queries, kept = read(data, label, qid, drop, arguments.unjudged)
+    X, named = split_columns(X, labels, "X") if labels else (X, {})
+    return Labelled(X, y, queries, kept, named)
 
 
 def read_documents(

@@ -1,7 +1,8 @@
 """Print lines "MEASURE QID VALUE" as trec_eval does; the query "all" is the mean over queries.
 
 Queries without a relevant document have no value (nan) and are left out of the mean; a measure such
-as "ndcg@10(no_relevant=0)" counts them. With --run, FILE is a TREC qrels file.
+as "ndcg@10(no_relevant=0)" counts them. "ndcg@10[margin]" is of the label in the column margin of a
+table. With --run, FILE is a TREC qrels file.
 
 For example:
 
@@ -9,6 +10,7 @@ For example:
   gbrank evaluate test.txt --scores scores.txt --metric ndcg@10 "p@5(threshold=2)" --per-query
   gbrank evaluate test.txt --model my-ranker --json
   gbrank evaluate test.parquet --label grade --qid query --model my-ranker
+  gbrank evaluate test.parquet --model my-ranker --metric ndcg@10 "ndcg@10[margin]"
   gbrank evaluate qrels.txt --run run.txt
 """
 
@@ -21,10 +23,13 @@ import numpy as np
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled, read_numbers
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, print_json
+from gbrank.data.named_labels import check_named
 from gbrank.data.queries import Queries
+from gbrank.data.rows import Rows
 from gbrank.datasets import read_judged_run
 from gbrank.fit.estimator import scores_of
 from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.on_rows import on_rows
 from gbrank.ranker import load_ranker
 
 USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
@@ -51,11 +56,12 @@ def run(arguments: argparse.Namespace) -> None:
     """Measure scores and print the values."""
     import_plugins(arguments.plugin)
     measures = {name: get_measure(name) for name in arguments.metric or DEFAULT}
-    y, qid, scores, X = _read(arguments)
-    queries = Queries.from_qid(qid)
+    labels = sorted({measure.label for measure in measures.values() if measure.label is not None})
+    rows, scores = _read(arguments, labels)
+    queries = rows.queries
     results: dict[str, dict[str, Any]] = {}
     for name, measure in measures.items():
-        bound = measure.bind(y, queries, X=X)
+        bound = on_rows(measure, rows)
         values = bound.per_query(scores)
         counted = int(np.isfinite(values).sum())
         results[name] = {"mean": bound.mean(scores), "n_queries": counted}
@@ -68,19 +74,22 @@ def run(arguments: argparse.Namespace) -> None:
         _print_lines(results, queries.n_queries)
 
 
-def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any, Any]:
-    """Return labels, queries, scores, and the features if they were read."""
+def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
+    """Return the rows, with the features if they were read, and their scores."""
     if arguments.trec_run is not None:
         if len(arguments.files) > 1:
             raise ValueError(f"--run needs one qrels FILE, got {len(arguments.files)}.")
         y, scores, qid = read_judged_run(arguments.trec_run, arguments.files[0])
-        return y, qid, scores, None
-    if arguments.model is None:
-        data = read_labelled(arguments, arguments.files)
-        return data.y, data.qid, read_numbers(arguments.scores, "scores", data), data.X
-    ranker = load_ranker(arguments.model)
-    data = read_labelled(arguments, arguments.files, ranker._schema)
-    return data.y, data.qid, scores_of(ranker, data.X, data.qid), data.X
+        return Rows(None, y, Queries.from_qid(qid)), scores
+    ranker = None if arguments.model is None else load_ranker(arguments.model)
+    schema = None if ranker is None else ranker._schema
+    data = read_labelled(arguments, arguments.files, schema, labels)
+    if ranker is None:
+        scores = read_numbers(arguments.scores, "scores", data)
+    else:
+        scores = scores_of(ranker, data.X, data.qid)
+    named = check_named(data.named, len(data.y))
+    return Rows(data.X, data.y, Queries.from_qid(data.qid), named=named), scores
 
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:

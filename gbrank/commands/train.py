@@ -12,6 +12,8 @@ For example:
   gbrank train part1.txt.gz part2.txt.gz --model my-ranker --validation-fraction 0.2
   gbrank train train.txt --model my-ranker --booster xgboost --booster-param max_bin=64
   gbrank train train.txt --model my-ranker --sigma "geometric(1, 0.1)"
+  gbrank train train.parquet --model my-ranker --labels margin \
+      --constraints "ndcg@10[margin] >= 0.9 of best"
   gbrank train clicks.txt --model my-ranker --positions positions.txt
   gbrank train train.txt --model my-ranker --checkpoint unfinished --checkpoint-rounds 20
   gbrank train train.txt --model my-ranker --plugin mine.py --objective mine
@@ -47,6 +49,7 @@ PARAMETERS = {
     for name, parameter in inspect.signature(GBRanker, eval_str=True).parameters.items()
     if name != "verbose"
 }
+SEVERAL = {"context": "KIND", "constraints": "CONSTRAINT"}  # options of several texts
 DEFAULTS = {"random_state": 0}  # not GBRanker's: the same command makes the same model
 
 
@@ -57,6 +60,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_unjudged(parser)
     add(parser, "--model FOLDER", "where the model goes", required=True)
     add(parser, "--valid FILE ...", "validation data", action="store")
+    text = "columns of tables that are other labels, for objectives, measures and constraints: "
+    add(parser, "--labels COLUMN ...", text + '"ndcg@10[COLUMN]"')
     text = "number of features in LETOR files (default: the largest index in the training data)"
     add(parser, "--n-features N", text)
     text = "where each document was shown, from 1, one a line, if labels are clicks; - is standard "
@@ -86,8 +91,8 @@ def _option(name: str, annotation: object) -> tuple[str, dict[str, Any]]:
     """Return the flag of a parameter, and how argparse reads it: as text where it may be text."""
     if name == "eval_metric":
         return "--metric", {"nargs": "+", "action": "extend", "metavar": "MEASURE"}
-    if name == "context":
-        return "--context", {"nargs": "+", "action": "extend", "metavar": "KIND"}
+    if name in SEVERAL:
+        return f"--{name}", {"nargs": "+", "action": "extend", "metavar": SEVERAL[name]}
     if name == "booster_params":
         return "--booster-param", {"type": _pair, "action": "append", "metavar": "KEY=VALUE"}
     flag = f"--{name.replace('_', '-')}"
@@ -116,15 +121,20 @@ def run(arguments: argparse.Namespace) -> None:
     given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
     parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
     ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
-    data = read_labelled(arguments, arguments.files)
+    labels = arguments.labels or []
+    data = read_labelled(arguments, arguments.files, labels=labels)
     names = ("categorical_feature", "checkpoint", "checkpoint_rounds", "time_limit")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     if arguments.positions is not None:
         options["position"] = read_numbers(arguments.positions, "positions", data)
     if arguments.valid:
         schema = learn_schema(data.X, arguments.categorical_feature)
-        valid = read_labelled(arguments, arguments.valid, schema)
+        valid = read_labelled(arguments, arguments.valid, schema, labels)
         options |= {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
+        if labels:
+            options["eval_labels"] = [valid.named]
+    if labels:
+        options["labels"] = data.named
     ranker.fit(data.X, data.y, qid=data.qid, **options)
     ranker.save(arguments.model)
     _report(ranker, arguments.model)
@@ -148,6 +158,10 @@ def _report(ranker: GBRanker, folder: str) -> None:
     print(f"{ranker.objective} with {ranker.booster}: {n_kept} of {done} rounds kept")
     if curve:
         print(f"validation {measure}: {ranker.best_score_:.4f}")
+    for end in ranker.constraints_:
+        print(
+            f"{end.constraint}: {end.value:.4f} of {end.target:.4f} (weight {end.multiplier:.3g})"
+        )
     print(f"model: {folder}")
     if done < ranker.n_estimators and done - n_kept < (ranker.early_stopping_rounds or math.inf):
         raise KeyboardInterrupt  # it is what ended the training

@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import _safe_indexing
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
@@ -17,7 +16,7 @@ from gbrank.common.checks import (
     queries_needed,
     refuse_where,
 )
-from gbrank.data.batches import FeatureBatches, transformed
+from gbrank.data.batches import transformed
 from gbrank.data.named_labels import check_named
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -169,8 +168,3 @@ def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
 def _select_queries(rows: Rows, keep: NDArray[np.bool_]) -> Part:
     queries, chosen = rows.queries.subset(keep)
     return rows.take(chosen, queries, keep), chosen
-
-
-def take_rows(X: Any, chosen: NDArray[np.int64]) -> Any:
-    """Return some rows of a table."""
-    return X[chosen] if isinstance(X, FeatureBatches) else _safe_indexing(X, chosen)

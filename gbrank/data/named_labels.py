@@ -29,7 +29,9 @@ def check_named(labels: object, length: int, argument: str = "labels") -> dict[s
 def _check(values: ArrayLike, argument: str, length: int) -> Vector:
     checked = check_vector(values, argument, length)
     checked = np.where(checked == UNJUDGED, np.nan, checked)
-    refuse_where((checked < 0) | np.isinf(checked), checked, f"{argument} must be at least 0, or -1")
+    refuse_where(
+        (checked < 0) | np.isinf(checked), checked, f"{argument} must be at least 0, or -1"
+    )
     if np.isnan(checked).all():
         raise ValueError(f"{argument} must have a document that is judged, got none.")
     return checked
@@ -50,7 +52,7 @@ def is_judged(values: Vector) -> NDArray[np.bool_] | None:
     return None if known.all() else known
 
 
-def check_column_names(names: object) -> list[str]:
+def check_column_names(names: Any) -> list[str]:
     """Return the names of columns, or say what labels must be."""
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if not listed or not all(isinstance(name, str) for name in names):

@@ -2,18 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from gbrank.common.arrays import Vector
+from gbrank.data.batches import FeatureBatches
 from gbrank.data.named_labels import find_label, is_judged
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
 
-Chosen: TypeAlias = NDArray[np.int64] | slice
+Chosen: TypeAlias = NDArray[np.int64] | NDArray[np.bool_] | slice
 EVERY = slice(None)
+
+
+def take_rows(X: Any, chosen: NDArray[np.int64]) -> Any:
+    """Return some rows of a table."""
+    return X[chosen] if isinstance(X, FeatureBatches) else _safe_indexing(X, chosen)
 
 
 def document_weights(
@@ -57,22 +64,23 @@ class Rows:
         taken = {
             name: values[kept if name == "query_weight" else chosen]
             for name, values in vars(self).items()
-            if name not in ("queries", "named") and values is not None
+            if name not in ("X", "queries", "named") and values is not None
         }
+        X = None if self.X is None else take_rows(self.X, chosen)
         named = {name: values[chosen] for name, values in self.named.items()}
-        return replace(self, queries=queries, named=named, **taken)
+        return replace(self, X=X, queries=queries, named=named, **taken)
 
-    def judged_by(self, label: str | None, user: object) -> tuple["Rows", Chosen]:
-        """Return the rows that have a label, with it in place of the first one, and which they are.
+    def judged_by(self, label: str | None, user: object) -> tuple["Rows", Chosen, Chosen]:
+        """Return the rows that have a label, in place of y, and which rows and queries they are.
 
         `user` is what needs the label, for the error where there is none.
         """
         if label is None:
-            return self, EVERY
+            return self, EVERY, EVERY
         values = find_label(self.named, label, user)
         rows = replace(self, labels=values)
         known = is_judged(values)
         if known is None:
-            return rows, EVERY
+            return rows, EVERY, EVERY
         queries, chosen, kept = self.queries.among(known)
-        return rows.take(chosen, queries, kept), chosen
+        return rows.take(chosen, queries, kept), chosen, kept

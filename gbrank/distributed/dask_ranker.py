@@ -1,6 +1,6 @@
 """DaskGBRanker, GBRanker on a Dask cluster."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -62,6 +62,8 @@ class DaskGBRanker(GBRanker):
         eval_set: Sequence[tuple[Collection, Collection]] | None = None,
         eval_qid: Sequence[Collection] | None = None,
         eval_init_score: Sequence[Collection] | None = None,
+        labels: Mapping[str, Collection] | None = None,
+        eval_labels: Sequence[Mapping[str, Collection]] | None = None,
         init_score: Collection | None = None,
         categorical_feature: Sequence[int | str] | None = None,
     ) -> "DaskGBRanker":
@@ -77,6 +79,8 @@ class DaskGBRanker(GBRanker):
             Features; NaN is missing. Blocks of arrays may be sparse matrices.
         query_weight : Dask array or series, shape (n_documents,), optional
             The weight of each row's query.
+        labels : mapping of str to Dask array or series, optional
+            As for `GBRanker.fit`; `eval_labels` are those of the validation sets.
         y, qid, sample_weight, init_score, eval_set, eval_qid, eval_init_score, categorical_feature
             As for `GBRanker.fit`.
 
@@ -101,11 +105,12 @@ class DaskGBRanker(GBRanker):
             "init_score": init_score,
             "sample_weight": sample_weight,
             "query_weight": query_weight,
+            "labels": _mapping(labels),
         }
         ranker, seed = portable(self.to_local())
         if eval_set is not None:
             eval_qid = eval_qid or []
-        valid = validation_sets(eval_set, eval_qid, None, eval_init_score)
+        valid = validation_sets(eval_set, eval_qid, None, eval_init_score, eval_labels)
         fitted = run_on_workers(
             client,
             partial(_fit, ranker, categorical_feature),
@@ -196,12 +201,13 @@ class DaskGBRanker(GBRanker):
         group: Collection | None = None,
         sample_weight: Collection | None = None,
         query_weight: Collection | None = None,
+        labels: Any = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
         Parameters
         ----------
-        X, y, qid, sample_weight, query_weight
+        X, y, qid, sample_weight, query_weight, labels
             Dask collections, as for `fit`; or, with `group`, what `GBRanker.score` takes.
 
         Returns
@@ -210,15 +216,25 @@ class DaskGBRanker(GBRanker):
         """
         if not is_dask(X):
             return super().score(
-                X, y, qid, group=group, sample_weight=sample_weight, query_weight=query_weight
+                X,
+                y,
+                qid,
+                group=group,
+                sample_weight=sample_weight,
+                query_weight=query_weight,
+                labels=labels,
             )
         if qid is None or group is not None:
             raise ValueError("score needs qid= (one query id per row) of Dask collections.")
         check_is_fitted(self)
         client = _client()
-        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        others = {
+            "sample_weight": sample_weight,
+            "query_weight": query_weight,
+            "labels": _mapping(labels),
+        }
         model = self.to_local().set_params(eval_metric=self._measures())
-        shards = distribute(client, {"": {"X": X, "y": y, "qid": qid, **weights}})
+        shards = distribute(client, {"": {"X": X, "y": y, "qid": qid, **others}})
         return float(run_on_workers(client, lambda part: model.score(**part.arguments()), shards))
 
     def to_local(self) -> GBRanker:
@@ -232,6 +248,16 @@ class DaskGBRanker(GBRanker):
     def _to_saved(self) -> Saved:
         """Return what a GBRanker would save: its `load` and `load_ranker` read it."""
         return self.to_local()._to_saved()
+
+
+def _mapping(labels: Any) -> Mapping[str, Collection] | None:
+    """Return labels by name, of Dask collections, whose columns cannot be named instead."""
+    if not isinstance(labels, Mapping | None):
+        raise TypeError(
+            "labels must be a mapping of name to Dask array or series, got "
+            f"{type(labels).__name__}."
+        )
+    return labels
 
 
 def _client() -> Any:

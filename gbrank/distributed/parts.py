@@ -4,7 +4,7 @@ A cluster brings each worker its queries and the address at which all meet; `tak
 rest. Dask and Spark differ in how rows move, and in how a result or an error comes back.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ from gbrank.parallel.collective import BoosterError, WorkersLostError
 from gbrank.ranker import GBRanker
 
 Column: TypeAlias = NDArray[Any]
+LABEL = "label: "  # begins the names of columns that are other labels than y
 # How long workers get to end by themselves once one of them is lost or its booster has failed.
 GRACE_SECONDS = 10
 
@@ -36,6 +37,7 @@ class Part:
     init_score: Column | None = None
     sample_weight: Column | None = None
     query_weight: Column | None = None
+    labels: Column | None = None  # by name: a structured array
 
     def arguments(self) -> dict[str, Any]:
         """Return what both `fit` and `score` take."""
@@ -45,7 +47,14 @@ class Part:
             "qid": self.qid,
             "sample_weight": self.sample_weight,
             "query_weight": self._weight_of_queries(),
+            "labels": self.named_labels(),
         }
+
+    def named_labels(self) -> dict[str, Column] | None:
+        """Return the labels by their names."""
+        if self.labels is None:
+            return None
+        return {name: self.labels[name] for name in self.labels.dtype.names or ()}
 
     def _weight_of_queries(self) -> NDArray[Any] | None:
         """Return the weight of each query, in the order in which they first appear."""
@@ -63,6 +72,19 @@ class Part:
                 f"{self.qid[row]!r}."
             )
         return weights
+
+
+def part_of(columns: Mapping[str, Any]) -> Part:
+    """Return a part, with the columns of labels in one array."""
+    labels = {name: values for name, values in columns.items() if name.startswith(LABEL)}
+    others = {name: values for name, values in columns.items() if name not in labels}
+    if not labels:
+        return Part(**others)
+    kinds = [(name.removeprefix(LABEL), np.float64) for name in labels]
+    together = np.empty(len(others["qid"]), kinds)
+    for name, values in labels.items():
+        together[name.removeprefix(LABEL)] = values
+    return Part(**others, labels=together)
 
 
 def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
@@ -98,6 +120,7 @@ def fit_part(
         others["eval_set"] = [(part.X, part.y) for part in validation]
         others["eval_qid"] = [part.qid for part in validation]
         others["eval_init_score"] = [part.init_score for part in validation]
+        others["eval_labels"] = [part.named_labels() for part in validation]
     return ranker.fit(**training.arguments(), init_score=training.init_score, **others)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.distributed.parts import Part
+from gbrank.distributed.parts import LABEL, Part, part_of
 from gbrank.fit.arguments import Table
 
 if TYPE_CHECKING:
@@ -66,9 +66,12 @@ def _delayed_parts(where: str, collections: Mapping[str, Collection | None]) -> 
     """Return a delayed `Part` for each partition."""
     from dask import delayed
 
+    labels = collections.get("labels") or {}
+    given = {name: one for name, one in collections.items() if name != "labels"}
+    given |= {f"{LABEL}{name}": one for name, one in labels.items()}
     blocks = {
         name: _blocks(f"{where}{name}", collection)
-        for name, collection in collections.items()
+        for name, collection in given.items()
         if collection is not None
     }
     counts = {name: len(column) for name, column in blocks.items()}
@@ -128,7 +131,7 @@ def _part(where: str, number: int, **blocks: Table) -> Part:
                 f"{where}{name} must have as many rows as X in each partition, got {len(column)} "
                 f"and {X.shape[0]} in partition {number}."
             )
-    return Part(X, **values)
+    return part_of({"X": X, **values})
 
 
 def _keys_of(part: Part) -> Keys:

@@ -19,8 +19,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
 
 from gbrank.common.checks import check_number
+from gbrank.data.named_labels import check_column_names
 from gbrank.distributed.barrier import n_slots, run_in_stage
-from gbrank.distributed.parts import Part, fit_part, portable
+from gbrank.distributed.parts import LABEL, Part, fit_part, part_of, portable
 from gbrank.fit.arguments import FitOptions
 from gbrank.ranker import GBRanker
 
@@ -30,6 +31,7 @@ OWN_DEFAULTS = {
     "labelCol": "label",
     "qidCol": "qid",
     "predictionCol": "prediction",
+    "namedLabelCols": None,
     "numTasks": None,
     "checkpoint": None,
     "checkpoint_rounds": 50,
@@ -105,6 +107,9 @@ class SparkGBRanker(
         The weight of each row's query, the same in all its rows.
     validationIndicatorCol : str, optional
         A column of booleans: true in all rows of the queries to validate on.
+    namedLabelCols : list of str, optional
+        Columns of other labels, by whose names objectives, measures and constraints know them: see
+        `labels` of `GBRanker.fit`.
     predictionCol : str
         Where `transform` writes scores; higher ranks earlier within a query.
     numTasks : int, optional
@@ -136,6 +141,7 @@ class SparkGBRanker(
     queryWeightCol: Param[str] = Param(
         Params._dummy(), "queryWeightCol", "the weight of each row's query"
     )
+    namedLabelCols: Param[Any] = Param(Params._dummy(), "namedLabelCols", "columns of labels")
     numTasks: Param[Any] = Param(Params._dummy(), "numTasks", "tasks that train together")
     checkpoint: Param[Any] = Param(Params._dummy(), "checkpoint", "a folder that machines share")
     checkpoint_rounds: Param[int] = Param(
@@ -178,6 +184,10 @@ class SparkGBRanker(
             for param, name in COLUMNS.items()
             if param in given
         ]
+        labels = check_column_names(self.getOrDefault(self.namedLabelCols) or [])
+        columns += [
+            _column(dataset, "namedLabelCols", name).alias(f"{LABEL}{name}") for name in labels
+        ]
         slots = n_slots(dataset)
         if not slots:
             raise RuntimeError(
@@ -188,7 +198,7 @@ class SparkGBRanker(
         threads = int(dataset.sparkSession.conf.get("spark.task.cpus", "1"))
         # Sorted: a checkpoint needs the same rows in the same order.
         rows = dataset.select(*columns).repartition(n_tasks, "qid")
-        rows = rows.sortWithinPartitions(*rows.columns)
+        rows = rows.sortWithinPartitions(*(f"`{name}`" for name in rows.columns))
         options = FitOptions(*map(self.getOrDefault, ("checkpoint", "checkpoint_rounds")))
         task = partial(_fit_table, ranker, threads, given, options)
         return self._copyValues(SparkGBRankerModel(run_in_stage(rows, task)))
@@ -346,7 +356,7 @@ def _parts(table: pa.Table | None, given: dict[str, Any]) -> list[Part]:
     values["X"] = pd.DataFrame(X, columns=names, copy=False) if isinstance(names, list) else X
     held_out = values.pop("held_out", None)
     if held_out is None:
-        return [Part(**values)]
+        return [part_of(values)]
     if both := sorted(set(values["qid"][held_out]) & set(values["qid"][~held_out])):
         raise ValueError(
             "validationIndicatorCol must be the same in all rows of a query, got both in "
@@ -355,7 +365,7 @@ def _parts(table: pa.Table | None, given: dict[str, Any]) -> list[Part]:
     sides = [~held_out, held_out]
     if not all(side.any() for side in sides):
         raise _too_few([int(side.sum()) for side in sides])
-    return [Part(**{name: column[side] for name, column in values.items()}) for side in sides]
+    return [part_of({name: column[side] for name, column in values.items()}) for side in sides]
 
 
 def _too_few(rows: list[int]) -> ValueError:

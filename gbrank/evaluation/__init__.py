@@ -13,6 +13,9 @@ from gbrank.evaluation.folds import Fold as Fold
 from gbrank.evaluation.folds import split_folds as split_folds
 from gbrank.evaluation.letor_folders import read_folds as read_folds
 from gbrank.evaluation.named_rankers import ranker_from_name as ranker_from_name
+from gbrank.evaluation.pareto import Front as Front
+from gbrank.evaluation.pareto import Point as Point
+from gbrank.evaluation.pareto import pareto as pareto
 from gbrank.evaluation.scoring import make_scorer as make_scorer
 from gbrank.evaluation.summary import Row as Row
 from gbrank.evaluation.trial import Outcome as Outcome

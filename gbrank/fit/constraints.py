@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, cast
 
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.warnings import warn_user
+from gbrank.fit.evals_result import MULTIPLIERS, VIOLATIONS
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.noisy_lambdarank import NoisyLambdaRank
 from gbrank.objectives.objective import Mixture, Objective, OnLabel, terms_of
-from gbrank.schedules import as_schedule, weight_at
+from gbrank.schedules import Curve, as_schedule, weight_at
 
-# What a multiplier moves by in all rounds together, for each unit that the measure lacks.
+# What a multiplier moves by in all rounds together, for each unit that the measure lacks, and what
+# it has beside that. Chosen on validation queries: docs/studies/goals.md.
 SUM_OF_STEPS = 600.0
+DAMPING = 40.0
 TOLERANCE = 0.002  # what a measure may lack at the end without a warning
-MULTIPLIERS, VIOLATIONS = "multipliers", "violations"  # in evals_result_
 
 Results: TypeAlias = dict[str, dict[str, list[float]]]
 
@@ -66,18 +68,23 @@ class Constraint:
 
         All ranks are trained where the measure stops at rank k, as is best for `NDCG`, too.
         """
-        measure: Any = self.measure
-        whole = {"k": None} if any(item.name == "k" for item in fields(measure)) else {}
-        trained = replace(measure, label=None, **whole)
-        kinds = [type(term) for term, _ in terms_of(like) if term.facts.takes_measure]
-        for kind in (*kinds, NoisyLambdaRank, LambdaRank):
+        label = self.of.label
+        whole: dict[str, Any] = {"k": None} if hasattr(self.of, "k") else {}
+        trained = replace(self.of, label=None, **whole)
+        own: list[Any] = [type(term) for term, _ in terms_of(like) if term.facts.takes_measure]
+        for kind in (*own, NoisyLambdaRank, LambdaRank):
             if kind.takes(trained):
                 objective = kind(trained)
-                return objective if measure.label is None else OnLabel(objective, measure.label)
+                return objective if label is None else OnLabel(objective, label)
         raise ValueError(
-            f"constraints must be of measures that can be trained, got {self}: {measure} declares "
+            f"constraints must be of measures that can be trained, got {self}: {self.of} declares "
             "no swaps."
         )
+
+    @property
+    def of(self) -> Measure:
+        """The measure."""
+        return cast(Measure, self.measure)
 
 
 def get_constraint(constraint: str | Constraint) -> Constraint:
@@ -148,18 +155,18 @@ class ConstraintOutcome:
     ----------
     constraint : str
         The constraint.
-    best : float or None
+    best : float
         What the ranker reached that was trained for this measure alone.
     target : float
         What the measure had to reach.
     value : float
-        What it is, on the queries that the multiplier was chosen on.
+        What it is, on the queries by which the multiplier was set.
     multiplier : float
         The weight of the constraint's objective at the end; that of the ranker's own is 1.
     """
 
     constraint: str
-    best: float | None
+    best: float
     target: float
     value: float
     multiplier: float
@@ -168,35 +175,56 @@ class ConstraintOutcome:
 class Multipliers:
     """The weights of the constraints in a fit: each grows while its measure is too small.
 
-    After each round, λ ← max(0, λ + s (target − measure)), s = 600 / rounds; the objective is
-    mixed with those of the constraints by the weights 1, λ₁, λ₂, ...
+    The objective is mixed with those of the constraints by the weights 1, w₁, w₂, ... With d_t what
+    a measure lacks after round t of T,
+
+        λ_t = max(0, λ_{t−1} + (600 / T) d_t),    w_{t+1} = max(0, λ_t + 40 d_t),
+
+    an augmented Lagrangian. What a measure must reach in a round is its target, times what the
+    ranker for this measure alone had in that round over what it had at its end: early rounds, in
+    which all values are low, ask for less.
+
+    Parameters
+    ----------
+    constraints : sequence of Constraint
+    curves : sequence of list of float
+        What each measure was in each round of a fit for it alone.
+    watched : str
+        The set whose measures count.
+    rounds : int
+        How many rounds there are to be.
+
+    References
+    ----------
+    M. Momma, A. Bagheri Garakani, Y. Sun. Multi-objective relevance ranking. SIGIR eCom 2019.
     """
 
     def __init__(
         self,
         constraints: Sequence[Constraint],
-        bests: Sequence[float | None],
+        curves: Sequence[Sequence[float]],
         watched: str,
         rounds: int,
     ) -> None:
         self._constraints = constraints
-        self._bests = bests
-        self._watched = watched  # the set on which measures are taken
+        self._curves = curves
+        self._watched = watched
         self._step = SUM_OF_STEPS / rounds
-        self._values = [0.0] * len(constraints)
-        self.targets = [
-            item.level * (1.0 if best is None else best)
-            for item, best in zip(constraints, bests, strict=True)
+        self._multipliers = [0.0] * len(constraints)
+        self._weights = [0.0] * len(constraints)
+        self._targets = [
+            item.level * (curve[-1] if item.of_best else 1.0)
+            for item, curve in zip(constraints, curves, strict=True)
         ]
 
     def mixture(self, objective: Objective) -> Mixture:
-        """Return an objective mixed with those of the constraints, by the current weights."""
+        """Return an objective mixed with those of the constraints, by the weights of the round."""
         terms = terms_of(objective)
         own = [as_schedule(weight) for _, weight in terms]
 
-        def weight_of(place: int) -> Any:
+        def weight_of(place: int) -> Curve:
             def weight(round: int, rounds: int | None) -> float:
-                return self._values[place] * sum(weight_at(one, round, rounds) for one in own)
+                return self._weights[place] * sum(weight_at(one, round, rounds) for one in own)
 
             return weight
 
@@ -207,41 +235,69 @@ class Multipliers:
         )
 
     def resume(self, results: Results) -> None:
-        """Go on from the multipliers of a checkpoint."""
+        """Go on from what a checkpoint has recorded."""
         if MULTIPLIERS in results:
-            self._values = [results[MULTIPLIERS][str(item)][-1] for item in self._constraints]
+            self._multipliers = [results[MULTIPLIERS][str(item)][-1] for item in self._constraints]
+            self._weigh(self._lacking(results))
 
     def end_round(self, results: Results) -> float:
         """Move the multipliers by the measures after a round; return the largest violation."""
-        lacking = [
-            target - results[self._watched][str(item.measure)][-1]
-            for item, target in zip(self._constraints, self.targets, strict=True)
+        lacking = self._lacking(results)
+        for place, lack in enumerate(lacking):
+            moved = self._multipliers[place] + self._step * lack
+            self._multipliers[place] = max(0.0, moved)
+        self._weigh(lacking)
+        short = [
+            target - values[-1]
+            for target, values in zip(self._targets, self._measured(results), strict=True)
         ]
-        for place, (item, lack) in enumerate(zip(self._constraints, lacking, strict=True)):
-            self._values[place] = max(0.0, self._values[place] + self._step * lack)
-            for kind, value in ((MULTIPLIERS, self._values[place]), (VIOLATIONS, max(0.0, lack))):
+        for item, multiplier, lack in zip(self._constraints, self._multipliers, short, strict=True):
+            for kind, value in ((MULTIPLIERS, multiplier), (VIOLATIONS, max(0.0, lack))):
                 results.setdefault(kind, {}).setdefault(str(item), []).append(value)
-        return max(0.0, *lacking)
+        return max(0.0, *short)
+
+    def _measured(self, results: Results) -> list[list[float]]:
+        return [results[self._watched][str(item.measure)] for item in self._constraints]
+
+    def _lacking(self, results: Results) -> list[float]:
+        """Return what each measure lacks of what it must reach in the last round."""
+        return [
+            target * self._progress(curve, len(values)) - values[-1]
+            for target, curve, values in zip(
+                self._targets, self._curves, self._measured(results), strict=True
+            )
+        ]
+
+    @staticmethod
+    def _progress(curve: Sequence[float], round: int) -> float:
+        """Return the share of its last value that a curve has after a round."""
+        return curve[min(round, len(curve)) - 1] / curve[-1] if curve[-1] > 0 else 1.0
+
+    def _weigh(self, lacking: Sequence[float]) -> None:
+        self._weights = [
+            max(0.0, multiplier + DAMPING * lack)
+            for multiplier, lack in zip(self._multipliers, lacking, strict=True)
+        ]
 
     def outcomes(self, results: Results, rounds: int) -> list[ConstraintOutcome]:
-        """Return how each constraint ended after some rounds, and warn of those that do not hold."""
+        """Return how each constraint ended after some rounds; warn of those that do not hold."""
         ends = [
             ConstraintOutcome(
                 str(item),
-                best,
+                curve[-1],
                 target,
-                results[self._watched][str(item.measure)][rounds - 1],
+                values[rounds - 1],
                 results[MULTIPLIERS][str(item)][rounds - 1],
             )
-            for item, best, target in zip(
-                self._constraints, self._bests, self.targets, strict=True
+            for item, curve, target, values in zip(
+                self._constraints, self._curves, self._targets, self._measured(results), strict=True
             )
         ]
         for end in ends:
             if end.value < end.target - TOLERANCE:
                 warn_user(
                     f"the constraint {end.constraint} does not hold: it asks for {end.target:.4f}, "
-                    f"and the model reaches {end.value:.4f} on the set {self._watched!r}. Ask for "
-                    "less, or train for more rounds."
+                    f"and the model reaches {end.value:.4f} on the set {self._watched!r}; trained "
+                    f"for this alone, it reaches {end.best:.4f}."
                 )
         return ends

@@ -10,13 +10,15 @@ from gbrank.common.tabulate import html_table, markdown_table
 if TYPE_CHECKING:
     import pandas as pd
 
+MULTIPLIERS, VIOLATIONS = "multipliers", "violations"  # of constraints: neither is a set
 HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
 
 
 class EvalsResult(dict[str, dict[str, list[float]]]):
     """Values by set and measure, one a round: ``evals_result_["valid_0"]["ndcg@10"]``.
 
-    It prints as the dict that it is; notebooks show a row for each set and measure.
+    Of a fit with constraints, "multipliers" and "violations" hold a list for each constraint. It
+    prints as the dict that it is; notebooks show a row for each set and measure.
 
     Examples
     --------
@@ -65,11 +67,13 @@ class EvalsResult(dict[str, dict[str, list[float]]]):
         return html_table(HEAD, self._rows())
 
     def _rows(self) -> list[tuple[str, ...]]:
-        return [
-            (
-                *(name, measure, f"{curve[0]:.4f}", f"{max(curve):.4f}"),
-                *(str(1 + int(np.argmax(curve))), f"{curve[-1]:.4f}", str(len(curve))),
-            )
-            for name, curves in self.items()
-            for measure, curve in curves.items()
-        ]
+        rows: list[tuple[str, ...]] = []
+        for name, curves in self.items():
+            for measure, curve in curves.items():
+                measured = name not in (MULTIPLIERS, VIOLATIONS)
+                best = (
+                    (f"{max(curve):.4f}", str(1 + int(np.argmax(curve)))) if measured else ("", "")
+                )
+                ends = f"{curve[0]:.4f}", *best, f"{curve[-1]:.4f}", str(len(curve))
+                rows.append((name, measure, *ends))
+        return rows

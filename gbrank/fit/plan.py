@@ -18,8 +18,8 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import each_batch, learn_schema
-from gbrank.data.checking import split_rows, take_rows
-from gbrank.data.rows import Rows
+from gbrank.data.checking import split_rows
+from gbrank.data.rows import Rows, take_rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Table
@@ -136,6 +136,11 @@ class BoostingPlan:
             history=history,
             keep=keep,
         )
+
+    @property
+    def watched(self) -> str:
+        """The set on which constraints are measured."""
+        return "valid_0" if self.valid else "train"
 
     def outcomes(self, history: History) -> list[ConstraintOutcome]:
         """Return how each constraint ended."""
@@ -261,25 +266,20 @@ def _constrained(
 ) -> BoostingPlan:
     """Return the plan of a fit under constraints, which are measured in every round."""
     objective = get_objective(plan.ranker.objective)
-    bests = [
-        _best_alone(plan, item.objective(objective), item) if item.of_best else None
-        for item in constraints
-    ]
-    watched = "valid_0" if plan.valid else "train"
-    multipliers = Multipliers(constraints, bests, watched, plan.ranker.n_estimators)
+    curves = [_alone(plan, item.objective(objective), item) for item in constraints]
+    multipliers = Multipliers(constraints, curves, plan.watched, plan.ranker.n_estimators)
     known = {str(measure) for measure in measures}
-    others = [item.measure for item in constraints if str(item.measure) not in known]
+    others = [item.of for item in constraints if str(item.measure) not in known]
     return _retrained(plan, multipliers.mixture(objective), [*measures, *others], multipliers)
 
 
-def _best_alone(plan: BoostingPlan, objective: Objective, constraint: Constraint) -> float:
-    """Return what the measure of a constraint is after a fit for it alone."""
-    alone = replace(_retrained(plan, objective, [constraint.measure]), checkpoint=None, callbacks=())
+def _alone(plan: BoostingPlan, objective: Objective, constraint: Constraint) -> list[float]:
+    """Return what the measure of a constraint is in each round of a fit for it alone."""
+    alone = replace(_retrained(plan, objective, [constraint.of]), checkpoint=None, callbacks=())
     with closing(alone.trainer()) as trainer:
         history = alone.run(trainer)
-    if plan.valid:
-        return history.best_value
-    return history.results["train"][str(constraint.measure)][-1]
+    curve = history.results[plan.watched][str(constraint.measure)]
+    return curve[: history.best_round]
 
 
 def _retrained(
@@ -390,9 +390,7 @@ def _derivatives(
         n_jobs=ranker.n_jobs,
         before=start._fitted.progress if isinstance(start, BoostedRanker) else None,
     )
-    bound = hook.bind(
-        rows.labels, rows.queries, rows.sample_weight, rows.query_weight, rows.named
-    )
+    bound = hook.bind(rows.labels, rows.queries, rows.sample_weight, rows.query_weight, rows.named)
     left_out = _sampling(ranker, rows, settings.seed)
 
     def in_round(round: int) -> Derivatives:

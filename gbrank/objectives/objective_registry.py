@@ -165,9 +165,9 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
         ``"name"`` or ``"name:measure"``, such as "ranknet", "lambda:ndcg@10" or "lambdarank";
         options follow the name, as in "lambda(truncation=30):ndcg"; ``"+"`` mixes several by
         their weights, as in "lambda:ndcg+pointwise", "0.7*lambda:ndcg+0.3*pointwise" or, with
-        schedules, "linear(1,0)*listnet+linear(0,1)*lambda:ndcg"; ``"[label]"`` after an objective
-        names the label that it is of, as in "lambda:ndcg+0.3*lambda:dcg[margin]". An objective is returned
-        as it is; a callable is taken as by `custom_objective`.
+        schedules, "linear(1,0)*listnet+linear(0,1)*lambda:ndcg"; ``"[label]"`` names the label of a
+        term, as in "lambda:ndcg+0.3*lambda:dcg[margin]". An objective is returned as it is; a
+        callable is taken as by `custom_objective`.
 
     Returns
     -------

@@ -2,6 +2,7 @@
 
 from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
 from gbrank.plots.fitted_ranker import importance, learning_curves
+from gbrank.plots.goals import constraints, front
 from gbrank.plots.predictions import calibration, per_query
 from gbrank.plots.reasons import pair, query
 from gbrank.plots.smoothing import objective, soft_ranks
@@ -10,6 +11,8 @@ __all__ = [
     "calibration",
     "comparison",
     "comparison_grid",
+    "constraints",
+    "front",
     "importance",
     "learning_curves",
     "objective",

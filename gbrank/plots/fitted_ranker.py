@@ -63,8 +63,8 @@ def learning_curves(
     measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
     ax = axes_for(ax)
     lines = []
-    for place, (name, values) in enumerate(results.items()):
-        curve = values[measure]
+    sets = [(name, values[measure]) for name, values in results.items() if measure in values]
+    for place, (name, curve) in enumerate(sets):
         rounds = np.arange(1, len(curve) + 1)
         lines += ax.plot(rounds, curve, color=PALETTE[place % len(PALETTE)], label=name)
     if ranker.early_stopping_rounds is not None:

@@ -14,7 +14,7 @@ from scipy import sparse
 import reference
 from gbrank import GBRanker, LinearRanker, PairExplanation, make_cubic, plots, write_letor
 from gbrank.commands.cli import main
-from gbrank.data.checking import take_rows
+from gbrank.data.rows import take_rows
 
 X, Y, QID = make_cubic(30, n_documents=8, n_features=4, random_state=0)
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(

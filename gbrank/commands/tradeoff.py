@@ -1,0 +1,129 @@
+r"""Train rankers between two goals, measure both on queries that are set aside, and print a table.
+
+The first goal is the objective and its measure, the second a measure of another label.
+
+For example:
+
+  gbrank tradeoff train.parquet --labels margin --measure "ndcg@10[margin]" --picture front.png
+  gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --levels 0.9 0.95 0.99 \\
+      --results done --model my-ranker --choose "0.95 of best"
+  gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --weights 0.2 1 5
+"""
+
+import argparse
+import io
+import sys
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from gbrank.commands.data_files import add_categorical, add_files, add_unjudged, read_labelled
+from gbrank.commands.plugins import add_plugin, import_plugins
+from gbrank.commands.shared import add, check_folder
+from gbrank.common.checks import check_choice
+from gbrank.common.files import replace_file
+from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
+from gbrank.ranker import GBRanker
+
+USAGE = "gbrank tradeoff FILE [FILE ...] --labels COLUMN ... --measure MEASURE [options]"
+
+PAGE = """\
+<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }}
+body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
+div {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; }}
+td, th {{ padding: .3rem .8rem; border-bottom: 1px solid #8884; text-align: right; }}
+td:first-child, th:first-child {{ text-align: left; }}
+svg {{ max-width: 100%; height: auto; background: white; }}
+</style>
+<h1>{title}</h1>
+<div>{picture}</div>
+<div>{table}</div>
+</html>
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank tradeoff`."""
+    add_files(parser)
+    add_categorical(parser)
+    add_unjudged(parser)
+    add(parser, "--labels COLUMN ...", "columns of tables that are other labels", required=True)
+    add(parser, "--measure MEASURE", 'the second goal, such as "ndcg@10[margin]"', required=True)
+    text = f"shares of its best value to ask for (default: {' '.join(map(str, LEVELS))})"
+    parser.add_argument("--levels", nargs="+", type=float, metavar="X", help=text)
+    text = "in place of levels: weights of the second goal's objective"
+    parser.add_argument("--weights", nargs="+", type=float, metavar="X", help=text)
+    add(parser, "--objective NAME", "the first goal's objective (default: GBRanker's)")
+    add(parser, "--metric MEASURE", "the first goal's measure (default: ndcg@10)")
+    add(parser, "--n-estimators N", "rounds of each ranker (default: GBRanker's)", type=int)
+    text = "share of the queries that is set aside (default: 0.25)"
+    add(parser, "--validation-fraction X", text, type=float, default=0.25)
+    add(parser, "--random-state N", "seed (default: 0)", default=0)
+    add(parser, "--jobs N", "rankers that are trained at once (default: one for each processor)")
+    add(parser, "--results FOLDER", "keep each ranker here, and go on from what is there")
+    add(parser, "--picture FILE", "draw the trade-off")
+    add(parser, "--html FILE", "write a page with the table and the picture")
+    add(parser, "--choose NAME", "the ranker of the table to save")
+    add(parser, "--model FOLDER", "where it goes")
+    add_plugin(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Train the rankers, print the table, and write what was asked for."""
+    from gbrank.commands.pictures import check_picture, write_picture
+
+    import_plugins(arguments.plugin)
+    if (arguments.choose is None) != (arguments.model is None):
+        raise ValueError("choose and model must be given together, got one of them.")
+    if arguments.choose is not None:
+        check_choice(arguments.choose, "choose", point_names(arguments.levels, arguments.weights))
+    if arguments.picture is not None:
+        check_picture(arguments.picture, "--picture")
+    if arguments.html is not None:
+        check_folder(arguments.html, "--html")
+    names = {"objective": "objective", "eval_metric": "metric", "n_estimators": "n_estimators"}
+    given = {name: getattr(arguments, option) for name, option in names.items()}
+    parameters = {name: value for name, value in given.items() if value is not None}
+    data = read_labelled(arguments, arguments.files, labels=arguments.labels)
+    front = pareto(
+        GBRanker(**parameters, random_state=arguments.random_state),
+        data.X,
+        data.y,
+        qid=data.qid,
+        labels=dict(data.named),
+        categorical_feature=arguments.categorical_feature,
+        measure=arguments.measure,
+        levels=arguments.levels,
+        weights=arguments.weights,
+        validation_fraction=arguments.validation_fraction,
+        results=arguments.results,
+        n_jobs=arguments.jobs,
+        progress=sys.stderr.isatty(),
+    )
+    print(front.to_markdown())
+    if arguments.picture is not None:
+        write_picture(_figure(front), arguments.picture)
+    if arguments.html is not None:
+        replace_file(Path(arguments.html), _page(front).encode())
+    if arguments.choose is not None:
+        front[arguments.choose].save(arguments.model)
+
+
+def _figure(front: Front) -> Any:
+    from gbrank import plots
+
+    return plots.front(front).figure
+
+
+def _page(front: Front) -> str:
+    """Return a page with the table and the picture, which needs no other file."""
+    picture = io.StringIO()
+    _figure(front).savefig(picture, format="svg")
+    _, _, svg = picture.getvalue().partition("<svg")
+    title = escape(" and ".join(front.measures))
+    return PAGE.format(title=title, picture=f"<svg{svg}", table=front._repr_html_())
