@@ -67,17 +67,16 @@ def stages_of(
         main = Stage(objective, schedule, -before.done, before.rounds)
         if main.progress(0) == before:
             return [main]
-    start_name = objective.facts.start
-    if start_name == "none" or not start:
+    first = objective.first_learned(get_objective)
+    if first is None or not start:
         return [Stage(objective, schedule, 0, rounds)]
     if rounds is None:
         raise ValueError(
-            f"rounds must be given with {objective}, which begins with {start_name} for half of "
+            f"rounds must be given with {objective}, which begins with {first} for half of "
             "them. start=False is for boosting from the scores of a model."
         )
     begin = rounds // 2
     main = Stage(objective, schedule, begin, rounds - begin)
     if begin == 0:
         return [main]
-    start_objective = get_objective(start_name)
-    return [Stage(start_objective, as_schedule(start_objective.facts.sigma), 0, begin), main]
+    return [Stage(first, as_schedule(first.facts.sigma), 0, begin), main]

@@ -265,10 +265,8 @@ def _rankers(
         both = [*(term for term, _ in terms), raised], [*(own for _, own in terms), weight]
         changes.append({"objective": Mixture(*both)})
     names = point_names(levels, weights)
-    return {
-        name: clone(ranker).set_params(**change)
-        for name, change in zip(names, changes, strict=True)
-    }
+    made = (clone(ranker).set_params(**change) for change in changes)
+    return dict(zip(names, made, strict=True))
 
 
 def _levels(levels: Sequence[float] | None, weights: Sequence[float] | None) -> Sequence[float]:
@@ -284,7 +282,7 @@ def point_names(levels: Sequence[float] | None, weights: Sequence[float] | None)
 def _split(data: FitData, fraction: float, seed: int) -> tuple[FitData, FitData]:
     """Return the documents to train on, and those that are set aside: whole queries."""
     check_number(fraction, "validation_fraction", 0, 1, open_low=True)
-    queries = Queries.from_qid(data.qid)
+    queries = Queries.resolve(len(np.asarray(data.y)), data.qid)
     held_out = sampled(query_keys(queries.ids), fraction, seed, 0)
     if held_out.all() or not held_out.any():
         raise ValueError(

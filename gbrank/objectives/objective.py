@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol, cast
 
@@ -142,6 +142,11 @@ class Objective(ABC):
     def rescaled(self) -> bool:
         """Whether hooks may scale gradient and curvature together, to mean curvature 1."""
         return True
+
+    def first_learned(self, make: Callable[[str], Objective]) -> Objective | None:
+        """Return the objective that trees learn first, made from its name, if there is one."""
+        name = self.facts.start
+        return None if name == "none" else make(name)
 
     def __add__(self, other: Objective) -> Mixture:
         """Return the mixture of both; terms keep their weights, a single objective has weight 1."""
@@ -558,6 +563,13 @@ class Mixture(Objective):
             start=start,
             needs_start=(any if scheduled else all)(part.needs_start for part in parts),
         )
+
+    def first_learned(self, make: Callable[[str], Objective]) -> Objective | None:
+        """Return the mixture of what each term begins with, if all begin alike."""
+        if self.facts.start == "none":
+            return None
+        starts = [objective.first_learned(make) for objective in self.objectives]
+        return Mixture([start for start in starts if start is not None], self.weights)
 
     def __str__(self) -> str:
         """Return the text from which `get_objective` makes the same mixture again."""

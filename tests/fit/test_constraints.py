@@ -1,0 +1,268 @@
+"""Constraints: they hold at the end, at the least cost to the objective, and are recorded."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import (
+    Constraint,
+    GBRanker,
+    get_constraint,
+    get_measure,
+    get_objective,
+    load_ranker,
+    make_cubic,
+    plots,
+)
+from gbrank.fit.constraints import DAMPING, SUM_OF_STEPS, TOLERANCE, Multipliers
+from gbrank.fit.loop import FitInterrupted, History
+
+X, Y, QID = make_cubic(120, n_documents=12, n_features=6, random_state=0)
+MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
+LABELS = {"margin": MARGIN}
+SMALL: dict[str, Any] = {"n_estimators": 40, "random_state": 0, "n_jobs": 1}
+MEASURE = "ndcg@10[margin]"
+
+
+def fitted(constraint: str | None, **params: Any) -> GBRanker:
+    constraints = None if constraint is None else [constraint]
+    return GBRanker(constraints=constraints, **SMALL | params).fit(X, Y, qid=QID, labels=LABELS)
+
+
+def value(ranker: GBRanker, labels: Any = MARGIN) -> float:
+    return get_measure("ndcg@10")(labels, ranker.predict(X), qid=QID)
+
+
+# --- What a fit does ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_the_constraint_holds_and_costs_what_it_must(booster: str) -> None:
+    free = fitted(None, booster=booster)
+    alone = fitted(None, booster=booster, objective="noisy:ndcg[margin]")
+    asked = 0.5 * (value(free) + value(alone)) / value(alone)
+    bound = fitted(f"{MEASURE} >= {asked} of best", booster=booster)
+    (end,) = bound.constraints_
+    assert_allclose(end.best, value(alone))
+    assert_allclose(end.target, asked * value(alone))
+    assert_allclose(end.value, value(bound))
+    assert abs(end.value - end.target) < 0.03  # neither missed nor overdone
+    assert value(alone, Y) < value(bound, Y) < value(free, Y)
+
+
+def test_an_absolute_level() -> None:
+    (end,) = fitted(f"{MEASURE} >= 0.7").constraints_
+    assert end.target == 0.7
+    assert end.value > 0.7 - 0.02
+
+
+def test_two_constraints() -> None:
+    other = np.searchsorted([0.2, 0.5, 0.8], X[:, 1]).astype(np.float64)
+    texts = [f"{MEASURE} >= 0.75 of best", "ndcg@10[other] >= 0.75 of best"]
+    ranker = GBRanker(constraints=texts, **SMALL)
+    ranker.fit(X, Y, qid=QID, labels=LABELS | {"other": other})
+    assert [end.constraint for end in ranker.constraints_] == texts
+    for end, labels in zip(ranker.constraints_, (MARGIN, other), strict=True):
+        assert end.value > end.target - 0.03
+        assert_allclose(end.value, value(ranker, labels))
+
+
+def test_one_that_holds_by_itself_changes_nothing() -> None:
+    bound = fitted(f"{MEASURE} >= 0.01 of best")
+    assert_allclose(bound.predict(X), fitted(None).predict(X), rtol=1e-9)
+    assert bound.constraints_[0].multiplier == 0
+
+
+def test_one_that_cannot_hold_is_told() -> None:
+    with pytest.warns(UserWarning, match=r"asks for 0\.9990.*reaches 0\.\d+.*alone, it reaches"):
+        ranker = fitted(f"{MEASURE} >= 0.999")
+    assert ranker.constraints_[0].value < 0.999
+
+
+def test_another_objective_and_a_mixture() -> None:
+    for objective in ("lambda:ap", "ranknet", "ranknet+0.5*lambda:ndcg", "approx:ndcg"):
+        ranker = fitted(f"{MEASURE} >= 0.8 of best", objective=objective)
+        assert ranker.constraints_[0].value > ranker.constraints_[0].target - 0.05, objective
+
+
+def test_on_validation_queries() -> None:
+    """They, not the training queries, decide; and the best round is one that is feasible."""
+    train, valid = QID < 80, QID >= 80
+    ranker = GBRanker(
+        constraints=[f"{MEASURE} >= 0.85 of best"], early_stopping_rounds=15, **SMALL
+    ).fit(
+        X[train], Y[train], qid=QID[train], labels={"margin": MARGIN[train]},
+        eval_set=[(X[valid], Y[valid])], eval_qid=[QID[valid]],
+        eval_labels=[{"margin": MARGIN[valid]}],
+    )  # fmt: skip
+    (end,) = ranker.constraints_
+    found = get_measure("ndcg@10")(MARGIN[valid], ranker.predict(X[valid]), qid=QID[valid])
+    assert_allclose(end.value, found)
+    values = ranker.evals_result_["valid_0"]
+    lacking = ranker.evals_result_["violations"][end.constraint]
+    feasible = [round for round, lack in enumerate(lacking) if lack == 0]
+    assert feasible, "the test needs a round in which the constraint holds"
+    best = max(feasible, key=lambda round: (values["ndcg@10"][round], -round))
+    assert ranker.best_iteration_ == best + 1
+
+
+# --- What is recorded ---------------------------------------------------------------------------
+
+
+def test_the_weights_are_those_of_the_formula() -> None:
+    ranker = fitted(f"{MEASURE} >= 0.9 of best")
+    (end,) = ranker.constraints_
+    results = ranker.evals_result_
+    curve = fitted(None, objective="noisy:ndcg[margin]", eval_metric=MEASURE, verbose=1)
+    alone = curve.evals_result_["train"][MEASURE]
+    multiplier = 0.0
+    for round, reached in enumerate(results["train"][MEASURE]):
+        multiplier = max(0.0, multiplier + 600 / 40 * (0.9 * alone[round] - reached))
+        assert_allclose(results["multipliers"][end.constraint][round], multiplier, atol=1e-12)
+        lack = max(0.0, end.target - reached)
+        assert_allclose(results["violations"][end.constraint][round], lack, atol=1e-12)
+    assert end.multiplier == results["multipliers"][end.constraint][-1]
+
+
+def test_the_mixture_has_the_weights_of_the_round() -> None:
+    constraint = get_constraint(f"{MEASURE} >= 1.0 of best")
+    multipliers = Multipliers([constraint], [[0.4, 0.8]], "train", rounds=2)
+    mixture = multipliers.mixture(get_objective("2*ranknet+ranknet"))
+    own, other, raised = mixture.weights or ()
+    assert (own, other, raised(0, 2)) == (2.0, 1.0, 0.0)
+    multipliers.end_round({"train": {MEASURE: [0.3]}})
+    lack = 0.4 - 0.3
+    assert_allclose(raised(1, 2), 3 * (SUM_OF_STEPS / 2 * lack + DAMPING * lack))
+    assert str(mixture.objectives[2]) == "noisy:ndcg[margin]"
+
+
+def test_the_best_round_is_feasible_if_there_is_one() -> None:
+    history = History()
+    for value, violation in [(0.9, 0.2), (0.5, 0.0), (0.6, 0.0), (0.7, 0.1)]:
+        history.results = {"valid_0": {"ndcg": [value]}}
+        history.done += 1
+        history._update_best("valid_0", 10, violation)
+    assert (history.best_round, history.best_value) == (3, 0.6)
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    ranker = fitted(f"{MEASURE} >= 0.9 of best")
+    ranker.save(tmp_path / "model")
+    loaded = load_ranker(tmp_path / "model")
+    assert loaded.constraints_ == ranker.constraints_
+    assert loaded.constraints == [f"{MEASURE} >= 0.9 of best"]
+    assert loaded.evals_result_ == ranker.evals_result_
+
+
+def test_a_picture_and_a_table() -> None:
+    ranker = fitted(f"{MEASURE} >= 0.9 of best", verbose=1)
+    axes = plots.constraints(ranker)
+    weights = axes.figure.axes[-1].lines[0].get_ydata()
+    assert_array_equal(weights, next(iter(ranker.evals_result_["multipliers"].values())))
+    assert plots.learning_curves(ranker).get_ylabel() == "ndcg@10"
+    assert "multipliers" in ranker.evals_result_.to_markdown()
+    with pytest.raises(ValueError, match="fitted with constraints"):
+        plots.constraints(fitted(None))
+
+
+def test_a_callback_sees_the_weights() -> None:
+    seen: list[float] = []
+    text = f"{MEASURE} >= 0.9 of best"
+    GBRanker(constraints=[text], **SMALL).fit(
+        X, Y, qid=QID, labels=LABELS,
+        callbacks=[lambda round: seen.append(round.values["multipliers"][text])],
+    )  # fmt: skip
+    assert len(seen) == SMALL["n_estimators"]
+
+
+KILLED = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from fit.test_constraints import GBRanker, LABELS, QID, SMALL, X, Y
+
+def kill(round):
+    if round.number == 20:
+        os._exit(9)
+
+GBRanker(constraints=["ndcg@10[margin] >= 0.9 of best"], **SMALL).fit(
+    X, Y, qid=QID, labels=LABELS, checkpoint={folder!r}, checkpoint_rounds=7, callbacks=[kill]
+)
+"""
+
+
+def test_a_killed_fit_goes_on_to_the_same_model(tmp_path: Path) -> None:
+    code = KILLED.format(tests=str(Path(__file__).parents[1]), folder=str(tmp_path))
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 9
+    ranker = GBRanker(constraints=[f"{MEASURE} >= 0.9 of best"], **SMALL)
+    ranker.fit(X, Y, qid=QID, labels=LABELS, checkpoint=tmp_path, checkpoint_rounds=7)
+    whole = fitted(f"{MEASURE} >= 0.9 of best")
+    assert_array_equal(ranker.predict(X), whole.predict(X))
+    assert ranker.evals_result_ == whole.evals_result_
+    with pytest.raises(ValueError, match="these were others: labels"):
+        ranker.fit(X, Y, qid=QID, labels={"margin": MARGIN[::-1]}, checkpoint=tmp_path)
+
+
+def test_an_interrupted_fit_keeps_its_rounds() -> None:
+    def interrupt(round: Any) -> None:
+        if round.number == 9:
+            raise KeyboardInterrupt
+
+    ranker = GBRanker(constraints=[f"{MEASURE} >= 0.9 of best"], **SMALL)
+    with pytest.warns(FitInterrupted):
+        ranker.fit(X, Y, qid=QID, labels=LABELS, callbacks=[interrupt])
+    assert ranker.best_iteration_ == 10
+    assert_allclose(ranker.constraints_[0].value, value(ranker))
+
+
+# --- How they are written -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["ndcg@10[margin] >= 0.62", "dcg@5(gain='linear')[a b] >= 0.95 of best", "ap >= 1.0"]
+)
+def test_written_and_read(text: str) -> None:
+    assert str(get_constraint(text)) == text
+    assert get_constraint(str(get_constraint(text))) == get_constraint(text)
+
+
+def test_other_spellings() -> None:
+    assert get_constraint(" ap[x]≥.5  of  best ") == Constraint("ap[x]", 0.5, of_best=True)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "error", "message"),
+    [
+        (["ndcg[margin] <= 0.5"], ValueError, "name the label of the opposite"),
+        (["ndcg[margin] >= half"], ValueError, "a constraint must be like"),
+        (["ndcg[margin] >= 1.2 of best"], ValueError, "level must be a number above 0 .* 1.0"),
+        (["ndgc[margin] >= 0.5"], ValueError, "constraints: unknown measure 'ndgc'"),
+        (["ndcg[m] >= 0.5", "ndcg[m] >= 0.6"], ValueError, "of different measures"),
+        ([0.5], TypeError, "a text or a Constraint"),
+        (5, TypeError, "a list of texts"),
+        (["ndcg[other] >= 0.5"], ValueError, "unknown label 'other'"),
+        (["rbp@3[margin] >= 0.5"], None, ""),
+    ],
+)
+def test_what_is_wrong_with_constraints(
+    constraints: Any, error: type[Exception] | None, message: str
+) -> None:
+    ranker = GBRanker(constraints=constraints, **SMALL | {"n_estimators": 2})
+    if error is None:
+        ranker.fit(X, Y, qid=QID, labels=LABELS)
+        return
+    with pytest.raises(error, match=message):
+        ranker.fit(X, Y, qid=QID, labels=LABELS)
+
+
+def test_not_with_the_booster_own_objective() -> None:
+    with pytest.raises(ValueError, match="constraints must be None with a booster's own objective"):
+        fitted(f"{MEASURE} >= 0.5", objective="lightgbm:lambdarank")
+
+
+def test_the_tolerance_is_small() -> None:
+    assert TOLERANCE <= 0.005

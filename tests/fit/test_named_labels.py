@@ -1,0 +1,229 @@
+"""Labels by name: objectives and measures are of the label that they name, and of no other."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import (
+    NDCG,
+    GBRanker,
+    LambdaRank,
+    LinearRanker,
+    OnLabel,
+    Queries,
+    RankNet,
+    get_measure,
+    get_objective,
+    lightgbm_fobj,
+    make_cubic,
+    make_scorer,
+)
+
+X, Y, QID = make_cubic(40, n_documents=12, n_features=6, random_state=0)
+RNG = np.random.default_rng(0)
+MARGIN = RNG.integers(0, 4, len(Y)).astype(np.float64)
+UNJUDGED = RNG.random(len(Y)) < 0.3
+UNJUDGED[QID == 3] = True  # a query without any
+SPARSE = np.where(UNJUDGED, np.nan, MARGIN)
+QUERIES = Queries.from_qid(QID)
+SMALL: dict[str, Any] = {"n_estimators": 8, "min_child_samples": 5, "random_state": 0, "n_jobs": 1}
+SCORES = RNG.normal(size=len(Y))
+
+# --- One grammar --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("ndcg@10[margin]", "ndcg@10[margin]"),
+        ("dcg(gain='linear')@10[margin]", "dcg@10(gain='linear')[margin]"),
+        ("map [price, EUR]", "map[price, EUR]"),
+        ("p@3(threshold=2)[a+b*c]", "p@3(threshold=2.0)[a+b*c]"),
+    ],
+)
+def test_measures_are_written_and_read(text: str, printed: str) -> None:
+    measure = get_measure(text)
+    assert str(measure).replace("2.0", "2") == printed.replace("2.0", "2")
+    assert get_measure(str(measure)) == measure
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lambda:ndcg@5[margin]",
+        "lambda:ndcg+0.3*lambda:dcg(gain='linear')[margin]",
+        "ranknet[a+b]+2.0*listnet[(x)]",
+        "linear(start=1,stop=0)*ranknet[a]+linear(start=0,stop=1)*approx:ap[b]",
+    ],
+)
+def test_objectives_are_written_and_read(text: str) -> None:
+    objective = get_objective(text)
+    assert str(objective) == text
+    assert get_objective(str(objective)) == objective
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: get_measure("ndcg[]"), "a label must have a name without brackets, got ''"),
+        (lambda: get_measure("ndcg@3()@4"), "unknown measure"),
+        (lambda: get_objective("(ranknet+listnet)[a]"), "each term of a mixture names its own"),
+        (lambda: get_objective("ranknet[a][b]"), "a single one without a label"),
+        (lambda: LambdaRank(NDCG(label="a")), r"OnLabel\(\.\.\., 'a'\)"),
+        (lambda: OnLabel(RankNet(), "x]"), "without brackets"),
+    ],
+)
+def test_what_cannot_be_written(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+# --- Gradients and values -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["lambda:ndcg", "noisy:ndcg", "listnet", "approx:ap"])
+def test_only_judged_documents_have_a_gradient(text: str) -> None:
+    """They have that of lists from which the others are missing."""
+    bound = get_objective(f"{text}[margin]").bind(Y, QUERIES, named={"margin": SPARSE})
+    gradient, curvature = bound.gradients(SCORES, 0.5, 2)
+    kept = ~UNJUDGED
+    alone = get_objective(text).bind(MARGIN[kept], Queries.from_qid(QID[kept]))
+    expected, curved = alone.gradients(SCORES[kept], 0.5, 2)
+    assert_array_equal(gradient[kept], expected)
+    assert_array_equal(curvature[kept], curved)
+    assert not gradient[UNJUDGED].any()
+    assert curvature[UNJUDGED].max() < 1e-100
+    losses = bound.loss(SCORES, 0.5, 2)
+    assert losses[3] == 0
+    assert_allclose(np.delete(losses, 3), alone.loss(SCORES[kept], 0.5, 2))
+
+
+def test_weights_of_judged_documents() -> None:
+    weights = RNG.uniform(0.5, 2, len(Y))
+    bound = OnLabel(RankNet(), "m").bind(
+        Y, QUERIES, named={"m": SPARSE}, sample_weight=weights, query_weight=np.arange(1.0, 41)
+    )
+    kept = ~UNJUDGED
+    alone = RankNet().bind(
+        MARGIN[kept],
+        Queries.from_qid(QID[kept]),
+        sample_weight=(weights * (1 + QID))[kept],
+    )
+    assert_allclose(bound.gradients(SCORES)[0][kept], alone.gradients(SCORES[kept])[0])
+
+
+def test_a_mixture_of_labels() -> None:
+    mixed = get_objective("ranknet+3*ranknet[margin]").bind(Y, QUERIES, named={"margin": MARGIN})
+    gradient, _ = mixed.gradients(SCORES)
+    parts = [RankNet().bind(labels, QUERIES).gradients(SCORES) for labels in (Y, MARGIN)]
+    (g, h), (g_margin, h_margin) = parts
+    assert_allclose(gradient, 0.25 * g / h.mean() + 0.75 * g_margin / h_margin.mean())
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_the_trees_of_the_named_label(booster: str) -> None:
+    named = GBRanker("lambdarank[margin]", booster=booster, **SMALL)
+    named.fit(X, Y, qid=QID, labels={"margin": MARGIN})
+    plain = GBRanker("lambdarank", booster=booster, **SMALL).fit(X, MARGIN, qid=QID)
+    assert_array_equal(named.predict(X), plain.predict(X))
+
+
+def test_a_start_is_on_the_same_label() -> None:
+    named = GBRanker("approx:ndcg[margin]", **SMALL).fit(X, Y, qid=QID, labels={"margin": MARGIN})
+    plain = GBRanker("approx:ndcg", **SMALL).fit(X, MARGIN, qid=QID)
+    assert_array_equal(named.predict(X), plain.predict(X))
+
+
+def test_measures_of_the_named_label() -> None:
+    """Of the queries and documents that are judged, by numbers computed apart."""
+    metrics = ["ndcg@5", "ndcg@5[margin]", "ndcg@5[some]"]
+    ranker = GBRanker("ranknet", eval_metric=metrics, **SMALL)
+    labels = {"margin": MARGIN, "some": np.where(UNJUDGED, -1, MARGIN)}
+    ranker.fit(X, Y, qid=QID, labels=labels, eval_set=[(X, Y)], eval_qid=[QID], eval_labels=[labels])
+    scores, kept, measure = ranker.predict(X), ~UNJUDGED, NDCG(5)
+    found = {name: curve[-1] for name, curve in ranker.evals_result_["valid_0"].items()}
+    assert found == {
+        "ndcg@5": measure(Y, scores, qid=QID),
+        "ndcg@5[margin]": measure(MARGIN, scores, qid=QID),
+        "ndcg@5[some]": measure(MARGIN[kept], scores[kept], qid=QID[kept]),
+    }
+    ranker.set_params(eval_metric=metrics[::-1])
+    assert ranker.score(X, Y, QID, labels=labels) == found["ndcg@5[some]"]
+
+
+# --- Where labels come from ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_columns_of_a_frame(library: Any) -> None:
+    """They are no features."""
+    columns = {f"f{i}": X[:, i] for i in range(6)} | {"margin": SPARSE}
+    frame = library.DataFrame(columns)
+    objective = "ranknet+ranknet[margin]"
+    metric = "ndcg[margin]"
+    by_name = GBRanker(objective, eval_metric=metric, **SMALL)
+    by_name.fit(frame, Y, qid=QID, labels=["margin"], eval_set=[(frame, Y)], eval_qid=[QID])
+    by_value = GBRanker(objective, eval_metric=metric, **SMALL)
+    by_value.fit(X, Y, qid=QID, labels={"margin": SPARSE})
+    features = frame.drop(columns="margin") if library is pd else frame.drop("margin")
+    assert_array_equal(by_name.predict(features), by_value.predict(X))
+    assert list(by_name.feature_names_in_) == [f"f{i}" for i in range(6)]
+    values = by_name.score(features, Y, QID, labels={"margin": SPARSE})
+    assert by_name.evals_result_["valid_0"]["ndcg[margin]"][-1] == values
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({}, ValueError, r"objective ranknet\[m\] needs labels= with 'm', got none"),
+        ({"labels": {"n": MARGIN}}, ValueError, "unknown label 'm'"),
+        ({"labels": {"m": MARGIN[1:]}}, ValueError, r"labels\['m'\] must have 480 entries"),
+        ({"labels": {"m": MARGIN - 2}}, ValueError, r"labels\['m'\] must be at least 0, or -1"),
+        ({"labels": {"m": np.full(480, np.inf)}}, ValueError, r"labels\['m'\]"),
+        ({"labels": {"m": np.full(480, -1)}}, ValueError, "a document that is judged"),
+        ({"labels": {"m": np.full(480, "a")}}, TypeError, r"labels\['m'\] must hold real numbers"),
+        ({"labels": ["m"]}, TypeError, "a mapping of name to values where X is no data frame"),
+        ({"labels": "m"}, TypeError, "a list of columns of X"),
+        ({"labels": {"": MARGIN}}, ValueError, "a label must have a name"),
+        ({"eval_labels": [{"m": Y}]}, ValueError, "eval_labels needs labels="),
+    ],
+)
+def test_what_is_wrong_with_labels(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        GBRanker("ranknet[m]", **SMALL).fit(X, Y, qid=QID, **arguments)
+
+
+def test_columns_that_are_not_there() -> None:
+    frame = pd.DataFrame({"a": X[:, 0], "b": ["x"] * len(Y)})
+    with pytest.raises(ValueError, match=r"unknown column \(labels\) 'm'"):
+        GBRanker("ranknet[m]").fit(frame, Y, qid=QID, labels=["m"])
+    with pytest.raises(ValueError, match="labels must name columns of numbers; 'b'"):
+        GBRanker("ranknet[b]").fit(frame, Y, qid=QID, labels=["b"])
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: get_measure("ndcg[m]")(Y, SCORES, qid=QID),
+        lambda: get_measure("ndcg[m]").bind(Y, QUERIES),
+        lambda: make_scorer("ndcg[m]")(LinearRanker("regression").fit(X, Y, qid=QID), X, Y, QID),
+        lambda: LinearRanker("ranknet[m]").fit(X, Y, qid=QID),
+        lambda: GBRanker(eval_metric="ndcg[m]", **SMALL).fit(X, Y, qid=QID).score(X, Y, QID),
+        lambda: lightgbm_fobj("ranknet[m]").at_round(0, SCORES, *_dataset()),
+    ],
+)
+def test_no_other_label_is_taken_for_it(use: Any) -> None:
+    with pytest.raises(ValueError, match=r"'m'"):
+        use()
+
+
+def _dataset() -> tuple[Any]:
+    import lightgbm
+
+    return (lightgbm.Dataset(X, Y, group=QUERIES.sizes, free_raw_data=False).construct(),)
