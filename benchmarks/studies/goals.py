@@ -30,7 +30,12 @@ FIRST, SECOND = get_measure("ndcg@10"), get_measure(f"ndcg@10[{LABEL}]")
 LEVELS = (0.8, 0.9, 0.95)
 WEIGHTS = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0, 10.0)
 CONFLICTS = ("mild", "sharp")
-GRADES = (0.5, 0.7, 0.85, 0.95)  # a document's grade: how many of these shares of documents it beats
+GRADES = (
+    0.5,
+    0.7,
+    0.85,
+    0.95,
+)  # a document's grade: how many of these shares of documents it beats
 Numbers = NDArray[np.float64]
 
 

@@ -62,11 +62,11 @@ class _HasColumns(shared.HasPredictionCol):
             raise TypeError(f"featuresCol must be a column or a list of columns, got {given!r}.")
         kinds = [_kind(dataset, "featuresCol", name) for name in names]
         if isinstance(given, str) and isinstance(kinds[0], VectorUDT):
-            return vector_to_array(F.col(given))
+            return vector_to_array(_of_name(given))
         if isinstance(given, str) and isinstance(kinds[0], ArrayType):
-            kinds, features = [kinds[0].elementType], F.col(given)
+            kinds, features = [kinds[0].elementType], _of_name(given)
         else:
-            features = F.array(*(F.col(name).cast("double") for name in names))
+            features = F.array(*(_of_name(name).cast("double") for name in names))
         for name, kind in zip(names, kinds, strict=True):
             if not isinstance(kind, NumericType | BooleanType):
                 raise TypeError(
@@ -186,7 +186,8 @@ class SparkGBRanker(
         ]
         labels = check_column_names(self.getOrDefault(self.namedLabelCols) or [])
         columns += [
-            _column(dataset, "namedLabelCols", name).alias(f"{LABEL}{name}") for name in labels
+            _column(dataset, "namedLabelCols", name).alias(_place_of(place))
+            for place, name in enumerate(labels)
         ]
         slots = n_slots(dataset)
         if not slots:
@@ -198,9 +199,9 @@ class SparkGBRanker(
         threads = int(dataset.sparkSession.conf.get("spark.task.cpus", "1"))
         # Sorted: a checkpoint needs the same rows in the same order.
         rows = dataset.select(*columns).repartition(n_tasks, "qid")
-        rows = rows.sortWithinPartitions(*(f"`{name}`" for name in rows.columns))
+        rows = rows.sortWithinPartitions(*rows.columns)
         options = FitOptions(*map(self.getOrDefault, ("checkpoint", "checkpoint_rounds")))
-        task = partial(_fit_table, ranker, threads, given, options)
+        task = partial(_fit_table, ranker, threads, given, labels, options)
         return self._copyValues(SparkGBRankerModel(run_in_stage(rows, task)))
 
 
@@ -252,7 +253,7 @@ class SparkGBRankerModel(
             scores = model.predict(np.concatenate(queries), group=sizes) if sizes else np.empty(0)
             return pd.Series(np.split(scores, np.cumsum(sizes)[:-1]))
 
-        columns = F.struct(*(F.col(f"`{name}`") for name in dataset.columns))
+        columns = F.struct(*map(_of_name, dataset.columns))
         document = F.struct(columns.alias("row"), self._features(dataset).alias("X"))
         queries = dataset.groupBy(qid).agg(F.collect_list(document).alias("documents"))
         scored = queries.select("documents.row", score("documents.X").alias("score"))
@@ -299,9 +300,14 @@ class _ModelReader(util.MLReader["SparkGBRankerModel"]):
         return model
 
 
+def _of_name(column: str) -> Column:
+    """Return the column of a name, which may hold dots."""
+    return F.col(f"`{column.replace('`', '``')}`")
+
+
 def _column(dataset: DataFrame, param: str, column: str) -> Column:
     """Return a column that a parameter names, of the type that it must have."""
-    kind, values = _kind(dataset, param, column), F.col(column)
+    kind, values = _kind(dataset, param, column), _of_name(column)
     if param == "qidCol":
         return values
     if param == "validationIndicatorCol":
@@ -328,6 +334,7 @@ def _fit_table(
     ranker: GBRanker,
     threads: int,
     given: dict[str, Any],
+    labels: list[str],
     options: FitOptions,
     table: pa.Table | None,
     rank: int,
@@ -337,13 +344,18 @@ def _fit_table(
     return fit_part(
         ranker,
         threads,
-        *_parts(table, given),
+        *_parts(table, given, labels),
         checkpoint=folder,
         checkpoint_rounds=options.checkpoint_rounds,
     )
 
 
-def _parts(table: pa.Table | None, given: dict[str, Any]) -> list[Part]:
+def _place_of(place: int) -> str:
+    """Return what tasks call a label: Spark takes no dots in the columns that it hands to them."""
+    return f"label_{place}"
+
+
+def _parts(table: pa.Table | None, given: dict[str, Any], labels: list[str]) -> list[Part]:
     """Return the rows to train on, and those to validate on."""
     if table is None or not table.num_rows:
         raise _too_few([0])
@@ -353,6 +365,8 @@ def _parts(table: pa.Table | None, given: dict[str, Any]) -> list[Part]:
             raise ValueError(f"{param} must not be null, got {nulls} nulls in column {column!r}.")
     values = {name: table.column(name).to_numpy() for name in table.column_names if name != "X"}
     X, names = _matrix(table.column("X").combine_chunks()), given["featuresCol"]
+    for place, name in enumerate(labels):
+        values[f"{LABEL}{name}"] = values.pop(_place_of(place))
     values["X"] = pd.DataFrame(X, columns=names, copy=False) if isinstance(names, list) else X
     held_out = values.pop("held_out", None)
     if held_out is None:

@@ -77,6 +77,16 @@ class Front:
         Both goals.
     points : list of Point
         By rising second goal.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic, pareto
+    >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
+    >>> goal = {"measure": "ndcg@10[margin]", "labels": {"margin": abs(X[:, 0])}}
+    >>> ranker = GBRanker(n_estimators=10, random_state=0)
+    >>> front = pareto(ranker, X, y, qid=qid, **goal, weights=[1.0], n_jobs=1, progress=False)
+    >>> front.best(at_least=0.0) is front[max(front.points, key=lambda p: p.means[0]).name]
+    True
     """
 
     measures: tuple[str, str]
@@ -114,7 +124,17 @@ class Front:
         return max(reaching, key=lambda point: point.means[0]).ranker
 
     def is_efficient(self, point: Point) -> bool:
-        """Say whether no other point is better by one goal and as good by the other."""
+        """Say whether no other point is better by one goal and as good by the other.
+
+        Parameters
+        ----------
+        point : Point
+            One of `points`.
+
+        Returns
+        -------
+        bool
+        """
         return not any(
             all(a >= b for a, b in zip(other.means, point.means, strict=True))
             and other.means != point.means
@@ -123,6 +143,10 @@ class Front:
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a row for each point: both goals with their intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
 
         Raises
         ------
@@ -141,7 +165,12 @@ class Front:
         return frame
 
     def to_markdown(self) -> str:
-        """Return the same as a Markdown table."""
+        """Return the same as a Markdown table.
+
+        Returns
+        -------
+        str
+        """
         return markdown_table(self._head, self._rows())
 
     def _repr_html_(self) -> str:

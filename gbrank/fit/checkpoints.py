@@ -152,7 +152,7 @@ def _check_history(history: History) -> None:
     check_number(history.start_ended, "start_ended", 0, history.done, integer=True)
     check_number(history.best_round, "best_round", 0, history.done, integer=True)
     curves = [values for results in history.results.values() for values in results.values()]
-    for value in [history.best_value, *chain.from_iterable(curves)]:
+    for value in [history.best_value, history.violation, *chain.from_iterable(curves)]:
         if not isinstance(value, float | int):
             raise TypeError(f"a value of a measure must be a number, not {value!r}")
     if any(len(values) != history.done for values in curves):

@@ -64,9 +64,29 @@ class Constraint:
         return f"{self.measure} >= {self.level!r}" + (" of best" if self.of_best else "")
 
     def objective(self, like: Objective) -> Objective:
-        """Return the objective that raises the measure, of the same kind as another one.
+        """Return the objective that raises the measure.
 
-        All ranks are trained where the measure stops at rank k, as is best for `NDCG`, too.
+        Where the measure stops at rank k, all ranks are trained.
+
+        Parameters
+        ----------
+        like : Objective
+            Whose kind it has, if that can train the measure.
+
+        Returns
+        -------
+        Objective
+
+        Raises
+        ------
+        ValueError
+            If the measure declares no swaps.
+
+        Examples
+        --------
+        >>> from gbrank import LambdaRank, get_constraint
+        >>> str(get_constraint("ndcg@10[margin] >= 0.6").objective(LambdaRank()))
+        'lambda:ndcg[margin]'
         """
         label = self.of.label
         whole: dict[str, Any] = {"k": None} if hasattr(self.of, "k") else {}
@@ -163,6 +183,15 @@ class ConstraintOutcome:
         What it is, on the queries by which the multiplier was set.
     multiplier : float
         The weight of the constraint's objective at the end; that of the ranker's own is 1.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic
+    >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
+    >>> ranker = GBRanker(n_estimators=10, constraints=["ndcg[margin] >= 0.9 of best"])
+    >>> (end,) = ranker.fit(X, y, qid=qid, labels={"margin": abs(X[:, 0])}).constraints_
+    >>> end.target == 0.9 * end.best
+    True
     """
 
     constraint: str

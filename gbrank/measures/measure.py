@@ -322,7 +322,8 @@ class Measure(ABC):
         """Return the call that makes the same measure."""
         options = changed_options(self)
         k = {"k": options.pop("k")} if "k" in options else {}
-        return type(self).__name__ + (format_options(k | options).replace(",", ", ") or "()")
+        shown = ", ".join(f"{name}={value!r}" for name, value in (k | options).items())
+        return f"{type(self).__name__}({shown})"
 
 
 class RelevanceMeasure(Measure):

@@ -144,7 +144,17 @@ class Objective(ABC):
         return True
 
     def first_learned(self, make: Callable[[str], Objective]) -> Objective | None:
-        """Return the objective that trees learn first, made from its name, if there is one."""
+        """Return the objective that trees learn first, if there is one.
+
+        Parameters
+        ----------
+        make : callable
+            Makes an objective from its name: `get_objective`.
+
+        Returns
+        -------
+        Objective or None
+        """
         name = self.facts.start
         return None if name == "none" else make(name)
 
@@ -177,7 +187,19 @@ class Objective(ABC):
         n_jobs: int | None,
         rounds: int | None,
     ) -> Evaluator:
-        """Return the evaluator for the labels that the objective names; by default, the first."""
+        """Return the evaluator for the label that the objective names; by default, the first.
+
+        Parameters
+        ----------
+        labels, queries, n_jobs, rounds
+            As for `runner`.
+        named : mapping of str to ndarray, shape (n_documents,)
+            The other labels, NaN where a document is unjudged.
+
+        Returns
+        -------
+        Evaluator
+        """
         return self.runner(labels, queries, n_jobs, rounds)
 
     def bind(

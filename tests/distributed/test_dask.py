@@ -124,6 +124,39 @@ def test_the_same_trees(client: Any, booster: str, objective: str, given: dict[s
     assert_allclose(*probabilities, rtol=1e-4)
 
 
+@pytest.mark.parametrize("booster", ["xgboost", pytest.param("lightgbm", marks=pytest.mark.slow)])
+def test_constraints_on_labels_by_name(client: Any, booster: str) -> None:
+    """Each worker moves the weights by the measures of all."""
+    margin = np.where(X[:, 0] > 0.8, np.nan, np.round(np.abs(3 * X[:, 0])))
+    params: dict[str, Any] = {
+        "n_estimators": 10, "random_state": 3, "booster": booster, **LEAVES[booster],
+        "eval_metric": ["ndcg@5", "ndcg@5[margin]"],
+        "constraints": ["ndcg@5[margin] >= 0.9 of best"],
+    }  # fmt: skip
+    local = GBRanker(n_jobs=1, **params).fit(
+        X, Y, qid=QID, labels={"margin": margin}, **evaluated(np.asarray),
+        eval_labels=[{"margin": margin[QID < 20]}],
+    )  # fmt: skip
+    found = DaskGBRanker(**params).fit(
+        dask(X), dask(Y), qid=dask(QID), labels={"margin": dask(margin)}, **evaluated(dask),
+        eval_labels=[{"margin": dask(margin[QID < 20])}],
+    )  # fmt: skip
+    assert_allclose(found.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
+    (end,), (expected,) = found.constraints_, local.constraints_
+    assert end.multiplier > 0
+    assert_allclose(
+        [end.best, end.value, end.multiplier],
+        [expected.best, expected.value, expected.multiplier],
+        rtol=1e-6,
+    )
+    found.set_params(eval_metric="ndcg@5[margin]")
+    score = found.score(dask(X), dask(Y), dask(QID), labels={"margin": dask(margin)})
+    local.set_params(eval_metric="ndcg@5[margin]")
+    assert_allclose(score, local.score(X, Y, QID, labels={"margin": margin}), rtol=1e-6)
+    with pytest.raises(TypeError, match="labels must be a mapping of name to Dask array"):
+        found.fit(dask(X), dask(Y), qid=dask(QID), labels=["margin"])
+
+
 @pytest.mark.parametrize(
     ("objective", "booster", "init"),
     [

@@ -145,6 +145,24 @@ def test_features_relative_to_the_query(rows: Any) -> None:
         model.transform(rows.drop("qid"))
 
 
+def test_constraints_on_labels_by_name(rows: Any) -> None:
+    """The weights of one machine, of a label in a column that has a dot in its name."""
+    params: dict[str, Any] = {
+        "n_estimators": 8, "booster": "xgboost", **LEAVES["xgboost"],
+        "constraints": ["ndcg@5[of.money] >= 0.99 of best"],
+    }  # fmt: skip
+    local = GBRanker(n_jobs=1, **params)
+    local.fit(X, Y, qid=QID, sample_weight=WEIGHT, labels={"of.money": np.abs(X[:, 0])})
+    named = rows.selectExpr("*", "abs(a) as `of.money`")
+    model = SparkGBRanker(namedLabelCols=["of.money"], **COLUMNS, **params).fit(named)
+    (end,), (expected,) = model.ranker.constraints_, local.constraints_
+    assert end.multiplier > 0
+    assert_allclose([end.best, end.value], [expected.best, expected.value], rtol=1e-6)
+    assert_allclose(model.ranker.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="namedLabelCols must be one of the columns"):
+        SparkGBRanker(namedLabelCols=["other"], **COLUMNS, **params).fit(rows)
+
+
 def test_an_objective_of_ones_own(rows: Any) -> None:
     """It travels to the tasks; its tree is that of one machine."""
 

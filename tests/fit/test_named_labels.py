@@ -143,7 +143,9 @@ def test_measures_of_the_named_label() -> None:
     metrics = ["ndcg@5", "ndcg@5[margin]", "ndcg@5[some]"]
     ranker = GBRanker("ranknet", eval_metric=metrics, **SMALL)
     labels = {"margin": MARGIN, "some": np.where(UNJUDGED, -1, MARGIN)}
-    ranker.fit(X, Y, qid=QID, labels=labels, eval_set=[(X, Y)], eval_qid=[QID], eval_labels=[labels])
+    ranker.fit(
+        X, Y, qid=QID, labels=labels, eval_set=[(X, Y)], eval_qid=[QID], eval_labels=[labels]
+    )
     scores, kept, measure = ranker.predict(X), ~UNJUDGED, NDCG(5)
     found = {name: curve[-1] for name, curve in ranker.evals_result_["valid_0"].items()}
     assert found == {

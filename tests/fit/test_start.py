@@ -183,8 +183,12 @@ def test_nothing_else_begins_with_another() -> None:
 
 
 def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
-    """A mixture with SmoothRank does if nothing else in it moves the scores."""
-    assert isinstance(fitted(ranker("smooth:ndcg+smooth:ap")).init_, GBRanker)
+    """A mixture begins with RankNet where all that is in it does, and is annealed as they are."""
+    alone, both = (fitted(ranker(name)) for name in ("smooth:ndcg", "smooth:ndcg+smooth:ap"))
+    starts = [model.predict(X, num_iteration=10) for model in (alone, both)]
+    assert_allclose(*starts, rtol=1e-9)
+    assert_allclose(both.sigmas_[:10], alone.sigmas_[:10])
+    assert both.sigmas_[-1] < both.sigmas_[10]
     assert fitted(ranker("smooth:ndcg+pointwise")).init_ is None
     assert fitted(ranker("lightgbm:lambdarank")).init_ is None
     with pytest.raises(ValueError, match="no document has a gradient"):

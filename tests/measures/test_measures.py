@@ -338,6 +338,9 @@ PARAMETERS: dict[str, st.SearchStrategy[Any]] = {
     "p": st.floats(0.01, 0.99),
     "ties": st.sampled_from(TIES),
     "no_relevant": st.sampled_from(["skip", 0, 1]),
+    "label": st.text(st.characters(exclude_characters="[]", exclude_categories=["Cs"])).filter(
+        str.strip
+    ),
 }
 
 
