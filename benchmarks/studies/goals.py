@@ -8,7 +8,6 @@ import json
 import time
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from scipy import stats
 from benchmarks.artificial import cubic_queries
 from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import Dataset, GBRanker, Queries, get_measure, make_cubic, read_folds
-from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation.statistics import interval
 from gbrank.measures.gains import gain_values
 from gbrank.plots.style import BLUE, GREY, ORANGE
@@ -134,6 +132,166 @@ def stored(data: Dataset, conflict: str, fold: int, folder: Path | None) -> list
     return found
 
 
+def means(outcome: dict[str, Any]) -> tuple[float, float]:
+    """Return both goals, means over the queries that have a value."""
+    return tuple(float(np.nanmean(np.array(outcome[goal], float))) for goal in ("first", "second"))
+
+
+def at_level(curve: list[dict[str, Any]], level: float) -> float:
+    """Return the first goal of a family of rankers where the second is at a level, by lines."""
+    points = sorted((second, first) for first, second in map(means, curve))
+    return float(np.interp(level, *zip(*points, strict=True)))
+
+
+def holds(outcome: dict[str, Any], best: dict[str, Any], level: float) -> bool:
+    """Say whether what a constraint lacks on test queries may be chance (a 95% interval)."""
+    lead = np.array(outcome["second"], float) - level * np.array(best["second"], float)
+    _, high = interval([lead[~np.isnan(lead)][np.newaxis]])
+    return bool(high[0] >= 0)
+
+
+def summarised(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each data set, conflict and level."""
+    rows = []
+    groups = dict.fromkeys((one["data"], one["conflict"]) for one in found)
+    for data, conflict in groups:
+        own = [one for one in found if (one["data"], one["conflict"]) == (data, conflict)]
+        folds = sorted({one["fold"] for one in own})
+        by_name = {(one["fold"], one["ranker"]): one for one in own}
+        families = {
+            kind: [
+                one
+                for one in own
+                if one["fold"] == 1 and one["ranker"].split()[0] in (kind, "first", "second")
+            ]
+            for kind in ("mixture", "blend")
+        }
+        for level in LEVELS:
+            bound = [by_name[fold, f"constraint {level}"] for fold in folds]
+            best = [by_name[fold, "second alone"] for fold in folds]
+            single = [by_name[fold, "first alone"]["cpu_seconds"] for fold in folds]
+            first, second = means(bound[0])
+            rows.append(
+                {
+                    "data": data,
+                    "conflict": conflict,
+                    "level": level,
+                    "fits": len(folds),
+                    "holding": sum(map(lambda a, b: holds(a, b, level), bound, best)),
+                    "share_reached": float(
+                        np.mean(
+                            [means(a)[1] / means(b)[1] for a, b in zip(bound, best, strict=True)]
+                        )
+                    ),
+                    "share_in_training": float(
+                        np.mean(
+                            [
+                                one["trained"][0]["value"] / one["trained"][0]["best"]
+                                for one in bound
+                            ]
+                        )
+                    ),
+                    "first": first,
+                    "second": second,
+                    "mixture": at_level(families["mixture"], second),
+                    "blend": at_level(families["blend"], second),
+                    "seconds": float(
+                        np.mean(
+                            [one["cpu_seconds"] / t for one, t in zip(bound, single, strict=True)]
+                        )
+                    ),
+                }
+            )
+    return rows
+
+
+TEXT = """\
+# Constraints hold on other queries, and cost no more than tuned weights
+
+Each data set has a second label: one of its columns, taken out of the features and cut into five
+grades. For a *mild* conflict it is the column that says least of the labels; for a *sharp* one,
+the column that says most, turned round. `GBRanker(constraints=["ndcg@10[second] >= L of best"])`
+is trained on the training queries, on which the constraint is measured; both goals are then
+measured on test queries, which played no other part.
+
+- **held**: fits in which the second goal reaches L of what a ranker for it alone has on the same
+  test queries, or lacks so little that it may be chance (95% bootstrap interval by query).
+- **against mixtures and blends**: the first goal, less that of ten weighted mixtures of both
+  objectives (`noisy:ndcg + w * noisy:ndcg[second]`), or of rankers of ten blended labels, at the
+  same value of the second goal (by lines between them; the first fold).
+- **seconds**: CPU seconds of the fit, the ranker for the second goal alone included, over those of
+  a fit without constraint.
+
+![both goals](goals.png)
+"""
+
+
+def page(rows: list[dict[str, Any]], command: str) -> str:
+    """Return the page."""
+    head = [
+        "", "conflict", "L", "held", "share in training", "on test", "first goal",
+        "against mixtures", "against blends", "seconds",
+    ]  # fmt: skip
+
+    def line(row: dict[str, Any]) -> list[str]:
+        return [
+            row["data"],
+            row["conflict"],
+            f"{row['level']:g}",
+            f"{row['holding']} of {row['fits']}",
+            f"{row['share_in_training']:.3f}",
+            f"{row['share_reached']:.3f}",
+            f"{row['first']:.4f}",
+            f"{row['first'] - row['mixture']:+.4f}",
+            f"{row['first'] - row['blend']:+.4f}",
+            f"{row['seconds']:.1f}×",
+        ]
+
+    total = sum(row["fits"] for row in rows)
+    held = sum(row["holding"] for row in rows)
+    differences = {
+        kind: np.mean([row["first"] - row[kind] for row in rows]) for kind in ("mixture", "blend")
+    }
+    seconds = np.mean([row["seconds"] for row in rows])
+    summary = (
+        f"In all, {held} of {total} constraints held ({held / total:.0%}); against mixtures the "
+        f"mean is {differences['mixture']:+.4f}, against blends {differences['blend']:+.4f}; a fit "
+        f"took {seconds:.1f} times the seconds of one without constraint; either family takes ten "
+        "fits."
+    )
+    table = markdown_table(head, map(line, rows), words=2)
+    return "\n\n".join([TEXT.strip(), f"```bash\n{command}\n```", summary, table]) + "\n"
+
+
+def draw(found: list[dict[str, Any]]) -> None:
+    """Draw both goals on the test queries of the first fold, a panel for each case."""
+    groups = list(dict.fromkeys((one["data"], one["conflict"]) for one in found))
+    names = list(dict.fromkeys(data for data, _ in groups))
+    figure, panels = plt.subplots(2, len(names), figsize=(2.6 * len(names), 5), squeeze=False)
+    styles = {"mixture": (GREY, "-", "ten mixtures"), "blend": (ORANGE, "-", "ten blended labels")}
+    for data, conflict in groups:
+        axes = panels[CONFLICTS.index(conflict), names.index(data)]
+        own = [
+            one
+            for one in found
+            if (one["data"], one["conflict"], one["fold"]) == (data, conflict, 1)
+        ]
+        for kind, (color, line, label) in styles.items():
+            ends = (kind, "first", "second")
+            curve = [means(one)[::-1] for one in own if one["ranker"].split()[0] in ends]
+            axes.plot(*zip(*sorted(curve), strict=True), line, color=color, lw=1, label=label)
+        bound = [means(one)[::-1] for one in own if one["ranker"].startswith("constraint")]
+        axes.plot(*zip(*bound, strict=True), "o", color=BLUE, label="constraints 0.8, 0.9, 0.95")
+        axes.set_title(f"{data}, {conflict}", fontsize=9)
+        axes.set_xlabel("second goal", fontsize=8)
+        axes.tick_params(labelsize=7)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("first goal", fontsize=8)
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    figure.set_layout_engine("constrained")
+    figure.savefig(PAGES / "goals.png", dpi=110)
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="+", required=True, metavar="FOLDER")
@@ -153,3 +311,9 @@ if __name__ == "__main__":
         for conflict in CONFLICTS
         for outcome in stored(data, conflict, fold, arguments.results)
     ]
+    rows = summarised(found)
+    names = " ".join(Path(folder).name for folder in arguments.data)
+    command = f"python -m benchmarks.studies.goals --data {names}"
+    (RESULTS / "goals.json").write_text(rows_to_json(rows), encoding="utf-8")
+    (PAGES / "goals.md").write_text(page(rows, command), encoding="utf-8")
+    draw(found)

@@ -268,6 +268,8 @@ def _constrained(
     objective = get_objective(plan.ranker.objective)
     curves = [_alone(plan, item.objective(objective), item) for item in constraints]
     multipliers = Multipliers(constraints, curves, plan.watched, plan.ranker.n_estimators)
+    if not (plan.valid or plan.ranker.verbose):
+        measures = []  # of the training queries, only what the constraints need is measured
     known = {str(measure) for measure in measures}
     others = [item.of for item in constraints if str(item.measure) not in known]
     return _retrained(plan, multipliers.mixture(objective), [*measures, *others], multipliers)
