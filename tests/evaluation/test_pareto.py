@@ -1,0 +1,127 @@
+"""The trade-off between two goals: what is measured, on which queries, and what can be chosen."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from gbrank import GBRanker, get_measure, make_cubic, pareto, plots
+from gbrank.data.sampling import query_keys, sampled
+
+X, Y, QID = make_cubic(80, n_documents=10, n_features=6, random_state=0)
+MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
+MARGIN[::11] = np.nan
+RANKER = GBRanker(n_estimators=30, random_state=0, n_jobs=1)
+MEASURE = "ndcg@10[margin]"
+GOAL: dict[str, Any] = {"measure": MEASURE, "labels": {"margin": MARGIN}, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def front() -> Any:
+    return pareto(RANKER, X, Y, qid=QID, levels=[0.9, 0.97], n_jobs=1, **GOAL)
+
+
+def test_the_values_are_those_of_queries_that_no_ranker_has_seen(front: Any) -> None:
+    held_out = sampled(query_keys(np.arange(80)), 0.25, 0, 0)[QID]
+    judged = held_out & ~np.isnan(MARGIN)
+    plain = get_measure("ndcg@10")
+    for point in front.points:
+        scores = point.ranker.predict(X)
+        expected = (
+            plain(Y[held_out], scores[held_out], qid=QID[held_out]),
+            plain(MARGIN[judged], scores[judged], qid=QID[judged]),
+        )
+        assert_allclose(point.means, expected)
+        for mean, (low, high) in zip(point.means, point.intervals, strict=True):
+            assert low < mean < high
+    train = ~held_out
+    alone = RANKER.fit(X[train], Y[train], qid=QID[train])
+    assert_array_equal(front["first goal alone"].predict(X), alone.predict(X))
+
+
+def test_the_points_lie_between_both_ends(front: Any) -> None:
+    assert {point.name for point in front.points} == {
+        "first goal alone", "second goal alone", "0.9 of best", "0.97 of best"
+    }  # fmt: skip
+    seconds = [point.means[1] for point in front.points]
+    assert seconds == sorted(seconds)
+    value = {point.name: point.means for point in front.points}
+    assert value["first goal alone"][0] > value["0.97 of best"][0] > value["second goal alone"][0]
+
+
+def test_what_is_efficient_and_what_is_chosen(front: Any) -> None:
+    values = np.array([point.means for point in front.points])
+    for point in front.points:
+        better = (values >= point.means).all(axis=1) & (values > point.means).any(axis=1)
+        assert front.is_efficient(point) == (not better.any())
+    lowest = front.points[0].means[1]
+    most = max(front.points, key=lambda point: point.means[0])
+    assert front.best(at_least=lowest) is most.ranker
+    with pytest.raises(ValueError, match="at_least must be at most"):
+        front.best(at_least=2)
+    with pytest.raises(KeyError, match="there are"):
+        front["0.5 of best"]
+
+
+def test_tables_and_a_picture(front: Any) -> None:
+    frame = front.to_pandas()
+    assert list(frame["ranker"]) == [point.name for point in front.points]
+    assert_allclose(frame[MEASURE], [point.means[1] for point in front.points])
+    assert front.to_markdown().count("\n") == 5
+    assert front._repr_html_().count("<tr>") == 5
+    axes = plots.front(front)
+    assert [text.get_text() for text in axes.texts] == [point.name for point in front.points]
+
+
+def test_weights_and_columns_of_a_frame_in_processes() -> None:
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(margin=MARGIN)
+    options: dict[str, Any] = {"measure": MEASURE, "labels": ["margin"], "progress": False}
+    front = pareto(RANKER, frame, Y, qid=QID, weights=[0.5], n_jobs=2, **options)
+    assert str(front["weight 0.5"].objective) == "noisy:ndcg+0.5*noisy:ndcg[margin]"
+    assert list(front["weight 0.5"].feature_names_in_) == list("abcdef")
+
+
+def test_a_call_that_was_stopped_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, front: Any
+) -> None:
+    given: dict[str, Any] = GOAL | {"levels": [0.9], "results": tmp_path, "n_jobs": 1}
+    fit, calls = GBRanker.fit, []
+
+    def stopping(self: GBRanker, *args: Any, **named: Any) -> GBRanker:
+        calls.append(self)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return fit(self, *args, **named)
+
+    monkeypatch.setattr(GBRanker, "fit", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        pareto(RANKER, X, Y, qid=QID, **given)
+    found = pareto(RANKER, X, Y, qid=QID, **given)
+    assert len(calls) == 4  # two were there already
+    assert_array_equal(found["0.9 of best"].predict(X), front["0.9 of best"].predict(X))
+    pareto(RANKER, X, Y, qid=QID, **given | {"labels": {"margin": MARGIN[::-1]}})
+    assert len(calls) == 7  # of other labels
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"levels": [0.9], "weights": [1.0]}, "weights must be None where levels"),
+        ({"levels": [1.2]}, "level must be"),
+        ({"weights": [0]}, "weights must be"),
+        ({"measure": "ndcg[other]"}, "unknown label 'other'"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"labels": None}, "needs labels="),
+    ],
+)
+def test_what_is_wrong_with_arguments(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pareto(RANKER, X, Y, qid=QID, n_jobs=1, **GOAL | changed)
+
+
+def test_no_constraints_of_its_own() -> None:
+    with pytest.raises(ValueError, match="ranker must have no constraints"):
+        pareto(GBRanker(constraints=["ap >= 0.5"]), X, Y, qid=QID, **GOAL)
