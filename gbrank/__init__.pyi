@@ -56,6 +56,7 @@ from .measures.discounted import WTA as WTA
 from .measures.discounted import Precision as Precision
 from .measures.discounted import Recall as Recall
 from .measures.expected_reciprocal_rank import ERR as ERR
+from .measures.exposure import Exposure as Exposure
 from .measures.gains import geometric_discount as geometric_discount
 from .measures.measure import Measure as Measure
 from .measures.measure_registry import custom_measure as custom_measure

@@ -148,6 +148,16 @@ def bpref(labels: Labels, threshold: float = 1.0) -> float | None:
     return fmean(1 - min(n, n_relevant) / min(n_relevant, n_other) for n in above)
 
 
+def exposure(
+    labels: Labels, k: int | None = None, threshold: float = 1.0, discount: Any = "log2"
+) -> float | None:
+    """Share of the attention at the first k ranks that documents of the group have."""
+    group = [float(label >= threshold) for label in labels]
+    if not any(group):
+        return None
+    return _discounted(group, k, discount) / _discounted([1.0] * len(group), k, discount)
+
+
 VALUES: dict[str, Callable[..., float | None]] = {
     "NDCG": ndcg,
     "DCG": dcg,
@@ -161,6 +171,7 @@ VALUES: dict[str, Callable[..., float | None]] = {
     "PairwiseCorrect": pairwise_correct,
     "KendallTau": kendall_tau,
     "BPref": bpref,
+    "Exposure": exposure,
 }
 
 
@@ -175,7 +186,7 @@ def _halving(rank: Any) -> Any:
     return 0.5**rank
 
 
-CUT = ("NDCG", "DCG", "AP", "RR", "ERR", "Precision", "Recall", "RBP")
+CUT = ("NDCG", "DCG", "AP", "RR", "ERR", "Precision", "Recall", "RBP", "Exposure")
 Case = tuple[str, dict[str, Any]]
 CASES: list[Case] = [
     *((name, {"k": k}) for name in CUT for k in (None, 1, 2, 3, 10)),
@@ -192,6 +203,7 @@ CASES: list[Case] = [
     ("WTA", {"threshold": 2.0}),
     ("RBP", {"k": 3, "p": 0.5, "threshold": 2.0}),
     ("BPref", {"threshold": 2.0}),
+    ("Exposure", {"k": 3, "threshold": 2.0, "discount": "reciprocal"}),
 ]
 
 
@@ -222,6 +234,7 @@ BY_HAND: list[tuple[str, dict[str, Any], Labels, float | None]] = [
     ("KendallTau", {}, [3, 3], None),
     ("BPref", {}, [1, 0, 1, 0, 0], (1 + 1 / 2) / 2),
     ("BPref", {}, [1, 2], 1),
+    ("Exposure", {"discount": "reciprocal"}, [0, 1, 1], (1 / 2 + 1 / 3) / (1 + 1 / 2 + 1 / 3)),
 ]
 
 Query = tuple[list[float], list[float]]
