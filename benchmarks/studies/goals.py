@@ -48,7 +48,8 @@ def with_second_label(data: Dataset, conflict: str) -> tuple[Numbers, Numbers]:
     """Return the features without one column, and this column as grades from 0 to 4.
 
     For a mild conflict it is the column whose ranks are least correlated with the labels within
-    queries; for a sharp one, the column with the largest correlation, turned round.
+    queries; for a sharp one, the column with the largest correlation, turned round. Columns that
+    mostly differ between queries only are left alone.
     """
     X = np.asarray(data.X, np.float64)
     labels = within_queries(data.labels, data.queries)
@@ -58,7 +59,8 @@ def with_second_label(data: Dataset, conflict: str) -> tuple[Numbers, Numbers]:
             correlations[column] = np.nan
             continue
         ranks = within_queries(values, data.queries)
-        correlations[column] = np.corrcoef(ranks, labels)[0, 1]
+        varies = ranks.var() > stats.rankdata(values).var() / len(values) ** 2 / 2
+        correlations[column] = np.corrcoef(ranks, labels)[0, 1] if varies else np.nan
     sizes = np.abs(correlations)
     chosen = int(np.nanargmin(sizes) if conflict == "mild" else np.nanargmax(sizes))
     sign = 1.0 if conflict == "mild" else -np.sign(correlations[chosen])
