@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,9 +81,15 @@ def add_categorical(parser: argparse.ArgumentParser) -> None:
 
 
 def read_labelled(
-    arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None = None
+    arguments: argparse.Namespace,
+    paths: Sequence[str],
+    schema: Schema | None = None,
+    keep: Collection[str] = (),
 ) -> Labelled:
-    """Return the features, those of `schema` if given, labels and queries of all files."""
+    """Return the features, those of `schema` if given, labels and queries of all files.
+
+    Of tables, the features have the columns to keep besides.
+    """
     if not _are_tables(arguments, paths, schema):
         width = schema.n_features if schema else getattr(arguments, "n_features", None)
         parts = [_labelled_letor(arguments, path, width) for path in paths]
@@ -102,7 +108,8 @@ def read_labelled(
     _refuse_lacking(paths[0], columns, schema)
     drop = arguments.drop or []
     if schema is not None:
-        drop = [name for name in columns if name not in {label, qid, *(schema.names or ())}]
+        wanted = {label, qid, *(schema.names or ()), *keep}
+        drop = [name for name in columns if name not in wanted]
     return Labelled(*read(data, label, qid, drop, arguments.unjudged))
 
 

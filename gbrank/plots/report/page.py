@@ -1,0 +1,246 @@
+"""The page: what is asked for is checked, the sections are made, and the file is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from gbrank.common.checks import check_labels, quoted
+from gbrank.common.extras import needed
+from gbrank.common.files import check_folder, replaced
+from gbrank.common.registry import first_line
+from gbrank.common.version import __version__
+from gbrank.data.batches import FeatureBatches
+from gbrank.data.queries import Queries
+from gbrank.fit.arguments import Ids, Table
+from gbrank.fit.estimator import BaseRanker, scores_of
+from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import USUAL, Metric, get_measure
+from gbrank.plots.report import data_sections, model_sections, query_sections
+from gbrank.plots.report.blocks import NONE, Section, count, name, number, span
+from gbrank.plots.report.judged import (
+    Judged,
+    Mean,
+    Model,
+    column_of,
+    means,
+    of_queries,
+    own_columns,
+)
+
+TEMPLATE = "template.html"
+
+
+def report(
+    ranker: BaseRanker[Any],
+    X: Table,
+    y: ArrayLike,
+    *,
+    html: str | os.PathLike[str],
+    qid: Ids | None = None,
+    group: ArrayLike | None = None,
+    against: BaseRanker[Any] | None = None,
+    train: Table | None = None,
+    by: str | Sequence[str] = (),
+    docid: str | None = None,
+    measures: Sequence[Metric] | None = None,
+    names: tuple[str, str] = ("this model", "the other model"),
+) -> Path:
+    """Write a page on what a ranker is worth, what it learned, and where it fails.
+
+    The file is one page of HTML, without scripts, that needs no network. It has measures with 95%
+    intervals, the measure by groups of queries and from query to query, the worst queries with
+    their lists, what features are worth, learning curves, calibration, the data, parameters and
+    versions; with a second ranker also what changed, by paired tests, and the queries that changed
+    most. Sections for which a ranker has nothing say so.
+
+    Parameters
+    ----------
+    ranker : GBRanker, LinearRanker or SLAMPerceptron
+        A fitted ranker.
+    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        Data to judge it by, in memory. A data frame may have columns that are no features.
+    y : array-like, shape (n_documents,)
+        Relevance labels, at least 0.
+    html : path
+        The file. It is written whole or not at all.
+    qid, group
+        The queries, as for `GBRanker.fit`; with neither, all rows are one query.
+    against : GBRanker, LinearRanker or SLAMPerceptron, optional
+        The ranker to compare it with.
+    train : array-like, sparse matrix or data frame, optional
+        What the ranker was trained on: the page then says how far each feature has drifted.
+    by : str or sequence of str
+        Columns of X, with one value in each query, by which queries are grouped. Those of an array
+        are called f0, f1, ...
+    docid : str, optional
+        The column of X that says what documents are called; their row by default, from 0.
+    measures : sequence of str, Measure or callable, optional
+        The first decides: groups, worst queries and changes are by this one. By default the
+        ranker's `eval_metric`, then ndcg@1, ndcg@5, ndcg@10, map and mrr.
+    names : tuple of str
+        What the two rankers are called.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    ImportError
+        If Jinja2 is not installed (``pip install 'gbrank[report]'``).
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gbrank import GBRanker, make_cubic, report
+    >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
+    >>> ranker = GBRanker(n_estimators=10, n_jobs=1).fit(X[:300], y[:300], qid=qid[:300])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = report(ranker, X[300:], y[300:], qid=qid[300:], html=f"{folder}/report.html")
+    ...     path.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    jinja2 = needed("jinja2", "report")
+    check_folder(html, "html")
+    rankers = [_checked(ranker, "ranker")]
+    rankers += [] if against is None else [_checked(against, "against")]
+    if isinstance(X, FeatureBatches) or isinstance(train, FeatureBatches):
+        raise TypeError("X and train must be in memory for a report, got FeatureBatches.")
+    judged = _judge(rankers, X, y, qid, group, docid, measures, _checked_names(names))
+    columns = [by] if isinstance(by, str) else by
+    segments = {
+        column: of_queries(column_of(X, column, "by"), judged.queries, column) for column in columns
+    }
+    sections, facts = _sections(judged, segments, train)
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    text = files("gbrank.plots.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
+    page = environment.from_string(text).render(
+        title=" against ".join(model.name for model in judged.models),
+        facts=facts,
+        sections=sections,
+        made=f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}.",
+    )
+    with replaced(html) as file:
+        file.write(page.encode())
+    return Path(html)
+
+
+def _checked(ranker: object, argument: str) -> BaseRanker[Any]:
+    if not isinstance(ranker, BaseRanker):
+        raise TypeError(f"{argument} must be a ranker of gbrank, got {quoted(ranker)}.")
+    check_is_fitted(ranker)
+    return ranker
+
+
+def _checked_names(names: object) -> tuple[str, str]:
+    given = tuple(names) if isinstance(names, list | tuple) else ()
+    if (
+        len(given) != 2
+        or not all(isinstance(item, str) and item for item in given)
+        or given[0] == given[1]
+    ):
+        raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
+    return given
+
+
+def _judge(
+    rankers: Sequence[BaseRanker[Any]],
+    X: Table,
+    y: ArrayLike,
+    qid: Ids | None,
+    group: ArrayLike | None,
+    docid: str | None,
+    measures: Sequence[Metric] | None,
+    names: tuple[str, str],
+) -> Judged:
+    """Return scores and measures of all queries."""
+    labels = check_labels(y)
+    queries = Queries.resolve(len(labels), qid, group)
+    chosen = _checked_measures(rankers[0], measures)
+    documents = list(range(len(labels))) if docid is None else column_of(X, docid, "docid")
+    models = []
+    for text, ranker in zip(names, rankers, strict=False):
+        schema = getattr(ranker._published, "schema", None)
+        own = X if schema is None else own_columns(X, schema)
+        models.append(Model(name(text), ranker, own, scores_of(ranker, own, queries.index)))
+    values = {}
+    for measure in chosen:
+        bound = measure.bind(labels, queries, X=X)
+        values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
+    summaries = {str(measure): first_line(measure) for measure in chosen}
+    return Judged(X, labels, queries, models, values, summaries, documents)
+
+
+def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -> list[Measure]:
+    if given is None:
+        found = [*ranker._measures(), *map(get_measure, USUAL)]
+    elif isinstance(given, str) or callable(given) or not len(given):
+        raise ValueError(f"measures must be a list of at least one measure, got {quoted(given)}.")
+    else:
+        found = [get_measure(measure) for measure in given]
+    return list({str(measure): measure for measure in found}.values())
+
+
+def _sections(
+    judged: Judged, by: dict[str, list[Any]], train: Any
+) -> tuple[list[Section], list[tuple[str, str, str]]]:
+    """Return all sections, and the numbers at the head of the page."""
+    every = {measure: means(values) for measure, values in judged.values.items()}
+    importances, explains = model_sections.importances(judged)
+    sections = [query_sections.measures(judged, every)]
+    if judged.models[1:]:
+        sections.append(query_sections.changes(judged, every))
+    sections += [
+        query_sections.segments(judged, by),
+        query_sections.distribution(judged),
+        query_sections.worst(judged, explains),
+        importances,
+        model_sections.curves(judged),
+        model_sections.calibration(judged),
+        data_sections.data(judged, train),
+        model_sections.parameters(judged),
+        model_sections.versions(judged.models),
+    ]
+    return sections, _facts(judged, every[judged.measure])
+
+
+def _facts(judged: Judged, found: list[Mean]) -> list[tuple[str, str, str]]:
+    first, lead = found[0], found[2:]
+    facts = [(number(first.value), judged.measure, _interval(first, ".4f"))]
+    facts += [
+        (number(mean.value, "+.4f"), f"against {judged.models[1].name}", _interval(mean, "+.4f"))
+        for mean in lead
+    ]
+    n_documents, n_queries = judged.queries.n_documents, judged.queries.n_queries
+    n_counted = int((~np.isnan(judged.main[0])).sum())
+    left_out = (
+        f"{n_queries - n_counted:,} without a value"
+        if n_counted < n_queries
+        else "all with a value"
+    )
+    return [
+        *facts,
+        (f"{n_queries:,}", count(n_queries, "query").split(" ")[1], left_out),
+        (
+            f"{n_documents:,}",
+            count(n_documents, "document").split(" ")[1],
+            f"{n_documents / n_queries:.0f} in a query",
+        ),
+    ]
+
+
+def _interval(mean: Mean, form: str) -> str:
+    ends = span(mean.low, mean.high, form)
+    return "no interval" if ends == NONE else f"95% interval {ends}"
