@@ -16,14 +16,16 @@ from matplotlib.figure import Figure
 from gbrank.common.checks import shortened
 from gbrank.plots.style import BLUE, GREY, ORANGE
 
+SPACE = "\u00a0"  # at which no line breaks
 NONE = "–"  # where there is no number
 INK = "#010203"  # stands for the colour of the page's text
 # The page's own colours, which depend on whether it is light or dark.
 THEME = {INK: "currentColor", BLUE: "var(--accent)", ORANGE: "var(--second)", GREY: "var(--quiet)"}
 STYLE: dict[Any, Any] = {
-    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "grid.color"), INK),
+    **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
     **dict.fromkeys(("xtick.color", "ytick.color"), INK),
     **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    "grid.color": GREY,
     "font.size": 8,
     "svg.fonttype": "none",
     "svg.hashsalt": "gbrank",
@@ -48,6 +50,7 @@ class Text:
     """A paragraph."""
 
     text: str
+    lead: bool = False  # stands out
     kind: str = field(default="text", init=False)
 
 

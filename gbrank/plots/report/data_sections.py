@@ -56,9 +56,7 @@ def data(judged: Judged, train: Any) -> Section:
 def _features(judged: Judged, train: Any) -> list[Block]:
     """Return a table of the features; those that drifted most first, or with most missing."""
     model = judged.models[0]
-    schema = getattr(model.ranker._published, "schema", None)
-    if schema is None:
-        return [Text(f"Features are left out: a {type(model.ranker).__name__} does not know them.")]
+    schema = model.ranker._schema
     here = schema.transform(model.X)
     then = None if train is None else schema.transform(own_columns(train, schema))
     rows = []

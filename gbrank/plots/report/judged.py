@@ -133,9 +133,10 @@ def of_queries(values: list[Any], queries: Queries, name: str) -> list[Any]:
     if differ.any():
         row = int(np.argmax(differ))
         query = queries.index[row]
+        several = f"{values[first[query]]!r} and {values[row]!r}"
         raise ValueError(
-            f"by must name columns with one value in a query; {name!r} has "
-            f"{values[first[query]]!r} and {values[row]!r} in query {queries.ids[query]!r}."
+            f"by must name columns with one value in a query; {name!r} has {several} in query "
+            f"{queries.ids.tolist()[query]!r}."
         )
     return [values[row] for row in first.tolist()]
 

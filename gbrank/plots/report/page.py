@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -25,7 +26,7 @@ from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure
 from gbrank.plots.report import data_sections, model_sections, query_sections
-from gbrank.plots.report.blocks import NONE, Section, count, name, number, span
+from gbrank.plots.report.blocks import NONE, SPACE, Section, count, name, number, span
 from gbrank.plots.report.judged import (
     Judged,
     Mean,
@@ -172,8 +173,7 @@ def _judge(
     documents = list(range(len(labels))) if docid is None else column_of(X, docid, "docid")
     models = []
     for text, ranker in zip(names, rankers, strict=False):
-        schema = getattr(ranker._published, "schema", None)
-        own = X if schema is None else own_columns(X, schema)
+        own = own_columns(X, ranker._schema)
         models.append(Model(name(text), ranker, own, scores_of(ranker, own, queries.index)))
     values = {}
     for measure in chosen:
@@ -199,16 +199,21 @@ def _sections(
     """Return all sections, and the numbers at the head of the page."""
     every = {measure: means(values) for measure, values in judged.values.items()}
     importances, explains = model_sections.importances(judged)
-    sections = [query_sections.measures(judged, every)]
-    if judged.models[1:]:
-        sections.append(query_sections.changes(judged, every))
-    sections += [
-        query_sections.segments(judged, by),
-        query_sections.distribution(judged),
+    of_first = [
         query_sections.worst(judged, explains),
         importances,
         model_sections.curves(judged),
         model_sections.calibration(judged),
+    ]
+    sections = [query_sections.measures(judged, every)]
+    if judged.models[1:]:
+        sections.append(query_sections.changes(judged, every))
+        first = judged.models[0].name
+        of_first = [replace(item, title=f"{item.title} ({first})") for item in of_first]
+    sections += [
+        query_sections.segments(judged, by),
+        query_sections.distribution(judged),
+        *of_first,
         data_sections.data(judged, train),
         model_sections.parameters(judged),
         model_sections.versions(judged.models),
@@ -243,4 +248,4 @@ def _facts(judged: Judged, found: list[Mean]) -> list[tuple[str, str, str]]:
 
 def _interval(mean: Mean, form: str) -> str:
     ends = span(mean.low, mean.high, form)
-    return "no interval" if ends == NONE else f"95% interval {ends}"
+    return "no interval" if ends == NONE else f"95% interval {ends.replace(' ', SPACE)}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from gbrank.common.arrays import Matrix
 from gbrank.data.checking import take_rows
@@ -14,6 +15,7 @@ from gbrank.evaluation.statistics import randomisation_test, t_test
 from gbrank.plots.predictions import scatter
 from gbrank.plots.report.blocks import (
     NONE,
+    SPACE,
     Block,
     Cell,
     Fold,
@@ -35,6 +37,8 @@ TOP = 10  # documents of a list
 FURTHER = 5  # documents with a label above 0 that are shown below the top
 LONGEST = 200  # documents of a list whose reasons are computed, at 3 ms each
 BINS = 20
+DOTS = 2000
+LEVEL = 0.05  # of p, from which on the data do not tell
 
 
 def measures(judged: Judged, every: dict[str, list[Mean]]) -> Section:
@@ -54,8 +58,8 @@ def measures(judged: Judged, every: dict[str, list[Mean]]) -> Section:
         [
             Text(
                 "Each measure is a mean over queries; higher is better. Queries on which a measure "
-                "has no value, such as those without a relevant document, are left out. In 95 of "
-                "100 such samples of queries, the interval holds the mean over all queries. "
+                "has no value, such as those without a relevant document, are left out. The 95% "
+                "interval says how far the choice of queries may have moved the mean. "
                 f"{judged.measure} is the measure of all that follows."
             ),
             Table([*head, "queries"], rows),
@@ -76,7 +80,7 @@ def changes(judged: Judged, every: dict[str, list[Mean]]) -> Section:
     for measure, found in every.items():
         signs = np.sign(np.subtract(*counted(judged.values[measure])))
         counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
-        p = [number(value) for value in tests[measure]]
+        p = [_chance(value) for value in tests[measure]]
         rows.append(
             [Cell(measure, strong=measure == judged.measure), *_mean(found[2], "+.4f"), *p, *counts]
         )
@@ -91,6 +95,7 @@ def changes(judged: Judged, every: dict[str, list[Mean]]) -> Section:
         "worse",
     ]
     blocks: list[Block] = [
+        Text(_verdict(judged, every[judged.measure][2], tests[judged.measure][0]), lead=True),
         Text(
             f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
             "often chance alone would give a difference as large, by the paired randomisation test "
@@ -103,6 +108,26 @@ def changes(judged: Judged, every: dict[str, list[Mean]]) -> Section:
         blocks.append(_scatter(judged, both))
         blocks += _changed_queries(judged)
     return Section("changes", "What changed", blocks)
+
+
+def _verdict(judged: Judged, lead: Mean, p: float) -> str:
+    """Return in a sentence which model is better, if the data say so."""
+    if np.isnan(p):
+        return _no_value(judged).text
+    ours, theirs = (model.name for model in judged.models)
+    chance = f"chance alone would give a difference as large with probability {_chance(p)}."
+    if p > LEVEL:
+        return f"These queries do not tell which is better on {judged.measure}: {chance}"
+    better, worse, ends = ours, theirs, (lead.low, lead.high)
+    if lead.value < 0:
+        better, worse, ends = theirs, ours, (-lead.high, -lead.low)
+    by = f"{number(abs(lead.value))} (95% interval {span(*ends)})"
+    return f"On {judged.measure}, {better} is better than {worse} by {by}: {chance}"
+
+
+def _chance(p: float) -> str:
+    """Return a probability with four digits."""
+    return "< 0.0001" if p < 0.0001 else number(p)
 
 
 def _tests(judged: Judged) -> dict[str, tuple[float, float]]:
@@ -125,9 +150,12 @@ def _scatter(judged: Judged, both: Matrix) -> Picture:
 
     def draw(axes: Axes) -> None:
         scatter(axes, both[0], both[1], judged.measure, names)
-        axes.lines[-1].set_rasterized(True)  # thousands of dots as shapes would be megabytes
 
-    return picture(draw, f"A dot is a query. Above the line, {names[0]} is better.")
+    text = f"A dot is a query. Above the line, {names[0]} is better."
+    if both.shape[1] > DOTS:
+        text += f" {DOTS:,} of {both.shape[1]:,} queries, taken at random."
+        both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
+    return picture(draw, text)
 
 
 def _changed_queries(judged: Judged) -> list[Block]:
@@ -190,6 +218,7 @@ def distribution(judged: Judged) -> Section:
             )
             axes.legend(frameon=False)
         tidy(axes, "y", xlabel=f"{judged.measure} of a query", ylabel="queries")
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
     shares = [10, 25, 50, 75, 90]
     rows = [
@@ -298,5 +327,6 @@ def _list(judged: Judged, query: int, model: Model, explains: bool) -> Table:
 
 def _reasons(shares: list[tuple[str, float]]) -> str:
     return (
-        ", ".join(f"{name(feature)} {number(share, '+.2f')}" for feature, share in shares) or NONE
+        ", ".join(f"{name(feature)}{SPACE}{number(share, '+.2f')}" for feature, share in shares)
+        or NONE
     )
