@@ -100,6 +100,11 @@ def number(value: float, form: str = ".4f") -> str:
     return NONE if math.isnan(value) else format(value, form).replace("-", "−")
 
 
+def share(value: float, largest: float) -> float:
+    """Return a value as a share of the largest, for a bar; 0 where there is none."""
+    return value / largest if value > 0 < largest else 0.0
+
+
 def span(low: float, high: float, form: str = ".4f") -> str:
     """Return the ends of an interval."""
     return NONE if math.isnan(low) else f"{number(low, form)} to {number(high, form)}"

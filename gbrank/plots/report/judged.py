@@ -72,23 +72,37 @@ class Judged:
 class Mean:
     """A mean over queries, with its 95% bootstrap interval; NaN where there is none."""
 
-    value: float
-    low: float
-    high: float
+    value: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+
+    @classmethod
+    def of(cls, values: Vector) -> Mean:
+        """Return the mean of at least one value."""
+        (low,), (high,) = interval([values[None, :]])
+        return cls(float(values.mean()), float(low), float(high))
 
 
-def means(values: Matrix) -> list[Mean]:
-    """Return the mean of each model and, of two, of the first one's lead."""
-    kept = counted(values)
-    if not kept.size:
-        return [Mean(np.nan, np.nan, np.nan)] * (2 * len(values) - 1)
-    # One at a time is faster; the resamples are the same.
-    rows = [*kept, *(kept[:1] - kept[1:])]
-    ends = [interval([row[None, :]]) for row in rows]
-    return [
-        Mean(float(row.mean()), float(low[0]), float(high[0]))
-        for row, (low, high) in zip(rows, ends, strict=True)
-    ]
+@dataclass(frozen=True)
+class Means:
+    """The mean of the first model, and of the second and of the first one's lead if there are two.
+
+    Of the second there is no interval: that of the lead says what two could not.
+    """
+
+    ours: Mean = Mean()
+    theirs: float = np.nan
+    lead: Mean = Mean()
+
+    @classmethod
+    def of(cls, values: Matrix) -> Means:
+        """Return the means over the queries that have a value."""
+        kept = counted(values)
+        if not kept.size:
+            return cls()
+        if len(kept) == 1:
+            return cls(Mean.of(kept[0]))
+        return cls(Mean.of(kept[0]), float(kept[1].mean()), Mean.of(kept[0] - kept[1]))
 
 
 def counted(values: Matrix) -> Matrix:

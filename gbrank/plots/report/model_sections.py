@@ -28,11 +28,12 @@ from gbrank.plots.report.blocks import (
     name,
     number,
     picture,
+    share,
 )
 from gbrank.plots.report.judged import Judged, Model
 from gbrank.ranker import GBRanker
 
-SAMPLE = 1000  # documents whose scores are explained, at 3 ms each
+SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 SHOWN = 20  # features, and parameters; the others are folded away
 MOST = 200  # features in a table
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
@@ -91,7 +92,7 @@ def importances(judged: Judged) -> tuple[Section, bool]:
 
 
 def _bar(value: float, largest: float) -> Cell:
-    return Cell(number(value), value / largest if largest > 0 else 0.0)
+    return Cell(number(value), share(value, largest))
 
 
 def _left_out(model: Model, lack: str) -> Text:

@@ -30,9 +30,9 @@ from gbrank.plots.report.blocks import NONE, SPACE, Section, count, name, number
 from gbrank.plots.report.judged import (
     Judged,
     Mean,
+    Means,
     Model,
     column_of,
-    means,
     of_queries,
     own_columns,
 )
@@ -197,7 +197,7 @@ def _sections(
     judged: Judged, by: dict[str, list[Any]], train: Any
 ) -> tuple[list[Section], list[tuple[str, str, str]]]:
     """Return all sections, and the numbers at the head of the page."""
-    every = {measure: means(values) for measure, values in judged.values.items()}
+    every = {measure: Means.of(values) for measure, values in judged.values.items()}
     importances, explains = model_sections.importances(judged)
     of_first = [
         query_sections.worst(judged, explains),
@@ -221,13 +221,11 @@ def _sections(
     return sections, _facts(judged, every[judged.measure])
 
 
-def _facts(judged: Judged, found: list[Mean]) -> list[tuple[str, str, str]]:
-    first, lead = found[0], found[2:]
-    facts = [(number(first.value), judged.measure, _interval(first, ".4f"))]
-    facts += [
-        (number(mean.value, "+.4f"), f"against {judged.models[1].name}", _interval(mean, "+.4f"))
-        for mean in lead
-    ]
+def _facts(judged: Judged, found: Means) -> list[tuple[str, str, str]]:
+    facts = [(number(found.ours.value), judged.measure, _interval(found.ours, ".4f"))]
+    for other in judged.models[1:]:
+        lead = number(found.lead.value, "+.4f")
+        facts.append((lead, f"against {other.name}", _interval(found.lead, "+.4f")))
     n_documents, n_queries = judged.queries.n_documents, judged.queries.n_queries
     n_counted = int((~np.isnan(judged.main[0])).sum())
     left_out = (

@@ -27,9 +27,10 @@ from gbrank.plots.report.blocks import (
     name,
     number,
     picture,
+    share,
     span,
 )
-from gbrank.plots.report.judged import Judged, Mean, Model, counted, groups, means
+from gbrank.plots.report.judged import Judged, Mean, Means, Model, counted, groups
 from gbrank.plots.style import BLUE, ORANGE, tidy
 
 N_QUERIES = 10  # that are shown with their lists
@@ -41,17 +42,17 @@ DOTS = 2000
 LEVEL = 0.05  # of p, from which on the data do not tell
 
 
-def measures(judged: Judged, every: dict[str, list[Mean]]) -> Section:
+def measures(judged: Judged, every: dict[str, Means]) -> Section:
     """Return the means of all measures."""
     summaries = [[*item] for item in judged.summaries.items()]
-    head = ["measure"]
-    for model in judged.models:
-        head += [model.name if judged.models[1:] else "mean", "95% interval"]
+    head = ["measure", "queries", "mean", "95% interval"]
+    if judged.models[1:]:
+        head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
     rows: list[list[Cell | str]] = []
     for measure, found in every.items():
-        cells = [part for mean in found[: len(judged.models)] for part in _mean(mean)]
         n_counted = counted(judged.values[measure]).shape[1]
-        rows.append([Cell(measure, strong=measure == judged.measure), *cells, f"{n_counted:,}"])
+        cells = [*_mean(found.ours), number(found.theirs)][: len(head) - 2]
+        rows.append([Cell(measure, strong=measure == judged.measure), f"{n_counted:,}", *cells])
     return Section(
         "measures",
         "How good it is",
@@ -62,7 +63,7 @@ def measures(judged: Judged, every: dict[str, list[Mean]]) -> Section:
                 "interval says how far the choice of queries may have moved the mean. "
                 f"{judged.measure} is the measure of all that follows."
             ),
-            Table([*head, "queries"], rows),
+            Table(head, rows),
             Fold("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))]),
         ],
     )
@@ -72,7 +73,7 @@ def _mean(mean: Mean, form: str = ".4f") -> list[str]:
     return [number(mean.value, form), span(mean.low, mean.high, form)]
 
 
-def changes(judged: Judged, every: dict[str, list[Mean]]) -> Section:
+def changes(judged: Judged, every: dict[str, Means]) -> Section:
     """Return what differs between two models: means with paired tests, and single queries."""
     ours, theirs = judged.models
     tests = _tests(judged)
@@ -82,7 +83,12 @@ def changes(judged: Judged, every: dict[str, list[Mean]]) -> Section:
         counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
         p = [_chance(value) for value in tests[measure]]
         rows.append(
-            [Cell(measure, strong=measure == judged.measure), *_mean(found[2], "+.4f"), *p, *counts]
+            [
+                Cell(measure, strong=measure == judged.measure),
+                *_mean(found.lead, "+.4f"),
+                *p,
+                *counts,
+            ]
         )
     head = [
         "measure",
@@ -95,7 +101,7 @@ def changes(judged: Judged, every: dict[str, list[Mean]]) -> Section:
         "worse",
     ]
     blocks: list[Block] = [
-        Text(_verdict(judged, every[judged.measure][2], tests[judged.measure][0]), lead=True),
+        Text(_verdict(judged, every[judged.measure].lead, tests[judged.measure][0]), lead=True),
         Text(
             f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
             "often chance alone would give a difference as large, by the paired randomisation test "
@@ -200,7 +206,7 @@ def _side_by_side(judged: Judged, query: int) -> Table:
 def _document(judged: Judged, row: int) -> list[Cell | str]:
     """Return what a document is called, and its label beside the largest one."""
     label, largest = judged.labels[row], judged.labels.max()
-    return [name(judged.documents[row]), Cell(f"{label:g}", label / largest if largest else 0.0)]
+    return [name(judged.documents[row]), Cell(f"{label:g}", share(label, largest))]
 
 
 def distribution(judged: Judged) -> Section:
@@ -259,22 +265,19 @@ def segments(judged: Judged, by: dict[str, list[Any]]) -> Section:
 
 def _segment(judged: Judged, kind: str, values: Sequence[Any]) -> Table:
     names, codes = groups(values)
-    found = [means(judged.main[:, codes == code]) for code in range(len(names))]
-    largest = max((abs(item[0].value) for item in found if item[0].value), default=0.0)
-    rows: list[list[Cell | str]] = []
-    for code, (label, (first, *others)) in enumerate(zip(names, found, strict=True)):
-        share = first.value / largest if largest and first.value == first.value else 0.0
-        cells: list[Cell | str] = [
-            Cell(number(first.value), max(share, 0.0)),
-            span(first.low, first.high),
-        ]
-        if others:
-            cells += [number(others[0].value), *_mean(others[1], "+.4f")]
-        rows.append([name(label), f"{int((codes == code).sum()):,}", *cells])
     head = [name(kind), "queries", judged.measure, "95% interval"]
     if judged.models[1:]:
-        head[2] = judged.models[0].name
-        head += [judged.models[1].name, "difference", "95% interval"]
+        head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
+        head += ["difference", "95% interval"]
+    found = [Means.of(judged.main[:, codes == code]) for code in range(len(names))]
+    largest = np.nanmax([0.0, *(item.ours.value for item in found)])
+    rows: list[list[Cell | str]] = []
+    for code, (label, item) in enumerate(zip(names, found, strict=True)):
+        value, ends = _mean(item.ours)
+        bar = Cell(value, share(item.ours.value, largest))
+        cells = [ends, number(item.theirs), *_mean(item.lead, "+.4f")]
+        n_queries = f"{int((codes == code).sum()):,}"
+        rows.append([name(label), n_queries, bar, *cells[: len(head) - 3]])
     return Table(head, rows)
 
 
