@@ -50,7 +50,7 @@ class Text:
     """A paragraph."""
 
     text: str
-    lead: bool = False  # stands out
+    strong: bool = False
     kind: str = field(default="text", init=False)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from scipy import stats
 
 from gbrank.common.arrays import Vector
+from gbrank.data.schema import Features
 from gbrank.fit.context import column_names_of
 from gbrank.plots.report.blocks import (
     NONE,
@@ -22,12 +21,11 @@ from gbrank.plots.report.blocks import (
     name,
     number,
 )
-from gbrank.plots.report.judged import Judged, own_columns
+from gbrank.plots.report.judged import Judged, groups
 from gbrank.plots.report.model_sections import MOST, SHOWN
-from gbrank.plots.report.query_sections import groups
 
 
-def data(judged: Judged, train: Any) -> Section:
+def data(judged: Judged, training: Features | None) -> Section:
     """Return what the documents, queries and labels are, and the features beside training's."""
     sizes = judged.queries.sizes
     facts = [
@@ -48,31 +46,28 @@ def data(judged: Judged, train: Any) -> Section:
     blocks: list[Block] = [
         Table(["data", ""], facts),
         Table(["label", "documents", "share"], labels),
-        *_features(judged, train),
+        *_features(judged, training),
     ]
     return Section("data", "The data", blocks)
 
 
-def _features(judged: Judged, train: Any) -> list[Block]:
+def _features(judged: Judged, training: Features | None) -> list[Block]:
     """Return a table of the features; those that drifted most first, or with most missing."""
-    model = judged.models[0]
-    schema = model.ranker._schema
-    here = schema.transform(model.X)
-    then = None if train is None else schema.transform(own_columns(train, schema))
+    schema = judged.models[0].ranker._schema
     rows = []
     for column, feature in enumerate(column_names_of(schema)):
         categorical = column in schema.categorical
-        own = _column(here, column)
+        own = _column(judged.features, column)
         cells: list[Cell | str] = [name(feature), *_facts(own, categorical)]
         key = float(np.isnan(own).mean())
-        if then is not None:
-            other = _column(then, column)
+        if training is not None:
+            other = _column(training, column)
             key = drift(own, other, categorical)
             cells += [*_facts(other, categorical), Cell(number(key), key)]
         rows.append((key, cells))
     rows.sort(key=lambda row: -row[0])
     head = ["feature", "missing", "median"]
-    if then is None:
+    if training is None:
         text = (
             "Features, those with the most missing values first. A model does not keep the data "
             "that it was trained on: to see how far features have drifted since, give the training "
@@ -81,7 +76,7 @@ def _features(judged: Judged, train: Any) -> list[Block]:
     else:
         head += ["missing in training", "median in training", "drift"]
         text = (
-            f"Features, here and in training ({count(then.shape[0], 'document')}). Drift is 0 "
+            f"Features, here and in training ({count(training.shape[0], 'document')}). Drift is 0 "
             "where a feature's values are spread as in training, and 1 where they have nothing in "
             "common: the Kolmogorov-Smirnov distance, with missing as the lowest value; of "
             "categories, half the sum of the differences of their shares."
@@ -92,7 +87,7 @@ def _features(judged: Judged, train: Any) -> list[Block]:
     return blocks
 
 
-def _column(matrix: Any, column: int) -> Vector:
+def _column(matrix: Features, column: int) -> Vector:
     values = matrix[:, [column]]
     dense: Vector = (values.toarray() if sp.issparse(values) else values).ravel()
     return dense

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import unknown_name
+from gbrank.common.checks import quoted, unknown_name
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Schema, checked_frame, checked_matrix, column_names
+from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
 from gbrank.evaluation.statistics import interval
 from gbrank.fit.context import column_names_of
 from gbrank.fit.estimator import BaseRanker
@@ -37,7 +37,7 @@ class Model:
 class Judged:
     """Documents, and one model or two; `values` has a row for each model and a query a column."""
 
-    X: Any
+    features: Features  # what the first model sees
     labels: Vector
     queries: Queries
     models: Sequence[Model]
@@ -121,6 +121,8 @@ def own_columns(X: Any, schema: Schema) -> Any:
 
 def column_of(X: Any, name: str, argument: str) -> list[Any]:
     """Return a column of X by its name, or that of an array as f0, f1, ..., None for missing."""
+    if not isinstance(name, str):
+        raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
     frame = checked_frame(X)
     if frame is None:
         matrix = checked_matrix(X)

@@ -21,12 +21,13 @@ from gbrank.common.registry import first_line
 from gbrank.common.version import __version__
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.queries import Queries
+from gbrank.data.schema import Features
 from gbrank.fit.arguments import Ids, Table
 from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure
 from gbrank.plots.report import data_sections, model_sections, query_sections
-from gbrank.plots.report.blocks import NONE, SPACE, Section, count, name, number, span
+from gbrank.plots.report.blocks import NONE, SPACE, Section, name, number, span
 from gbrank.plots.report.judged import (
     Judged,
     Mean,
@@ -117,14 +118,25 @@ def report(
     check_folder(html, "html")
     rankers = [_checked(ranker, "ranker")]
     rankers += [] if against is None else [_checked(against, "against")]
-    if isinstance(X, FeatureBatches) or isinstance(train, FeatureBatches):
-        raise TypeError("X and train must be in memory for a report, got FeatureBatches.")
-    judged = _judge(rankers, X, y, qid, group, docid, measures, _checked_names(names))
-    columns = [by] if isinstance(by, str) else by
+    called = _checked_names(names)
+    chosen = _checked_measures(ranker, measures)
+    features = _features(ranker, X, "X")
+    training = None if train is None else _features(ranker, train, "train")
+    labels = check_labels(y, features.shape[0])
+    queries = Queries.resolve(len(labels), qid, group)
     segments = {
-        column: of_queries(column_of(X, column, "by"), judged.queries, column) for column in columns
+        column: of_queries(column_of(X, column, "by"), queries, column)
+        for column in ([by] if isinstance(by, str) else by)
     }
-    sections, facts = _sections(judged, segments, train)
+    documents = list(range(len(labels))) if docid is None else column_of(X, docid, "docid")
+    models = [_model(*item, X, queries) for item in zip(called, rankers, strict=False)]
+    values = {}
+    for measure in chosen:
+        bound = measure.bind(labels, queries, X=X)
+        values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
+    summaries = {str(measure): first_line(measure) for measure in chosen}
+    judged = Judged(features, labels, queries, models, values, summaries, documents)
+    sections, facts = _sections(judged, segments, training)
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     text = files("gbrank.plots.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
     page = environment.from_string(text).render(
@@ -146,41 +158,26 @@ def _checked(ranker: object, argument: str) -> BaseRanker[Any]:
 
 
 def _checked_names(names: object) -> tuple[str, str]:
-    given = tuple(names) if isinstance(names, list | tuple) else ()
-    if (
-        len(given) != 2
-        or not all(isinstance(item, str) and item for item in given)
-        or given[0] == given[1]
-    ):
-        raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
-    return given
+    match names:
+        case [str(first), str(second)] if first != second:
+            return first, second
+    raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
 
 
-def _judge(
-    rankers: Sequence[BaseRanker[Any]],
-    X: Table,
-    y: ArrayLike,
-    qid: Ids | None,
-    group: ArrayLike | None,
-    docid: str | None,
-    measures: Sequence[Metric] | None,
-    names: tuple[str, str],
-) -> Judged:
-    """Return scores and measures of all queries."""
-    labels = check_labels(y)
-    queries = Queries.resolve(len(labels), qid, group)
-    chosen = _checked_measures(rankers[0], measures)
-    documents = list(range(len(labels))) if docid is None else column_of(X, docid, "docid")
-    models = []
-    for text, ranker in zip(names, rankers, strict=False):
-        own = own_columns(X, ranker._schema)
-        models.append(Model(name(text), ranker, own, scores_of(ranker, own, queries.index)))
-    values = {}
-    for measure in chosen:
-        bound = measure.bind(labels, queries, X=X)
-        values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
-    summaries = {str(measure): first_line(measure) for measure in chosen}
-    return Judged(X, labels, queries, models, values, summaries, documents)
+def _features(ranker: BaseRanker[Any], X: Any, argument: str) -> Features:
+    """Return what a ranker sees of X as numbers."""
+    if isinstance(X, FeatureBatches):
+        raise TypeError(f"{argument} must be in memory for a report, got FeatureBatches.")
+    try:
+        return ranker._schema.transform(own_columns(X, ranker._schema))
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{argument}: {error}" if argument != "X" else str(error)) from None
+
+
+def _model(called: str, ranker: BaseRanker[Any], X: Any, queries: Queries) -> Model:
+    """Return a model with its scores."""
+    own = own_columns(X, ranker._schema)
+    return Model(name(called), ranker, own, scores_of(ranker, own, queries.index))
 
 
 def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -> list[Measure]:
@@ -194,7 +191,7 @@ def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -
 
 
 def _sections(
-    judged: Judged, by: dict[str, list[Any]], train: Any
+    judged: Judged, by: dict[str, list[Any]], training: Features | None
 ) -> tuple[list[Section], list[tuple[str, str, str]]]:
     """Return all sections, and the numbers at the head of the page."""
     every = {measure: Means.of(values) for measure, values in judged.values.items()}
@@ -214,7 +211,7 @@ def _sections(
         query_sections.segments(judged, by),
         query_sections.distribution(judged),
         *of_first,
-        data_sections.data(judged, train),
+        data_sections.data(judged, training),
         model_sections.parameters(judged),
         model_sections.versions(judged.models),
     ]
@@ -227,20 +224,12 @@ def _facts(judged: Judged, found: Means) -> list[tuple[str, str, str]]:
         lead = number(found.lead.value, "+.4f")
         facts.append((lead, f"against {other.name}", _interval(found.lead, "+.4f")))
     n_documents, n_queries = judged.queries.n_documents, judged.queries.n_queries
-    n_counted = int((~np.isnan(judged.main[0])).sum())
-    left_out = (
-        f"{n_queries - n_counted:,} without a value"
-        if n_counted < n_queries
-        else "all with a value"
-    )
+    n_left_out = int(np.isnan(judged.main[0]).sum())
+    left_out = f"{n_left_out:,} without a value" if n_left_out else "all with a value"
     return [
         *facts,
-        (f"{n_queries:,}", count(n_queries, "query").split(" ")[1], left_out),
-        (
-            f"{n_documents:,}",
-            count(n_documents, "document").split(" ")[1],
-            f"{n_documents / n_queries:.0f} in a query",
-        ),
+        (f"{n_queries:,}", "queries", left_out),
+        (f"{n_documents:,}", "documents", f"{n_documents / n_queries:.0f} in a query"),
     ]
 
 

@@ -82,26 +82,12 @@ def changes(judged: Judged, every: dict[str, Means]) -> Section:
         signs = np.sign(np.subtract(*counted(judged.values[measure])))
         counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
         p = [_chance(value) for value in tests[measure]]
-        rows.append(
-            [
-                Cell(measure, strong=measure == judged.measure),
-                *_mean(found.lead, "+.4f"),
-                *p,
-                *counts,
-            ]
-        )
-    head = [
-        "measure",
-        "difference",
-        "95% interval",
-        "p (random.)",
-        "p (t)",
-        "better",
-        "equal",
-        "worse",
-    ]
+        shown = [*_mean(found.lead, "+.4f"), *p, *counts]
+        rows.append([Cell(measure, strong=measure == judged.measure), *shown])
+    head = ["measure", "difference", "95% interval", "p (random.)", "p (t)"]
+    head += ["better", "equal", "worse"]
     blocks: list[Block] = [
-        Text(_verdict(judged, every[judged.measure].lead, tests[judged.measure][0]), lead=True),
+        Text(_verdict(judged, every[judged.measure].lead, tests[judged.measure][0]), strong=True),
         Text(
             f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
             "often chance alone would give a difference as large, by the paired randomisation test "
@@ -152,7 +138,7 @@ def _tests(judged: Judged) -> dict[str, tuple[float, float]]:
 
 
 def _scatter(judged: Judged, both: Matrix) -> Picture:
-    names = name(judged.models[0].name), name(judged.models[1].name)
+    names = judged.models[0].name, judged.models[1].name
 
     def draw(axes: Axes) -> None:
         scatter(axes, both[0], both[1], judged.measure, names)
@@ -217,11 +203,9 @@ def distribution(judged: Judged) -> Section:
     edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
 
     def draw(axes: Axes) -> None:
-        axes.hist(values[0], edges, color=BLUE, alpha=0.75, label=name(judged.models[0].name))
+        axes.hist(values[0], edges, color=BLUE, alpha=0.75, label=judged.models[0].name)
         for other, model in zip(values[1:], judged.models[1:], strict=True):
-            axes.hist(
-                other, edges, color=ORANGE, histtype="step", linewidth=1.5, label=name(model.name)
-            )
+            axes.hist(other, edges, color=ORANGE, histtype="step", label=model.name)
             axes.legend(frameon=False)
         tidy(axes, "y", xlabel=f"{judged.measure} of a query", ylabel="queries")
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -231,7 +215,7 @@ def distribution(judged: Judged) -> Section:
         [model.name, *map(number, np.percentile(row, shares))]
         for model, row in zip(judged.models, values, strict=True)
     ]
-    head = ["", "10% below", "25% below", "median", "75% below", "90% below"]
+    head = ["model", "10% below", "25% below", "median", "75% below", "90% below"]
     blocks: list[Block] = [
         picture(draw, f"How many queries have which {judged.measure}."),
         Table(head, rows),
@@ -329,7 +313,5 @@ def _list(judged: Judged, query: int, model: Model, explains: bool) -> Table:
 
 
 def _reasons(shares: list[tuple[str, float]]) -> str:
-    return (
-        ", ".join(f"{name(feature)}{SPACE}{number(share, '+.2f')}" for feature, share in shares)
-        or NONE
-    )
+    parts = [f"{name(feature)}{SPACE}{number(value, '+.2f')}" for feature, value in shares]
+    return ", ".join(parts) or NONE
