@@ -31,7 +31,7 @@ from gbrank.commands.cli import main
 from gbrank.common import files
 from gbrank.plots.report.judged import groups
 
-SMALL: dict[str, Any] = {"n_estimators": 8, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
+SMALL: dict[str, Any] = {"n_estimators": 20, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
 X, Y, QID = make_cubic(46, n_documents=10, n_features=4, random_state=0)
 EVIL = "<script>alert('&')</script>"
 FRAME = pd.DataFrame(X, columns=["a", "b", "c", EVIL]).assign(
@@ -90,7 +90,9 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def rankers() -> tuple[GBRanker, GBRanker]:
     """Fit two rankers on the frame."""
-    new = GBRanker(**SMALL, validation_fraction=0.2).fit(FRAME[TRAIN], Y[TRAIN], qid=QID[TRAIN])
+    new = GBRanker(sigma="geometric(2, 0.3)", validation_fraction=0.2, **SMALL).fit(
+        FRAME[TRAIN], Y[TRAIN], qid=QID[TRAIN]
+    )
     old = GBRanker(booster="xgboost", **SMALL | {"n_estimators": 2})
     return new, old.fit(FRAME[TRAIN][["a", "c", "kind"]], Y[TRAIN], qid=QID[TRAIN])
 
@@ -303,7 +305,7 @@ def test_calibration_and_curves(page: Page, rankers: tuple[GBRanker, GBRanker]) 
         f"{max(curve):.4f}",
         str(1 + np.argmax(curve)),
         f"{curve[-1]:.4f}",
-        "8",
+        "20",
     ]
 
 
@@ -338,8 +340,9 @@ def test_data(page: Page) -> None:
 def test_parameters_and_versions(page: Page) -> None:
     """Those that differ come first, in bold."""
     table = page.table("parameters", "parameter")
-    assert list(table)[:4] == ["class", "booster", "n_estimators", "validation_fraction"]
-    assert table["n_estimators"] == ["8", "2"]
+    differ = ["booster", "n_estimators", "sigma", "validation_fraction"]
+    assert list(table)[:5] == ["class", *differ]
+    assert table["n_estimators"] == ["20", "2"]
     assert "<b>xgboost</b>" in page.source
     assert "<b>63</b>" not in page.source
     versions = page.table("versions", "library")
@@ -371,6 +374,7 @@ def test_light_dark_and_narrow(page: Page) -> None:
     pictures = re.findall(r"<svg.*?</svg>", page.source, re.DOTALL)
     assert len(pictures) == 4
     for picture in pictures:
+        assert "$" not in picture
         assert "currentColor" in picture
         colours = set(re.findall(r"(?:fill|stroke): ?([^;\"]+)", picture))
         assert colours <= {"none", "currentColor", "var(--accent)", "var(--second)", "var(--quiet)"}

@@ -43,7 +43,8 @@ class Judged:
     models: Sequence[Model]
     values: dict[str, Matrix]  # by measure; NaN where it has no value
     summaries: dict[str, str]  # of the measures
-    documents: list[Any]  # what they are called
+    documents: list[Any]  # what they are called: their values in a column, or their rows
+    column: str
 
     @property
     def measure(self) -> str:

@@ -135,7 +135,7 @@ def report(
         bound = measure.bind(labels, queries, X=X)
         values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
     summaries = {str(measure): first_line(measure) for measure in chosen}
-    judged = Judged(features, labels, queries, models, values, summaries, documents)
+    judged = Judged(features, labels, queries, models, values, summaries, documents, docid or "row")
     sections, facts = _sections(judged, segments, training)
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     text = files("gbrank.plots.report").joinpath(TEMPLATE).read_text(encoding="utf-8")

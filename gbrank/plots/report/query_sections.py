@@ -260,8 +260,8 @@ def _segment(judged: Judged, kind: str, values: Sequence[Any]) -> Table:
         value, ends = _mean(item.ours)
         bar = Cell(value, share(item.ours.value, largest))
         cells = [ends, number(item.theirs), *_mean(item.lead, "+.4f")]
-        n_queries = f"{int((codes == code).sum()):,}"
-        rows.append([name(label), n_queries, bar, *cells[: len(head) - 3]])
+        n_counted = counted(judged.main[:, codes == code]).shape[1]
+        rows.append([name(label), f"{n_counted:,}", bar, *cells[: len(head) - 3]])
     return Table(head, rows)
 
 
@@ -302,7 +302,7 @@ def _list(judged: Judged, query: int, model: Model, explains: bool) -> Table:
         [f"{place + 1}", *_document(judged, rows[place]), number(model.scores[rows[place]])]
         for place in places
     ]
-    head = ["rank", "document", "label", "score"]
+    head = ["rank", name(judged.column), "label", "score"]
     if explains and len(rows) <= LONGEST:
         own = judged.queries.rows(query)
         why = model.ranker.explain_query(take_rows(model.X, own), group=[len(own)])
