@@ -414,6 +414,7 @@ def test_an_older_page_stays(
 KINDS: dict[str, tuple[Any, Any]] = {
     "xgboost": (GBRanker(booster="xgboost", **SMALL), X),
     "context": (GBRanker(context=["rank", "size"], **SMALL), X),
+    "list": (GBRanker(**SMALL), X.tolist()),
     "sparse": (GBRanker(**SMALL), sparse.csr_matrix(X)),
     "polars": (GBRanker(**SMALL), pl.DataFrame(X, schema=list("abcd"))),
     "init": (GBRanker(init=LinearRanker("regression"), **SMALL), X),

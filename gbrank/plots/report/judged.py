@@ -114,7 +114,9 @@ def counted(values: Matrix) -> Matrix:
 def own_columns(X: Any, schema: Schema) -> Any:
     """Return the columns of X that a model sees; all of what is no data frame."""
     frame = checked_frame(X)
-    if frame is None or schema.names is None:
+    if frame is None:
+        return checked_matrix(X)
+    if schema.names is None:
         return X
     named = dict(zip(column_names(frame), frame.columns, strict=True))
     return frame.select([named[name] for name in schema.names if name in named]).to_native()
