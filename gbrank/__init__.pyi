@@ -98,6 +98,7 @@ from .objectives.theory.loss_bounds import generalization_bound as generalizatio
 from .objectives.theory.loss_bounds import perceptron_loss_bound as perceptron_loss_bound
 from .objectives.theory.loss_bounds import smooth_ndcg_lipschitz as smooth_ndcg_lipschitz
 from .objectives.tierank import TieRank as TieRank
+from .plots.report import report as report
 from .ranker import GBRanker as GBRanker
 from .ranker import load_ranker as load_ranker
 from .schedules import cosine as cosine

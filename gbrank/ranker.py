@@ -620,7 +620,7 @@ class GBRanker(BoostedRanker):
 
     def _explained(self, X: Table, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
         """Return the shares, scores and values of some documents of a whole query."""
-        group = [X.shape[0]]
+        group = [transformed(self._fitted.schema, X).shape[0]]
         values = self._values(X, None, group)
         shares = self._shares(X, None, group)[places, :-1]
         return shares, self.predict(X, group=group)[places], [values[place] for place in places]

@@ -19,6 +19,7 @@ COMMANDS = {  # name -> summary; the rest of a command is in the file of its nam
     "compare": "compare rankers by cross-validation",
     "tradeoff": "train rankers between two goals and compare them",
     "explain": "say why documents are ranked as they are",
+    "report": "write a page on what a model is worth and where it fails",
     "info": "say what a model is",
     "export": "write a model as search engines load it",
     "list": "list objectives and measures",

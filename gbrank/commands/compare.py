@@ -46,8 +46,8 @@ from gbrank.commands.data_files import (
 )
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add, check_folder
-from gbrank.common.files import replace_file
+from gbrank.commands.shared import add
+from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import (
     BestRate,

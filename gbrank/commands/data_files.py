@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,10 +87,12 @@ def read_labelled(
     paths: Sequence[str],
     schema: Schema | None = None,
     labels: Sequence[str] = (),
+    keep: Collection[str] = (),
 ) -> Labelled:
     """Return the features, those of `schema` if given, labels and queries of all files.
 
-    `labels` are the columns of other labels.
+    `labels` are the columns of other labels. Of tables, the features have the columns to `keep`
+    besides.
     """
     tables = _are_tables(arguments, paths, schema)
     if labels and (not tables or Path(paths[0]).is_dir()):
@@ -115,7 +117,7 @@ def read_labelled(
     _refuse_lacking(paths[0], columns, schema)
     drop = arguments.drop or []
     if schema is not None:
-        known = {label, qid, *labels, *(schema.names or ())}
+        known = {label, qid, *labels, *(schema.names or ()), *keep}
         drop = [name for name in columns if name not in known]
     X, y, queries, kept = read(data, label, qid, drop, arguments.unjudged)
     X, named = split_columns(X, labels, "X") if labels else (X, {})

@@ -28,13 +28,11 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.datasets import read_judged_run
 from gbrank.fit.estimator import scores_of
-from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.measure_registry import USUAL, get_measure
 from gbrank.measures.on_rows import on_rows
 from gbrank.ranker import load_ranker
 
 USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
-
-DEFAULT = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "judge these scores, one a line, or the column score of a table; - is standard input"
     add(source, "--scores PATH", text)
     add(source, "--run PATH", "judge this TREC run, by a qrels FILE", dest="trec_run")
-    add(parser, "--metric MEASURE ...", f"what to measure (default: {' '.join(DEFAULT)})")
+    add(parser, "--metric MEASURE ...", f"what to measure (default: {' '.join(USUAL)})")
     add(parser, "--per-query", "give the value of each query too")
     add(parser, "--json", "print JSON, with all digits")
     add_plugin(parser)
@@ -55,7 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Measure scores and print the values."""
     import_plugins(arguments.plugin)
-    measures = {name: get_measure(name) for name in arguments.metric or DEFAULT}
+    measures = {name: get_measure(name) for name in arguments.metric or USUAL}
     labels = sorted({measure.label for measure in measures.values() if measure.label is not None})
     rows, scores = _read(arguments, labels)
     queries = rows.queries

@@ -17,9 +17,9 @@ For example:
 import argparse
 
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
-from gbrank.commands.shared import add, check_folder
+from gbrank.commands.shared import add
 from gbrank.common.checks import unknown_name
-from gbrank.common.files import replaced
+from gbrank.common.files import check_folder, replaced
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
 from gbrank.ranker import GBRanker
 

@@ -5,8 +5,7 @@ from pathlib import Path
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
-from gbrank.commands.shared import check_folder
-from gbrank.common.files import replaced
+from gbrank.common.files import check_folder, replaced
 
 
 def check_picture(path: str, option: str) -> None:

@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 from gbrank.ranker import GBRanker
@@ -18,12 +17,6 @@ def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: ob
     elif value[1:]:
         kind |= {"nargs": "+", "action": "extend"}
     parser.add_argument(flag, help=text, **kind | options)
-
-
-def check_folder(path: str, option: str) -> None:
-    """Refuse a file that could not be written, before hours of work."""
-    if not Path(path).absolute().parent.is_dir():
-        raise ValueError(f"{option} must be in a folder that exists, got {path}.")
 
 
 def validation_curve(ranker: GBRanker) -> tuple[str, list[float]]:

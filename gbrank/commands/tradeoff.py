@@ -19,9 +19,9 @@ from typing import Any
 
 from gbrank.commands.data_files import add_categorical, add_files, add_unjudged, read_labelled
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add, check_folder
+from gbrank.commands.shared import add
 from gbrank.common.checks import check_choice
-from gbrank.common.files import replace_file
+from gbrank.common.files import check_folder, replace_file
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
 from gbrank.ranker import GBRanker
 

@@ -64,6 +64,12 @@ def replace_file(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+def check_folder(path: str | os.PathLike[str], option: str) -> None:
+    """Refuse a file that could not be written, before hours of work."""
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"{option} must be in a folder that exists, got {os.fspath(path)}.")
+
+
 def is_stream(path: str | os.PathLike[str]) -> bool:
     """Say whether a path names anything but a file: a pipe, a device, a folder."""
     named = Path(path)

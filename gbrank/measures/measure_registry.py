@@ -16,6 +16,7 @@ from gbrank.measures.gains import geometric_discount
 from gbrank.measures.measure import Measure
 
 MEASURES = Registry("measure")
+USUAL = ("ndcg@1", "ndcg@5", "ndcg@10", "map", "mrr")  # what is measured where nothing is named
 Metric: TypeAlias = str | Measure | Callable[[Vector, Vector], float]
 
 

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 from sklearn.isotonic import isotonic_regression
 
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.summary import Row
-from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, tidy
+from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, plain_decades, tidy
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE, LETTER = 0.17, 0.075  # height and width in inches
@@ -133,9 +132,7 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
         for place, row in enumerate(rows):
             axes.plot(row.cpu_seconds, row.mean, "o", color=PALETTE[place % len(PALETTE)])
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        plain_decades(axes.xaxis)
         ylabel = f"{rows[0].measure}, {part} queries"
         tidy(axes, xlabel="CPU seconds of a fit", ylabel=ylabel)
         _name_dots(axes, rows, LINE / height)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_choice, check_number
 from gbrank.export.forest import names_of
-from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, tidy
+from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, plain_decades, tidy
 from gbrank.ranker import GBRanker
 
 SHARES = {"gain": "share of the gain", "split": "share of the splits"}
@@ -76,6 +76,7 @@ def learning_curves(
         rounds = np.arange(1, len(ranker.sigmas_) + 1)
         lines += second.plot(rounds, ranker.sigmas_, color=GREY, linestyle=":", label="sigma")
         second.set(ylabel="sigma", yscale="log")
+        plain_decades(second.yaxis)
         second.spines["top"].set_visible(False)
     ax.set(xlabel="round", ylabel=measure)
     ax.legend(handles=lines, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels
 from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import calibration_bins, expected_calibration_error
@@ -78,17 +79,22 @@ def per_query(
     (p,) = randomisation_test(strata)
     counts = [int(np.sum(np.sign(difference) == sign)) for sign in (1, 0, -1)]
     ax = axes_for(ax)
-    ends = [both.min(), both.max()]
-    ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1)
-    ax.plot(theirs, ours, "o", color=BLUE, alpha=0.4, markersize=4, markeredgewidth=0)
-    tidy(ax, xlabel=f"{chosen} of {names[1]}", ylabel=f"{chosen} of {names[0]}")
-    ax.set_aspect("equal")
+    scatter(ax, ours, theirs, str(chosen), names)
     ax.set_title(
         "{} better, {} equal, {} worse\n".format(*counts)
         + f"mean difference {difference.mean():+.4f} [{low:+.4f}, {high:+.4f}], p = {p:.4f}",
         fontsize="medium",
     )
     return ax
+
+
+def scatter(ax: Axes, ours: Vector, theirs: Vector, measure: str, names: tuple[str, str]) -> None:
+    """Draw what queries are worth with one model, upwards, and with another, across."""
+    ends = [min(ours.min(), theirs.min()), max(ours.max(), theirs.max())]
+    ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1)
+    ax.plot(theirs, ours, "o", color=BLUE, alpha=0.4, markersize=4, markeredgewidth=0)
+    tidy(ax, xlabel=f"{measure} of {names[1]}", ylabel=f"{measure} of {names[0]}")
+    ax.set_aspect("equal")
 
 
 def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: Axes | None = None) -> Axes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.ticker import LogLocator, NullFormatter
 
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
 PALETTE = (BLUE, ORANGE, GREEN, PINK)
@@ -24,3 +26,10 @@ def tidy(ax: Axes, grid: Any = "both", **texts: Any) -> None:
     ax.set(axisbelow=True, **texts)
     ax.grid(axis=grid, alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def plain_decades(axis: Axis) -> None:
+    """Name the ticks of a logarithmic axis as plain numbers."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())

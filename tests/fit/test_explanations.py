@@ -64,6 +64,15 @@ def test_values_of_a_pair() -> None:
     assert why.to_markdown().count("\n") == 1 + len(why.features)
 
 
+def test_lists() -> None:
+    """Are explained as arrays are."""
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    one, other = (ranker.explain_pair(table, 3, 4, qid=QID) for table in (X, X.tolist()))
+    assert_allclose(one.shares, other.shares)
+    rows = [ranker.explain_query(table, qid=QID, query=3).rows for table in (X, X.tolist())]
+    assert rows[0] == rows[1]
+
+
 def test_missing_categories() -> None:
     """Are None."""
     frame = FRAME.copy()

@@ -1,0 +1,74 @@
+"""Write a page on what a model is worth, what it learned, and where it fails.
+
+It is one file of HTML that needs no network: measures with intervals, the measure by groups of
+queries, the worst queries with their lists, what features are worth, learning curves, calibration,
+the data, parameters, versions. With --against, also what changed from another model, by paired
+tests, and the queries that changed most, with both lists side by side. With --train, also how far
+each feature has drifted since training.
+
+For example:
+
+  gbrank report test.txt --model my-ranker --html report.html
+  gbrank report test.txt --model new --against old --train train.txt --html report.html
+  gbrank report test.parquet --model my-ranker --by country device --docid url --html report.html
+"""
+
+import argparse
+from pathlib import Path
+
+from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
+from gbrank.commands.plugins import add_plugin, import_plugins
+from gbrank.commands.shared import add
+from gbrank.common.files import check_folder
+from gbrank.plots.report import report
+from gbrank.ranker import load_ranker
+
+USAGE = "gbrank report FILE [FILE ...] --model FOLDER --html PATH [options]"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank report`."""
+    add_files(parser)
+    add_unjudged(parser)
+    add(parser, "--model FOLDER", "folder of a model", required=True)
+    add(parser, "--html PATH", "where the page goes", required=True)
+    add(parser, "--against FOLDER", "folder of the model to compare it with")
+    add(parser, "--train FILE ...", "the data that the model was trained on, for drift")
+    add(parser, "--by COLUMN ...", "columns, features or not, by which queries are grouped")
+    add(
+        parser, "--docid COLUMN", "what documents are called in tables (default: their row, from 0)"
+    )
+    text = "what to measure; the first decides (default: the model's, and those of evaluate)"
+    add(parser, "--metric MEASURE ...", text, dest="measures")
+    add_plugin(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read models and data, write the page and say where it is."""
+    import_plugins(arguments.plugin)
+    check_folder(arguments.html, "--html")
+    ranker = load_ranker(arguments.model)
+    against = None if arguments.against is None else load_ranker(arguments.against)
+    by = arguments.by or []
+    other = None if against is None else against._schema.names
+    keep = {*by, arguments.docid, *(other or ())} - {None}
+    data = read_labelled(arguments, arguments.files, ranker._schema, keep=keep)
+    train = None
+    if arguments.train is not None:
+        train = read_labelled(arguments, arguments.train, ranker._schema).X
+    folders = arguments.model, arguments.against or "the other model"
+    first, second = (Path(folder).absolute().name for folder in folders)
+    path = report(
+        ranker,
+        data.X,
+        data.y,
+        qid=data.qid,
+        html=arguments.html,
+        against=against,
+        train=train,
+        by=by,
+        docid=arguments.docid,
+        measures=arguments.measures,
+        names=folders if first == second else (first, second),
+    )
+    print(f"report: {path}")

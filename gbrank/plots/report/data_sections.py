@@ -1,0 +1,116 @@
+"""The part of a report on the data: queries, labels, missing values, drift since training."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy import stats
+
+from gbrank.common.arrays import Vector
+from gbrank.data.schema import Features
+from gbrank.fit.context import column_names_of
+from gbrank.plots.report.blocks import (
+    NONE,
+    Block,
+    Cell,
+    Section,
+    Table,
+    Text,
+    count,
+    folded,
+    name,
+    number,
+)
+from gbrank.plots.report.judged import Judged, groups
+from gbrank.plots.report.model_sections import MOST, SHOWN
+
+
+def data(judged: Judged, training: Features | None) -> Section:
+    """Return what the documents, queries and labels are, and the features beside training's."""
+    sizes = judged.queries.sizes
+    facts = [
+        ["documents", f"{judged.queries.n_documents:,}"],
+        ["queries", f"{judged.queries.n_queries:,}"],
+        [
+            "documents in a query",
+            f"{sizes.min():,} to {sizes.max():,}, median {np.median(sizes):,g}",
+        ],
+        ["queries without a label above 0", f"{int((judged.n_relevant == 0).sum()):,}"],
+    ]
+    names, codes = groups(judged.labels.tolist())
+    found = np.bincount(codes, minlength=len(names))
+    labels: list[list[Cell | str]] = [
+        [label, f"{n:,}", Cell(f"{n / len(codes):.1%}", n / found.max())]
+        for label, n in zip(names, found.tolist(), strict=True)
+    ]
+    blocks: list[Block] = [
+        Table(["data", ""], facts),
+        Table(["label", "documents", "share"], labels),
+        *_features(judged, training),
+    ]
+    return Section("data", "The data", blocks)
+
+
+def _features(judged: Judged, training: Features | None) -> list[Block]:
+    """Return a table of the features; those that drifted most first, or with most missing."""
+    schema = judged.models[0].ranker._schema
+    rows = []
+    for column, feature in enumerate(column_names_of(schema)):
+        categorical = column in schema.categorical
+        own = _column(judged.features, column)
+        cells: list[Cell | str] = [name(feature), *_facts(own, categorical)]
+        key = float(np.isnan(own).mean())
+        if training is not None:
+            other = _column(training, column)
+            key = drift(own, other, categorical)
+            cells += [*_facts(other, categorical), Cell(number(key), key)]
+        rows.append((key, cells))
+    rows.sort(key=lambda row: -row[0])
+    head = ["feature", "missing", "median"]
+    if training is None:
+        text = (
+            "Features, those with the most missing values first. A model does not keep the data "
+            "that it was trained on: to see how far features have drifted since, give the training "
+            "data too (train=, --train)."
+        )
+    else:
+        head += ["missing in training", "median in training", "drift"]
+        text = (
+            f"Features, here and in training ({count(training.shape[0], 'document')}). Drift is 0 "
+            "where a feature's values are spread as in training, and 1 where they have nothing in "
+            "common: the Kolmogorov-Smirnov distance, with missing as the lowest value; of "
+            "categories, half the sum of the differences of their shares."
+        )
+    blocks: list[Block] = [Text(text), *folded(head, [row for _, row in rows[:MOST]], SHOWN)]
+    if len(rows) > MOST:
+        blocks.append(Text(f"The first {MOST} of {len(rows):,} features."))
+    return blocks
+
+
+def _column(matrix: Features, column: int) -> Vector:
+    values = matrix[:, [column]]
+    dense: Vector = (values.toarray() if sp.issparse(values) else values).ravel()
+    return dense
+
+
+def _facts(values: Vector, categorical: bool) -> list[str]:
+    """Return the share of missing values and the median."""
+    missing = np.isnan(values)
+    known = values[~missing]
+    median = NONE if categorical or not known.size else number(float(np.median(known)), ".4g")
+    return [f"{missing.mean():.1%}", median]
+
+
+def drift(here: Vector, then: Vector, categorical: bool) -> float:
+    """Return how far two samples of a feature's values are apart, from 0 to 1."""
+    here, then = (
+        np.where(np.isnan(values), -1.0 if categorical else -np.inf, values)
+        for values in (here, then)
+    )
+    if not categorical:
+        return float(stats.ks_2samp(here, then, method="asymp").statistic)
+    codes = np.unique(np.concatenate([here, then]))
+    shares = [
+        np.bincount(np.searchsorted(codes, v), minlength=len(codes)) / len(v) for v in (here, then)
+    ]
+    return float(np.abs(shares[0] - shares[1]).sum() / 2)

@@ -1,0 +1,196 @@
+"""What a report is about: documents with labels, one model or two, and what queries are worth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.checks import quoted, unknown_name
+from gbrank.data.ids import as_list, is_missing
+from gbrank.data.queries import Queries
+from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
+from gbrank.evaluation.statistics import interval
+from gbrank.fit.context import column_names_of
+from gbrank.fit.estimator import BaseRanker
+
+MOST_GROUPS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A ranker, what it is called, the columns of X that it sees, and its scores."""
+
+    name: str
+    ranker: BaseRanker[Any]
+    X: Any
+    scores: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Documents, and one model or two; `values` has a row for each model and a query a column."""
+
+    features: Features  # what the first model sees
+    labels: Vector
+    queries: Queries
+    models: Sequence[Model]
+    values: dict[str, Matrix]  # by measure; NaN where it has no value
+    summaries: dict[str, str]  # of the measures
+    documents: list[Any]  # what they are called: their values in a column, or their rows
+    column: str
+
+    @property
+    def measure(self) -> str:
+        """The measure that decides: the first one."""
+        return next(iter(self.values))
+
+    @property
+    def main(self) -> Matrix:
+        """The values of the measure that decides."""
+        return self.values[self.measure]
+
+    @cached_property
+    def n_relevant(self) -> NDArray[np.int64]:
+        """How many documents of each query have a label above 0."""
+        relevant = self.queries.index[self.labels > 0]
+        return np.bincount(relevant, minlength=self.queries.n_queries)
+
+    def ranked(self, query: int, model: Model) -> list[int]:
+        """Return the rows of a query in the order of a model."""
+        rows = self.queries.rows(query)
+        order: list[int] = rows[np.argsort(-model.scores[rows], kind="stable")].tolist()
+        return order
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over queries, with its 95% bootstrap interval; NaN where there is none."""
+
+    value: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+
+    @classmethod
+    def of(cls, values: Vector) -> Mean:
+        """Return the mean of at least one value."""
+        (low,), (high,) = interval([values[None, :]])
+        return cls(float(values.mean()), float(low), float(high))
+
+
+@dataclass(frozen=True)
+class Means:
+    """The mean of the first model, and of the second and of the first one's lead if there are two.
+
+    Of the second there is no interval: that of the lead says what two could not.
+    """
+
+    ours: Mean = Mean()
+    theirs: float = np.nan
+    lead: Mean = Mean()
+
+    @classmethod
+    def of(cls, values: Matrix) -> Means:
+        """Return the means over the queries that have a value."""
+        kept = counted(values)
+        if not kept.size:
+            return cls()
+        if len(kept) == 1:
+            return cls(Mean.of(kept[0]))
+        return cls(Mean.of(kept[0]), float(kept[1].mean()), Mean.of(kept[0] - kept[1]))
+
+
+def counted(values: Matrix) -> Matrix:
+    """Return the values of the queries that have one."""
+    return values[:, ~np.isnan(values).any(axis=0)]
+
+
+def own_columns(X: Any, schema: Schema) -> Any:
+    """Return the columns of X that a model sees; all of what is no data frame."""
+    frame = checked_frame(X)
+    if frame is None:
+        return checked_matrix(X)
+    if schema.names is None:
+        return X
+    named = dict(zip(column_names(frame), frame.columns, strict=True))
+    return frame.select([named[name] for name in schema.names if name in named]).to_native()
+
+
+def column_of(X: Any, name: str, argument: str) -> list[Any]:
+    """Return a column of X by its name, or that of an array as f0, f1, ..., None for missing."""
+    if not isinstance(name, str):
+        raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
+    frame = checked_frame(X)
+    if frame is None:
+        matrix = checked_matrix(X)
+        names = column_names_of(Schema(matrix.shape[1], None, [], {}))
+    else:
+        names = column_names(frame)
+    if name not in names:
+        raise unknown_name(f"column ({argument})", name, names)
+    place = names.index(name)
+    if frame is not None:
+        values = frame[:, place].to_list()
+    else:
+        column = matrix[:, [place]]
+        values = as_list((column.toarray() if hasattr(column, "toarray") else column).ravel())
+    return [None if is_missing(value) else value for value in values]
+
+
+def of_queries(values: list[Any], queries: Queries, name: str) -> list[Any]:
+    """Return the one value of each query, or say which query has several."""
+    codes: dict[Any, int] = {}
+    numbers = np.array([codes.setdefault(value, len(codes)) for value in values])
+    first = queries.order[queries.offsets[:-1]]
+    differ = numbers != numbers[first][queries.index]
+    if differ.any():
+        row = int(np.argmax(differ))
+        query = queries.index[row]
+        several = f"{values[first[query]]!r} and {values[row]!r}"
+        raise ValueError(
+            f"by must name columns with one value in a query; {name!r} has {several} in query "
+            f"{queries.ids.tolist()[query]!r}."
+        )
+    return [values[row] for row in first.tolist()]
+
+
+def groups(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the names of groups of values, and the group of each; None is missing.
+
+    Numbers are in order of size, and in few ranges if many differ; texts in order of frequency.
+    """
+    counts = Counter(value for value in values if value is not None)
+    numeric = all(type(value) in (int, float) for value in counts)
+    if numeric and len(counts) > MOST_GROUPS:
+        names, code_of = _ranges(counts)
+    else:
+        order = sorted(counts) if numeric else [value for value, _ in counts.most_common()]
+        rare = order[MOST_GROUPS:] if len(order) > MOST_GROUPS + 1 else []
+        kept = order[: len(order) - len(rare)]
+        names = [f"{value:g}" if numeric else str(value) for value in kept]
+        code_of = {value: code for code, value in enumerate(kept)} | dict.fromkeys(rare, len(kept))
+        names += [f"{len(rare):,} others"] if rare else []
+    if None in values:
+        code_of[None] = len(names)
+        names.append("missing")
+    return names, np.array([code_of[value] for value in values])
+
+
+def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
+    """Return the names of ranges of numbers, and the range of each: 0 apart, quarters of others."""
+    known = np.array(sorted(counts), np.float64)
+    others = np.array([value for value in counts.elements() if value])
+    ends = np.unique(np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower"))
+    if 0 in counts:
+        below = known[known < 0]
+        ends = np.unique([*ends, *below[-1:], 0.0])
+    codes = np.searchsorted(ends, known)
+    parts = [known[codes == code] for code in range(len(ends))]
+    names = [f"{part[0]:g}" + (f" to {part[-1]:g}" if len(part) > 1 else "") for part in parts]
+    return names, dict(zip(sorted(counts), codes.tolist(), strict=True))

@@ -1,0 +1,176 @@
+"""The parts of a report on the model: what features are worth, its training, its parameters."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from gbrank.common.arrays import Vector
+from gbrank.common.plain import as_json
+from gbrank.common.version import __version__
+from gbrank.data.rows import take_rows
+from gbrank.plots.fitted_ranker import learning_curves
+from gbrank.plots.predictions import calibration as draw_calibration
+from gbrank.plots.report.blocks import (
+    NONE,
+    Block,
+    Cell,
+    Section,
+    Table,
+    Text,
+    count,
+    folded,
+    name,
+    number,
+    picture,
+    share,
+)
+from gbrank.plots.report.judged import Judged, Model
+from gbrank.ranker import GBRanker
+
+SAMPLE = 500  # documents whose scores are explained, at 3 ms each
+SHOWN = 20  # features, and parameters; the others are folded away
+MOST = 200  # features in a table
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
+
+
+def _sample(judged: Judged, ranker: GBRanker) -> NDArray[np.int64]:
+    """Return some rows at random: documents, or whole queries where scores depend on these."""
+    rng, queries = np.random.default_rng(0), judged.queries
+    if queries.n_documents <= SAMPLE:
+        return np.arange(queries.n_documents)
+    if not ranker._needs_queries:
+        return np.sort(rng.choice(queries.n_documents, SAMPLE, replace=False))
+    order = rng.permutation(queries.n_queries)
+    taken = np.cumsum(queries.sizes[order]) <= SAMPLE
+    taken[0] = True
+    return np.sort(np.concatenate([queries.rows(query) for query in order[taken]]))
+
+
+def _mean_shares(judged: Judged, ranker: GBRanker, rows: NDArray[np.int64]) -> tuple[Vector, str]:
+    """Return by how much each feature moves a score on average, or NaN and why it is not known."""
+    X = take_rows(judged.models[0].X, rows)
+    try:
+        shares = ranker.explain(X, qid=judged.queries.index[rows])
+    except ValueError as error:  # of an `init` that cannot be explained
+        return np.full(len(ranker._columns), np.nan), str(error)
+    return np.abs(shares[:, :-1]).mean(axis=0), ""
+
+
+def importances(judged: Judged) -> tuple[Section, bool]:
+    """Return what features are worth, and whether scores can be explained."""
+    model = judged.models[0]
+    title = "What it looks at"
+    if not isinstance(model.ranker, GBRanker):
+        return Section(
+            "importances", title, [_left_out(model, "no trees, whose splits are counted here")]
+        ), False
+    rows = _sample(judged, model.ranker)
+    gains, features = model.ranker.feature_importances_, model.ranker._columns
+    moved, reason = _mean_shares(judged, model.ranker, rows)
+    order = np.lexsort((-gains, -np.nan_to_num(moved)))[:MOST].tolist()
+    text = (
+        "Share of the gain is what a feature's splits added to the objective in training. Mean "
+        f"|SHAP| is by how much it moves the score of a document here, on average over "
+        f"{count(len(rows), 'document')}"
+        f"{' taken at random' if len(rows) < judged.queries.n_documents else ''}, in units of the "
+        "score. Neither says that another value would make a document more relevant."
+    )
+    blocks: list[Block] = [Text(f"Mean |SHAP| is left out: {reason}" if reason else text)]
+    table: list[list[Cell | str]] = [
+        [name(features[i]), _bar(gains[i], gains.max()), _bar(moved[i], moved.max())] for i in order
+    ]
+    blocks += folded(["feature", "share of the gain", "mean |SHAP|"], table, SHOWN)
+    if len(order) < len(features):
+        blocks.append(Text(f"The first {len(order)} of {len(features):,} features."))
+    return Section("importances", title, blocks), not reason
+
+
+def _bar(value: float, largest: float) -> Cell:
+    return Cell(number(value), share(value, largest))
+
+
+def _left_out(model: Model, lack: str) -> Text:
+    return Text(f"Left out: a {type(model.ranker).__name__} has {lack}.")
+
+
+def curves(judged: Judged) -> Section:
+    """Return measures by round."""
+    title, model = "How it learned", judged.models[0]
+    results = getattr(model.ranker, "evals_result_", None)
+    if results is None:
+        return Section("curves", title, [_left_out(model, "no rounds")])
+    if not results:
+        text = "Left out: the model was fitted without validation data, and with verbose=0."
+        return Section("curves", title, [Text(text)])
+    head = ["set", "measure", "first", "best", "in round", "last", "rounds"]
+
+    def draw(axes: Axes) -> None:
+        learning_curves(model.ranker, ax=axes)
+
+    shown = picture(draw, "The measure after each round, on the data of the fit.")
+    return Section("curves", title, [shown, Table(head, results._rows(), words=(0, 1))])
+
+
+def calibration(judged: Judged) -> Section:
+    """Return whether probabilities come true."""
+    title, model = "Do its probabilities come true?", judged.models[0]
+    own = getattr(model.ranker, "calibration_", None)
+    if own is None:
+        return Section("calibration", title, [_left_out(model, "no probabilities")])
+    largest = max(float(judged.labels.max()), own.largest_label)
+    shares = own.probabilities(model.scores) * own.largest_label / largest
+    shown = picture(
+        lambda axes: draw_calibration(judged.labels / largest, shares, ax=axes),
+        "Dots on the line are probabilities that come true. Bars are shares of documents.",
+    )
+    text = (
+        'What predict(output="probability") says, beside the mean label as a share of the largest '
+        "one, by tenths of the probability. The expected calibration error is the mean distance; "
+        "0 is best."
+    )
+    return Section("calibration", title, [Text(text), shown])
+
+
+def parameters(judged: Judged) -> Section:
+    """Return the parameters of each model; those that differ stand out."""
+    given = [
+        {key: _shown(value) for key, value in model.ranker.get_params(deep=False).items()}
+        for model in judged.models
+    ]
+    keys = list(dict.fromkeys(key for params in given for key in params))
+    rows: list[list[Cell | str]] = []
+    for key in keys:
+        values = [params.get(key, NONE) for params in given]
+        rows.append([key, *(Cell(value, strong=len(set(values)) > 1) for value in values)])
+    rows.sort(key=lambda row: not any(isinstance(cell, Cell) and cell.strong for cell in row))
+    head = ["parameter", *(model.name for model in judged.models)]
+    blocks = folded(
+        head,
+        [["class", *(type(m.ranker).__name__ for m in judged.models)], *rows],
+        2 * SHOWN,
+        tuple(range(len(head))),
+    )
+    return Section("parameters", "Parameters", blocks)
+
+
+def _shown(value: object) -> str:
+    return name(as_json(value))
+
+
+def versions(models: Sequence[Model]) -> Section:
+    """Return the versions of what computed the page."""
+    boosters = sorted({m.ranker.booster for m in models if isinstance(m.ranker, GBRanker)})
+    libraries = {library: version(library) for library in (*boosters, *LIBRARIES)}
+    rows = {"gbrank": __version__, "Python": platform.python_version(), **libraries}
+    text = "Of what computed this page; the model may have been trained by others."
+    blocks: list[Block] = [
+        Text(text),
+        Table(["library", "version"], [[*row] for row in rows.items()], (0, 1)),
+    ]
+    return Section("versions", "Versions", blocks)

@@ -1,0 +1,238 @@
+"""The page: what is asked for is checked, the sections are made, and the file is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from gbrank.common.checks import check_labels, quoted
+from gbrank.common.extras import needed
+from gbrank.common.files import check_folder, replaced
+from gbrank.common.registry import first_line
+from gbrank.common.version import __version__
+from gbrank.data.batches import FeatureBatches
+from gbrank.data.queries import Queries
+from gbrank.data.schema import Features
+from gbrank.fit.arguments import Ids, Table
+from gbrank.fit.estimator import BaseRanker, scores_of
+from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import USUAL, Metric, get_measure
+from gbrank.plots.report import data_sections, model_sections, query_sections
+from gbrank.plots.report.blocks import NONE, SPACE, Section, name, number, span
+from gbrank.plots.report.judged import (
+    Judged,
+    Mean,
+    Means,
+    Model,
+    column_of,
+    of_queries,
+    own_columns,
+)
+
+TEMPLATE = "template.html"
+
+
+def report(
+    ranker: BaseRanker[Any],
+    X: Table,
+    y: ArrayLike,
+    *,
+    html: str | os.PathLike[str],
+    qid: Ids | None = None,
+    group: ArrayLike | None = None,
+    against: BaseRanker[Any] | None = None,
+    train: Table | None = None,
+    by: str | Sequence[str] = (),
+    docid: str | None = None,
+    measures: Sequence[Metric] | None = None,
+    names: tuple[str, str] = ("this model", "the other model"),
+) -> Path:
+    """Write a page on what a ranker is worth, what it learned, and where it fails.
+
+    The file is one page of HTML, without scripts, that needs no network. It has measures with 95%
+    intervals, the measure by groups of queries and from query to query, the worst queries with
+    their lists, what features are worth, learning curves, calibration, the data, parameters and
+    versions; with a second ranker also what changed, by paired tests, and the queries that changed
+    most. Sections for which a ranker has nothing say so.
+
+    Parameters
+    ----------
+    ranker : GBRanker, LinearRanker or SLAMPerceptron
+        A fitted ranker.
+    X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        Data to judge it by, in memory. A data frame may have columns that are no features.
+    y : array-like, shape (n_documents,)
+        Relevance labels, at least 0.
+    html : path
+        The file. It is written whole or not at all.
+    qid, group
+        The queries, as for `GBRanker.fit`; with neither, all rows are one query.
+    against : GBRanker, LinearRanker or SLAMPerceptron, optional
+        The ranker to compare it with.
+    train : array-like, sparse matrix or data frame, optional
+        What the ranker was trained on: the page then says how far each feature has drifted.
+    by : str or sequence of str
+        Columns of X, with one value in each query, by which queries are grouped. Those of an array
+        are called f0, f1, ...
+    docid : str, optional
+        The column of X that says what documents are called; their row by default, from 0.
+    measures : sequence of str, Measure or callable, optional
+        The first decides: groups, worst queries and changes are by this one. By default the
+        ranker's `eval_metric`, then ndcg@1, ndcg@5, ndcg@10, map and mrr.
+    names : tuple of str
+        What the two rankers are called.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    ImportError
+        If Jinja2 is not installed (``pip install 'gbrank[report]'``).
+    ValueError, TypeError
+        If an argument is not usable; the message names it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gbrank import GBRanker, make_cubic, report
+    >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
+    >>> ranker = GBRanker(n_estimators=10, n_jobs=1).fit(X[:300], y[:300], qid=qid[:300])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = report(ranker, X[300:], y[300:], qid=qid[300:], html=f"{folder}/report.html")
+    ...     path.read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    jinja2 = needed("jinja2", "report")
+    check_folder(html, "html")
+    rankers = [_checked(ranker, "ranker")]
+    rankers += [] if against is None else [_checked(against, "against")]
+    called = _checked_names(names)
+    chosen = _checked_measures(ranker, measures)
+    features = _features(ranker, X, "X")
+    training = None if train is None else _features(ranker, train, "train")
+    labels = check_labels(y, features.shape[0])
+    queries = Queries.resolve(len(labels), qid, group)
+    segments = {
+        column: of_queries(column_of(X, column, "by"), queries, column)
+        for column in ([by] if isinstance(by, str) else by)
+    }
+    documents = list(range(len(labels))) if docid is None else column_of(X, docid, "docid")
+    models = [_model(*item, X, queries) for item in zip(called, rankers, strict=False)]
+    values = {}
+    for measure in chosen:
+        bound = measure.bind(labels, queries, X=X)
+        values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
+    summaries = {str(measure): first_line(measure) for measure in chosen}
+    judged = Judged(features, labels, queries, models, values, summaries, documents, docid or "row")
+    sections, facts = _sections(judged, segments, training)
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    text = files("gbrank.plots.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
+    page = environment.from_string(text).render(
+        title=" against ".join(model.name for model in judged.models),
+        facts=facts,
+        sections=sections,
+        made=f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}.",
+    )
+    with replaced(html) as file:
+        file.write(page.encode())
+    return Path(html)
+
+
+def _checked(ranker: object, argument: str) -> BaseRanker[Any]:
+    if not isinstance(ranker, BaseRanker):
+        raise TypeError(f"{argument} must be a ranker of gbrank, got {quoted(ranker)}.")
+    check_is_fitted(ranker)
+    return ranker
+
+
+def _checked_names(names: object) -> tuple[str, str]:
+    match names:
+        case [str(first), str(second)] if first != second:
+            return first, second
+    raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
+
+
+def _features(ranker: BaseRanker[Any], X: Any, argument: str) -> Features:
+    """Return what a ranker sees of X as numbers."""
+    if isinstance(X, FeatureBatches):
+        raise TypeError(f"{argument} must be in memory for a report, got FeatureBatches.")
+    try:
+        return ranker._schema.transform(own_columns(X, ranker._schema))
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{argument}: {error}" if argument != "X" else str(error)) from None
+
+
+def _model(called: str, ranker: BaseRanker[Any], X: Any, queries: Queries) -> Model:
+    """Return a model with its scores."""
+    own = own_columns(X, ranker._schema)
+    return Model(name(called), ranker, own, scores_of(ranker, own, queries.index))
+
+
+def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -> list[Measure]:
+    if given is None:
+        found = [*ranker._measures(), *map(get_measure, USUAL)]
+    elif isinstance(given, str) or callable(given) or not len(given):
+        raise ValueError(f"measures must be a list of at least one measure, got {quoted(given)}.")
+    else:
+        found = [get_measure(measure) for measure in given]
+    return list({str(measure): measure for measure in found}.values())
+
+
+def _sections(
+    judged: Judged, by: dict[str, list[Any]], training: Features | None
+) -> tuple[list[Section], list[tuple[str, str, str]]]:
+    """Return all sections, and the numbers at the head of the page."""
+    every = {measure: Means.of(values) for measure, values in judged.values.items()}
+    importances, explains = model_sections.importances(judged)
+    of_first = [
+        query_sections.worst(judged, explains),
+        importances,
+        model_sections.curves(judged),
+        model_sections.calibration(judged),
+    ]
+    sections = [query_sections.measures(judged, every)]
+    if judged.models[1:]:
+        sections.append(query_sections.changes(judged, every))
+        first = judged.models[0].name
+        of_first = [replace(item, title=f"{item.title} ({first})") for item in of_first]
+    sections += [
+        query_sections.segments(judged, by),
+        query_sections.distribution(judged),
+        *of_first,
+        data_sections.data(judged, training),
+        model_sections.parameters(judged),
+        model_sections.versions(judged.models),
+    ]
+    return sections, _facts(judged, every[judged.measure])
+
+
+def _facts(judged: Judged, found: Means) -> list[tuple[str, str, str]]:
+    facts = [(number(found.ours.value), judged.measure, _interval(found.ours, ".4f"))]
+    for other in judged.models[1:]:
+        lead = number(found.lead.value, "+.4f")
+        facts.append((lead, f"against {other.name}", _interval(found.lead, "+.4f")))
+    n_documents, n_queries = judged.queries.n_documents, judged.queries.n_queries
+    n_left_out = int(np.isnan(judged.main[0]).sum())
+    left_out = f"{n_left_out:,} without a value" if n_left_out else "all with a value"
+    return [
+        *facts,
+        (f"{n_queries:,}", "queries", left_out),
+        (f"{n_documents:,}", "documents", f"{n_documents / n_queries:.0f} in a query"),
+    ]
+
+
+def _interval(mean: Mean, form: str) -> str:
+    ends = span(mean.low, mean.high, form)
+    return "no interval" if ends == NONE else f"95% interval {ends.replace(' ', SPACE)}"

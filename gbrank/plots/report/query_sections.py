@@ -1,0 +1,317 @@
+"""The parts of a report on queries: measures, what changed, segments, the worst queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from gbrank.common.arrays import Matrix
+from gbrank.data.rows import take_rows
+from gbrank.evaluation.statistics import randomisation_test, t_test
+from gbrank.plots.predictions import scatter
+from gbrank.plots.report.blocks import (
+    NONE,
+    SPACE,
+    Block,
+    Cell,
+    Fold,
+    Picture,
+    Section,
+    Table,
+    Text,
+    count,
+    name,
+    number,
+    picture,
+    share,
+    span,
+)
+from gbrank.plots.report.judged import Judged, Mean, Means, Model, counted, groups
+from gbrank.plots.style import BLUE, ORANGE, tidy
+
+N_QUERIES = 10  # that are shown with their lists
+TOP = 10  # documents of a list
+FURTHER = 5  # documents with a label above 0 that are shown below the top
+LONGEST = 200  # documents of a list whose reasons are computed, at 3 ms each
+BINS = 20
+DOTS = 2000
+LEVEL = 0.05  # of p, from which on the data do not tell
+
+
+def measures(judged: Judged, every: dict[str, Means]) -> Section:
+    """Return the means of all measures."""
+    summaries = [[*item] for item in judged.summaries.items()]
+    head = ["measure", "queries", "mean", "95% interval"]
+    if judged.models[1:]:
+        head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
+    rows: list[list[Cell | str]] = []
+    for measure, found in every.items():
+        n_counted = counted(judged.values[measure]).shape[1]
+        cells = [*_mean(found.ours), number(found.theirs)][: len(head) - 2]
+        rows.append([Cell(measure, strong=measure == judged.measure), f"{n_counted:,}", *cells])
+    return Section(
+        "measures",
+        "How good it is",
+        [
+            Text(
+                "Each measure is a mean over queries; higher is better. Queries on which a measure "
+                "has no value, such as those without a relevant document, are left out. The 95% "
+                "interval says how far the choice of queries may have moved the mean. "
+                f"{judged.measure} is the measure of all that follows."
+            ),
+            Table(head, rows),
+            Fold("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))]),
+        ],
+    )
+
+
+def _mean(mean: Mean, form: str = ".4f") -> list[str]:
+    return [number(mean.value, form), span(mean.low, mean.high, form)]
+
+
+def changes(judged: Judged, every: dict[str, Means]) -> Section:
+    """Return what differs between two models: means with paired tests, and single queries."""
+    ours, theirs = judged.models
+    tests = _tests(judged)
+    rows: list[list[Cell | str]] = []
+    for measure, found in every.items():
+        signs = np.sign(np.subtract(*counted(judged.values[measure])))
+        counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
+        p = [_chance(value) for value in tests[measure]]
+        shown = [*_mean(found.lead, "+.4f"), *p, *counts]
+        rows.append([Cell(measure, strong=measure == judged.measure), *shown])
+    head = ["measure", "difference", "95% interval", "p (random.)", "p (t)"]
+    head += ["better", "equal", "worse"]
+    blocks: list[Block] = [
+        Text(_verdict(judged, every[judged.measure].lead, tests[judged.measure][0]), strong=True),
+        Text(
+            f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
+            "often chance alone would give a difference as large, by the paired randomisation test "
+            "and the paired t test; it is not corrected for the number of measures."
+        ),
+        Table(head, rows),
+    ]
+    both = counted(judged.main)
+    if both.size:
+        blocks.append(_scatter(judged, both))
+        blocks += _changed_queries(judged)
+    return Section("changes", "What changed", blocks)
+
+
+def _verdict(judged: Judged, lead: Mean, p: float) -> str:
+    """Return in a sentence which model is better, if the data say so."""
+    if np.isnan(p):
+        return _no_value(judged).text
+    ours, theirs = (model.name for model in judged.models)
+    chance = f"chance alone would give a difference as large with probability {_chance(p)}."
+    if p > LEVEL:
+        return f"These queries do not tell which is better on {judged.measure}: {chance}"
+    better, worse, ends = ours, theirs, (lead.low, lead.high)
+    if lead.value < 0:
+        better, worse, ends = theirs, ours, (-lead.high, -lead.low)
+    by = f"{number(abs(lead.value))} (95% interval {span(*ends)})"
+    return f"On {judged.measure}, {better} is better than {worse} by {by}: {chance}"
+
+
+def _chance(p: float) -> str:
+    """Return a probability with four digits."""
+    return "< 0.0001" if p < 0.0001 else number(p)
+
+
+def _tests(judged: Judged) -> dict[str, tuple[float, float]]:
+    """Return both p-values of each measure; those of the same queries share the tosses."""
+    alike: dict[bytes, list[str]] = {}
+    for measure, values in judged.values.items():
+        alike.setdefault(np.isnan(values).tobytes(), []).append(measure)
+    found = dict.fromkeys(judged.values, (np.nan, np.nan))
+    for same in alike.values():
+        leads = [np.subtract(*counted(judged.values[measure])) for measure in same]
+        if leads[0].size:
+            strata = [np.array(leads)]
+            both = zip(randomisation_test(strata), t_test(strata), strict=True)
+            found.update(zip(same, both, strict=True))
+    return found
+
+
+def _scatter(judged: Judged, both: Matrix) -> Picture:
+    names = judged.models[0].name, judged.models[1].name
+
+    def draw(axes: Axes) -> None:
+        scatter(axes, both[0], both[1], judged.measure, names)
+
+    text = f"A dot is a query. Above the line, {names[0]} is better."
+    if both.shape[1] > DOTS:
+        text += f" {DOTS:,} of {both.shape[1]:,} queries, taken at random."
+        both = np.random.default_rng(0).choice(both, DOTS, axis=1, replace=False)
+    return picture(draw, text)
+
+
+def _changed_queries(judged: Judged) -> list[Block]:
+    leads = np.nan_to_num(judged.main[0] - judged.main[1])
+    order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
+    chosen = [query for query in order.tolist() if leads[query]]
+    if not chosen:
+        return [Text("No query changed.")]
+    folds = []
+    for query in chosen:
+        ours, theirs = judged.main[:, query]
+        change = f"{number(theirs)} → {number(ours)} ({number(leads[query], '+.4f')})"
+        folds.append(
+            Fold(_title(judged, query, change), [_side_by_side(judged, query)], query == chosen[0])
+        )
+    return [Text("The queries that changed most, with both lists side by side:"), *folds]
+
+
+def _title(judged: Judged, query: int, value: str) -> str:
+    """Return the line that stands for a query."""
+    documents = count(int(judged.queries.sizes[query]), "document")
+    relevant = f"{judged.n_relevant[query]:,} relevant"
+    return f"{name(judged.queries.ids[query])}: {value}, {documents}, {relevant}"
+
+
+def _side_by_side(judged: Judged, query: int) -> Table:
+    """Return the first documents of both lists, and from where each came."""
+    ours, theirs = judged.models
+    lists = [judged.ranked(query, model) for model in (theirs, ours)]
+    was = {row: rank for rank, row in enumerate(lists[0], 1)}
+    rows = []
+    for rank, pair in enumerate(zip(*lists, strict=True), 1):
+        if rank > TOP:
+            break
+        moved = was[pair[1]] - rank
+        arrow = f"↑ {moved}" if moved > 0 else f"↓ {-moved}" if moved < 0 else "="
+        rows.append([f"{rank}", *(cell for row in pair for cell in _document(judged, row)), arrow])
+    head = ["rank", theirs.name, "label", ours.name, "label", "moved"]
+    return Table(head, rows, words=(1, 3))
+
+
+def _document(judged: Judged, row: int) -> list[Cell | str]:
+    """Return what a document is called, and its label beside the largest one."""
+    label, largest = judged.labels[row], judged.labels.max()
+    return [name(judged.documents[row]), Cell(f"{label:g}", share(label, largest))]
+
+
+def distribution(judged: Judged) -> Section:
+    """Return how many queries have which value."""
+    values = counted(judged.main)
+    if not values.size:
+        return Section("distribution", "From query to query", [_no_value(judged)])
+    edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
+
+    def draw(axes: Axes) -> None:
+        axes.hist(values[0], edges, color=BLUE, alpha=0.75, label=judged.models[0].name)
+        for other, model in zip(values[1:], judged.models[1:], strict=True):
+            axes.hist(other, edges, color=ORANGE, histtype="step", label=model.name)
+            axes.legend(frameon=False)
+        tidy(axes, "y", xlabel=f"{judged.measure} of a query", ylabel="queries")
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+    shares = [10, 25, 50, 75, 90]
+    rows = [
+        [model.name, *map(number, np.percentile(row, shares))]
+        for model, row in zip(judged.models, values, strict=True)
+    ]
+    head = ["model", "10% below", "25% below", "median", "75% below", "90% below"]
+    blocks: list[Block] = [
+        picture(draw, f"How many queries have which {judged.measure}."),
+        Table(head, rows),
+    ]
+    return Section("distribution", "From query to query", blocks)
+
+
+def _no_value(judged: Judged) -> Text:
+    return Text(
+        f"{judged.measure} has no value on any query: none has what it needs, such as a relevant "
+        "document."
+    )
+
+
+def segments(judged: Judged, by: dict[str, list[Any]]) -> Section:
+    """Return the measure by groups of queries: their lengths, relevant documents, and columns."""
+    kinds = {
+        **by,
+        "documents in the list": judged.queries.sizes.tolist(),
+        "relevant documents": judged.n_relevant.tolist(),
+    }
+    blocks: list[Block] = [
+        Text(
+            f"{judged.measure} by groups of queries. A document is relevant here if its label is "
+            "above 0. Of many groups, some differ by chance."
+        )
+    ]
+    blocks += [_segment(judged, kind, values) for kind, values in kinds.items()]
+    return Section("segments", "Where it is good, and where not", blocks)
+
+
+def _segment(judged: Judged, kind: str, values: Sequence[Any]) -> Table:
+    names, codes = groups(values)
+    head = [name(kind), "queries", judged.measure, "95% interval"]
+    if judged.models[1:]:
+        head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
+        head += ["difference", "95% interval"]
+    found = [Means.of(judged.main[:, codes == code]) for code in range(len(names))]
+    largest = np.nanmax([0.0, *(item.ours.value for item in found)])
+    rows: list[list[Cell | str]] = []
+    for code, (label, item) in enumerate(zip(names, found, strict=True)):
+        value, ends = _mean(item.ours)
+        bar = Cell(value, share(item.ours.value, largest))
+        cells = [ends, number(item.theirs), *_mean(item.lead, "+.4f")]
+        n_counted = counted(judged.main[:, codes == code]).shape[1]
+        rows.append([name(label), f"{n_counted:,}", bar, *cells[: len(head) - 3]])
+    return Table(head, rows)
+
+
+def worst(judged: Judged, explains: bool) -> Section:
+    """Return the queries of lowest value, with their lists."""
+    model, values = judged.models[0], judged.main[0]
+    # Of equal ones, those with the most relevant documents.
+    order = np.lexsort((-judged.n_relevant, values))
+    chosen = [query for query in order[:N_QUERIES].tolist() if not np.isnan(values[query])]
+    if not chosen:
+        return Section("worst", "The worst queries", [_no_value(judged)])
+    text = (
+        f"The queries of lowest {judged.measure}; of equal ones, those with the most relevant "
+        f"documents. Each shows its first {TOP} documents, and up to {FURTHER} relevant ones "
+        "further down."
+    )
+    if explains:
+        text += (
+            " Lifts and lowers are the features that add most to a document's score, and take most "
+            f"from it, beside the mean of its list (of at most {LONGEST} documents)."
+        )
+    folds = [
+        Fold(
+            _title(judged, query, number(values[query])),
+            [_list(judged, query, model, explains)],
+            query == chosen[0],
+        )
+        for query in chosen
+    ]
+    return Section("worst", "The worst queries", [Text(text), *folds])
+
+
+def _list(judged: Judged, query: int, model: Model, explains: bool) -> Table:
+    rows = judged.ranked(query, model)
+    below = [place for place in range(TOP, len(rows)) if judged.labels[rows[place]] > 0]
+    places = [*range(min(TOP, len(rows))), *below[:FURTHER]]
+    lines: list[list[Cell | str]] = [
+        [f"{place + 1}", *_document(judged, rows[place]), number(model.scores[rows[place]])]
+        for place in places
+    ]
+    head = ["rank", name(judged.column), "label", "score"]
+    if explains and len(rows) <= LONGEST:
+        own = judged.queries.rows(query)
+        why = model.ranker.explain_query(take_rows(model.X, own), group=[len(own)])
+        for line, place in zip(lines, places, strict=True):
+            line += [_reasons(why.lifts[place]), _reasons(why.lowers[place])]
+        head += ["lifts", "lowers"]
+    return Table(head, lines, words=(1, 4, 5))
+
+
+def _reasons(shares: list[tuple[str, float]]) -> str:
+    parts = [f"{name(feature)}{SPACE}{number(value, '+.2f')}" for feature, value in shares]
+    return ", ".join(parts) or NONE
