@@ -293,6 +293,8 @@ def test_features_relative_to_the_query(client: Any) -> None:
     assert found.index.equals(frame.index.compute())
     with pytest.raises(ValueError, match=r"all documents of a query in one partition .* 5 queries"):
         ranker.predict(dask(X), qid=dask(QID)).compute()
+    torn = other.predict(dask(wide), qid=dask(QID))  # on which nothing depends
+    assert_array_equal(torn, other.predict(wide))
     with pytest.raises(ValueError, match="qid="):
         ranker.predict(dask(X))
     with pytest.raises(TypeError, match="group must be None for Dask collections"):
