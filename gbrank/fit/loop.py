@@ -42,6 +42,19 @@ class Evaluation:
         return {str(item.measure): item.mean(scores, self._weights) for item in self._bound}
 
 
+@dataclass(frozen=True)
+class Stopping:
+    """When a fit ends early: if the mean of the last `window` values has not risen for a while."""
+
+    patience: int  # how many rounds that while has
+    window: int = 1
+
+    def mean(self, curve: Sequence[float], round: int) -> float:
+        """Return the mean of the last values of a curve until a round, counted from 1."""
+        values = curve[max(0, round - self.window) : round]
+        return math.fsum(values) / len(values)
+
+
 @dataclass
 class History:
     """What happened in the rounds of a fit."""
@@ -57,7 +70,7 @@ class History:
         trainer: Steps,
         on_train: Evaluation | None,
         on_valid: Sequence[Evaluation],
-        patience: int | None,
+        stopping: Stopping | None,
     ) -> dict[str, str]:
         """Measure each set after a round, and note the best one; return what the bar shows."""
         shown: dict[str, str] = {}
@@ -68,7 +81,7 @@ class History:
             shown |= self._record(evaluation, current)
         self.done += 1
         if on_valid:
-            self._update_best(on_valid[0].name, patience)
+            self._update_best(on_valid[0].name, stopping)
         return shown
 
     def _record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
@@ -79,11 +92,15 @@ class History:
         measure, value = next(iter(values.items()))
         return {f"{evaluation.name} {measure}": f"{value:.4f}"}
 
-    def _update_best(self, name: str, patience: int | None) -> None:
+    def _update_best(self, name: str, stopping: Stopping | None) -> None:
         """Note the round to keep: the best one or, without early stopping, the last one."""
-        value = next(iter(self.results[name].values()))[-1]
-        if patience is None or self.best_round == 0 or value > self.best_value:
-            self.best_round, self.best_value = self.done, value
+        curve = next(iter(self.results[name].values()))
+        if (
+            stopping is None
+            or self.best_round == 0
+            or stopping.mean(curve, self.done) > stopping.mean(curve, self.best_round)
+        ):
+            self.best_round, self.best_value = self.done, curve[-1]
 
     def forget_unfinished(self) -> None:
         """Drop the values of a round that was not finished."""
@@ -115,7 +132,7 @@ def train(
     *,
     on_train: Evaluation | None,
     on_valid: list[Evaluation],
-    patience: int | None,
+    stopping: Stopping | None,
     progress: bool,
     sigmas: dict[int, float],
     hook: GradientHook | None = None,
@@ -129,7 +146,7 @@ def train(
     """
     history = history or History()
     if not on_valid:
-        patience = None
+        stopping = None
     if history.start_ended and hook is not None:
         rounds = hook.end_start(history.start_ended)
     begin = 0 if hook is None else hook.begin
@@ -138,12 +155,12 @@ def train(
         keep(history, True)
     stopped = False
     try:
-        while not stopped and not _finished(history, rounds, begin, patience):
+        while not stopped and not _finished(history, rounds, begin, stopping):
             round = history.done
             trainer.step(derivatives(round))
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
-            shown |= history.end_round(trainer, on_train, on_valid, patience)
-            if hook is not None and history.done < begin and _out_of_patience(history, 0, patience):
+            shown |= history.end_round(trainer, on_train, on_valid, stopping)
+            if hook is not None and history.done < begin and _out_of_patience(history, 0, stopping):
                 history.start_ended = begin = history.done
                 bar.total = rounds = hook.end_start(begin)
             bar.set_postfix(shown, refresh=False)
@@ -151,7 +168,7 @@ def train(
             values, best = history.last_values(), history.best_round if on_valid else round + 1
             stopped = call_all(callbacks, Round(round, rounds, sigmas.get(round), values, best))
             if keep is not None:
-                keep(history, stopped or _finished(history, rounds, begin, patience))
+                keep(history, stopped or _finished(history, rounds, begin, stopping))
     except KeyboardInterrupt:
         if history.done == 0:
             raise
@@ -168,11 +185,12 @@ def train(
     return history
 
 
-def _finished(history: History, rounds: int, begin: int, patience: int | None) -> bool:
+def _finished(history: History, rounds: int, begin: int, stopping: Stopping | None) -> bool:
     """Say whether there is no round left, or early stopping has run out of patience."""
-    return history.done >= rounds or _out_of_patience(history, begin, patience)
+    return history.done >= rounds or _out_of_patience(history, begin, stopping)
 
 
-def _out_of_patience(history: History, begin: int, patience: int | None) -> bool:
-    """Say whether `patience` rounds, from `begin` on, have passed without a new best one."""
-    return patience is not None and history.done - max(history.best_round, begin) >= patience
+def _out_of_patience(history: History, begin: int, stopping: Stopping | None) -> bool:
+    """Say whether too many rounds, from `begin` on, have passed without a new best one."""
+    since = history.done - max(history.best_round, begin)
+    return stopping is not None and since >= stopping.patience

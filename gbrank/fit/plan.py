@@ -22,7 +22,13 @@ from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Table
-from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_settings
+from gbrank.fit.boosted_ranker import (
+    BoostedRanker,
+    learning_rate_of,
+    stopping_of,
+    tree_settings,
+    warn_of_short_patience,
+)
 from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
@@ -122,7 +128,7 @@ class BoostingPlan:
             self.ranker.n_estimators,
             on_train=self.on_train,
             on_valid=self.on_valid,
-            patience=self.ranker.early_stopping_rounds,
+            stopping=stopping_of(self.ranker, self.settings.learning_rate),
             progress=bool(self.ranker.verbose),
             sigmas=self.sigmas,
             hook=self.hook,
@@ -213,6 +219,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         learning_rate=learning_rate_of(ranker, all_sum(rows.queries.n_documents)),
         n_jobs=usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape))),
     )
+    warn_of_short_patience(ranker, settings.learning_rate)
     start = fit_start(ranker, settings, tables, rows, valid)
     if start is not None:
         parts = zip(tables, [rows, *valid], strict=True)

@@ -19,7 +19,7 @@ from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
-from gbrank.fit.loop import train
+from gbrank.fit.loop import Stopping, train
 from gbrank.fit.plan import evaluations
 from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
 from gbrank.linear.solvers import (
@@ -244,7 +244,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             n_steps,
             on_train=on_train,
             on_valid=on_valid,
-            patience=patience,
+            stopping=None if patience is None else Stopping(patience),
             progress=bool(self.verbose),
             sigmas=descent.sigmas,
             callbacks=called,

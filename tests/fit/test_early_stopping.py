@@ -1,0 +1,107 @@
+"""Early stopping: the round that is kept, and the round that is the last one."""
+
+import warnings
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from gbrank import GBRanker, make_cubic
+from gbrank.fit.loop import Stopping, train
+
+X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
+HELD_OUT = make_cubic(20, n_documents=10, n_features=5, random_state=1)
+VALID: dict[str, Any] = {"eval_set": [HELD_OUT[:2]], "eval_qid": [HELD_OUT[2]]}
+boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+
+
+def stopped(curve: Sequence[float], stopping: Stopping | None) -> tuple[int, int]:
+    """Return which round of a curve is kept, and which is the last."""
+    values = iter(curve)
+    steps: Any = SimpleNamespace(step=lambda _: None, valid_scores=lambda: [np.array(next(values))])
+    on_valid: Any = SimpleNamespace(name="valid_0", values=lambda score: {"m": float(score)})
+    history = train(
+        steps, lambda _: None, len(curve), on_train=None, on_valid=[on_valid], stopping=stopping,
+        progress=False, sigmas={},
+    )  # fmt: skip
+    assert history.best_value == curve[history.best_round - 1]
+    return history.best_round, history.done
+
+
+@pytest.mark.parametrize(
+    ("curve", "stopping", "expected"),
+    [
+        ([1, 2, 3, 2, 2, 2], None, (6, 6)),
+        ([1, 2, 3, 2, 2, 4], Stopping(2), (3, 5)),
+        ([1, 2, 3, 2, 2, 4], Stopping(3), (6, 6)),
+        # Means of two: 9, 5, 1, 1.5, 2.5, 3.5, 4.5
+        ([9, 1, 1, 2, 3, 4, 5], Stopping(2, window=2), (1, 3)),
+        # Means of two: 1, 3, 4, 3, 3, 4, 4.5; of single rounds, the second is the best.
+        ([1, 5, 3, 3, 3, 5, 4], Stopping(4, window=2), (7, 7)),
+        ([1, 5, 3, 3, 3, 5, 4], Stopping(3, window=2), (3, 6)),
+        # Means of three: 1, 3, 2, 2, 1, 2, 7/3
+        ([1, 5, 0, 1, 2, 3, 2], Stopping(5, window=3), (2, 7)),
+        # Equal means are no better, although 0.2 + 0.3 + 0.1 < 0.3 + 0.1 + 0.2 in floating point.
+        ([0, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1], Stopping(9, window=3), (4, 7)),
+        ([0, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1], Stopping(2, window=3), (4, 6)),
+    ],
+)
+def test_hand_made_curves(
+    curve: list[float], stopping: Stopping | None, expected: tuple[int, int]
+) -> None:
+    assert stopped(curve, stopping) == expected
+
+
+def kept(curve: list[float], rounds: int) -> int:
+    """Return the round with the best mean of the last rounds, by the definition."""
+    means = [np.mean(curve[max(0, end - rounds) : end]) for end in range(1, len(curve) + 1)]
+    return int(np.argmax(means)) + 1
+
+
+@boosters
+@pytest.mark.parametrize(
+    ("params", "rounds"),
+    [
+        ({"n_estimators": 60, "learning_rate": 0.1}, 12),
+        ({"n_estimators": 200, "learning_rate": 0.3}, 10),
+        ({"n_estimators": 4, "learning_rate": 0.3}, 1),
+    ],
+)
+def test_auto(booster: str, params: dict[str, Any], rounds: int) -> None:
+    """min(n_estimators / 5, 3 / learning_rate) rounds; the model is cut to the best mean."""
+    common: dict[str, Any] = {"booster": booster, "random_state": 0, "n_jobs": 1}
+    ranker = GBRanker(**common, **params, early_stopping_rounds="auto").fit(X, Y, qid=QID, **VALID)
+    curve = ranker.evals_result_["valid_0"]["ndcg@10"]
+    best = kept(curve, rounds)
+    assert len(curve) == min(best + rounds, params["n_estimators"])
+    assert (ranker.best_iteration_, ranker.best_score_) == (best, curve[best - 1])
+    same = {**common, **params, "n_estimators": best}
+    assert_array_equal(ranker.predict(X), GBRanker(**same).fit(X, Y, qid=QID).predict(X))
+
+
+def test_auto_at_the_default_rate() -> None:
+    """The rate that the number of documents gives: 400 documents, 0.01; a fifth of the rounds."""
+    ranker = GBRanker(early_stopping_rounds="auto", n_jobs=1, random_state=0)
+    curve = ranker.fit(X, Y, qid=QID, **VALID).evals_result_["valid_0"]["ndcg@10"]
+    assert ranker.learning_rate_ == 0.01
+    assert ranker.best_iteration_ == kept(curve, 30)
+    assert len(curve) == min(ranker.best_iteration_ + 30, 150)
+
+
+def test_a_warning_of_a_short_patience() -> None:
+    """It names the rate; "auto", longer patience and no early stopping have none."""
+
+    def fit(**params: Any) -> None:
+        GBRanker("ranknet", n_jobs=1, random_state=0, **params).fit(X, Y, qid=QID, **VALID)
+
+    with pytest.warns(UserWarning, match=r"rounds=9 is short .* 0\.1: .*'auto', or at least 10"):
+        fit(n_estimators=20, learning_rate=0.1, early_stopping_rounds=9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(n_estimators=20, learning_rate=0.1, early_stopping_rounds=10)
+        fit(n_estimators=9, learning_rate=0.1, early_stopping_rounds=9)
+        fit(n_estimators=20, learning_rate=0.01, early_stopping_rounds="auto")
+        fit(n_estimators=20, learning_rate=0.01)
