@@ -27,7 +27,7 @@ LOWEST_RATE, HIGHEST_RATE = 0.01, 0.2
 # Early stopping by "auto", chosen on validation queries: docs/studies/early_stopping.md.
 AUTO = "auto"
 SHARE_OF_ROUNDS, SUM_OF_LAST_RATES = 0.2, 3.0
-SHORT = 1.0  # a patience over which rates sum to less
+SHORT = 2.0  # a patience over which rates sum to less
 # What `init` may be, besides a model.
 START_NAMES = (None, "regression", "zero")
 

@@ -97,11 +97,11 @@ def test_a_warning_of_a_short_patience() -> None:
     def fit(**params: Any) -> None:
         GBRanker("ranknet", n_jobs=1, random_state=0, **params).fit(X, Y, qid=QID, **VALID)
 
-    with pytest.warns(UserWarning, match=r"rounds=9 is short .* 0\.1: .*'auto', or at least 10"):
-        fit(n_estimators=20, learning_rate=0.1, early_stopping_rounds=9)
+    with pytest.warns(UserWarning, match=r"rounds=19 is short .* 0\.1: .*'auto', or at least 20"):
+        fit(n_estimators=30, learning_rate=0.1, early_stopping_rounds=19)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit(n_estimators=20, learning_rate=0.1, early_stopping_rounds=10)
+        fit(n_estimators=30, learning_rate=0.1, early_stopping_rounds=20)
         fit(n_estimators=9, learning_rate=0.1, early_stopping_rounds=9)
         fit(n_estimators=20, learning_rate=0.01, early_stopping_rounds="auto")
         fit(n_estimators=20, learning_rate=0.01)
