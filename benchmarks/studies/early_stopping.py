@@ -23,47 +23,49 @@ from gbrank.fit.loop import Stopping
 Rule: TypeAlias = Callable[[int, float], Stopping]
 
 SET_ASIDE = 0.2  # share of the training queries
-
-
 SEED = 1
 # Curves are recorded at the rates of so many rounds, for how many rounds.
 RECORDED = {150: 450, 500: 1000}
 BUDGETS = [(150, 150), (150, 450), (500, 500), (500, 1000)]  # of the rate, and of a fit
 TEXT = """\
-# Early stopping: means over rounds lose nothing, the best single round does
+# Early stopping: means over rounds lose nothing beyond chance, the best single round does
+
+What `early_stopping_rounds="auto"` ([how it works](../howto/early_stopping.md)) and a patience of
+50 rounds keep, against no early stopping with as many rounds.
 
 ```bash
 {command}
 ```
 
-## Rules on recorded curves, validation queries
+## Rules on recorded curves: validation queries
 
-`GBRanker` without early stopping, on four fifths of the training queries of five folds; a rule sees
+`GBRanker` without early stopping, on four fifths of the training queries of five folds. A rule sees
 NDCG@10 of the other fifth, round by round, and is judged on the validation queries: the difference
 in NDCG@10 from no early stopping on the same queries, the mean over five data sets, and in brackets
-the rounds trained, as a share of all. n is the number of rounds, "means of as many" compares means
-of the measure over so many rounds instead of single rounds (and keeps the last round of the best
-mean). Curves were recorded at the default rates of 150 and 500 rounds, and cut at n.
+the rounds trained, as a share of n, the number of rounds. "Means of as many" compares means of the
+measure over so many rounds instead of single rounds, and keeps the last round of the best mean.
+Curves were recorded at the default rates of 150 and 500 rounds, and cut at n.
 
 {rules}
 
 The best of many single rounds is mostly a lucky one, and a longer patience helps little: it has
 more rounds to choose from. Means over rounds lose at most a third as much. `"auto"` was chosen from
-this table: with n / 5 it is never behind by more than 0.0015, and 3 / rate shortens that where there
-are more rounds than the data need.
+this table: with n / 5 it is never behind by more than 0.0015, and 3 / rate shortens that where
+there are more rounds than the data need.
 
-Where the queries that decide come out of the training queries, the trees see fewer: here "auto" as
-above, against no early stopping on *all* training queries, and the same with a ranker that is then
-trained on all of them for the rounds found. In brackets: rounds times queries, as a share.
+Where the queries that decide come out of the training queries, the trees see fewer. Here is "auto"
+as above against no early stopping on *all* training queries, and a ranker that is then trained on
+all of them, for the rounds found. In brackets: rounds times queries, as a share.
 
 {aside}
 
 ## Test queries
 
-The validation parts of the folds decide when to stop; all rankers are trained on the training parts,
-on one thread, and judged on the test parts, which were read once. CPU seconds are those of a fit,
-measured on a machine that was busy; differences are from no early stopping with as many rounds, with
-p of the paired randomisation test, not corrected.
+The validation parts of the folds decide when to stop. All rankers are trained on the training
+parts, on one thread, and judged on the test parts, which were read for nothing else. CPU seconds
+are those of a fit with its measuring of validation queries, on a machine that was busy; differences
+are from no early stopping with as many rounds, with p of the paired randomisation test, not
+corrected.
 
 {results}
 """

@@ -146,10 +146,11 @@ def stopping_of(ranker: BoostedRanker, rate: float) -> Stopping | None:
 def warn_of_short_patience(ranker: BoostedRanker, rate: float) -> None:
     """Warn where a few rounds at a low rate say little."""
     patience: Any = ranker.early_stopping_rounds
-    if patience not in (None, AUTO) and patience < min(ranker.n_estimators, SHORT / rate):
+    long_enough = math.ceil(min(ranker.n_estimators, SHORT / rate))
+    if patience not in (None, AUTO) and patience < long_enough:
         warn_user(
             f"early_stopping_rounds={patience} is short for a learning rate of {rate:.3g}: chance "
-            f"may end the fit too early. Use {AUTO!r}, or at least {math.ceil(SHORT / rate)}."
+            f"may end the fit too early. Use {AUTO!r}, or at least {long_enough}."
         )
 
 
