@@ -18,7 +18,7 @@ from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
 from gbrank import Dataset, GBRanker, Queries, make_cubic, read_folds
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.fit.boosted_ranker import learning_rate_of
-from gbrank.fit.loop import Stopping
+from gbrank.fit.stopping import Stopping
 
 Rule: TypeAlias = Callable[[int, float], Stopping]
 

@@ -23,9 +23,7 @@ from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, print_json
 from gbrank.data.queries import Queries
 from gbrank.datasets import read_judged_run
-from gbrank.fit.estimator import scores_of
 from gbrank.measures.measure_registry import get_measure
-from gbrank.ranker import load_ranker
 
 USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
 
@@ -78,6 +76,9 @@ def _read(arguments: argparse.Namespace) -> tuple[Any, Any, Any, Any]:
     if arguments.model is None:
         data = read_labelled(arguments, arguments.files)
         return data.y, data.qid, read_numbers(arguments.scores, "scores", data), data.X
+    from gbrank.fit.estimator import scores_of  # rankers take longer to import than to apply
+    from gbrank.ranker import load_ranker
+
     ranker = load_ranker(arguments.model)
     data = read_labelled(arguments, arguments.files, ranker._schema)
     return data.y, data.qid, scores_of(ranker, data.X, data.qid), data.X

@@ -4,9 +4,10 @@ import argparse
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gbrank.ranker import GBRanker
+if TYPE_CHECKING:
+    from gbrank.ranker import GBRanker
 
 
 def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: object) -> None:
@@ -26,7 +27,7 @@ def check_folder(path: str, option: str) -> None:
         raise ValueError(f"{option} must be in a folder that exists, got {path}.")
 
 
-def validation_curve(ranker: GBRanker) -> tuple[str, list[float]]:
+def validation_curve(ranker: "GBRanker") -> tuple[str, list[float]]:
     """Return the deciding measure and its value by round, none without validation data."""
     return next(iter(ranker.evals_result_.get("valid_0", {}).items()), ("", []))
 

@@ -36,7 +36,7 @@ from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, validation_curve
 from gbrank.data.batches import learn_schema
-from gbrank.fit.boosted_ranker import stopping_of
+from gbrank.fit.stopping import stopping_of
 from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
 
@@ -159,7 +159,7 @@ def _report(ranker: GBRanker, folder: str) -> None:
     if curve:
         print(f"validation {measure}: {ranker.best_score_:.4f}")
     print(f"model: {folder}")
-    stopping = stopping_of(ranker, ranker.learning_rate_)
-    patience = math.inf if stopping is None else stopping.patience
-    if done < ranker.n_estimators and done - n_kept < patience:
+    rounds, rate = ranker.n_estimators, ranker.learning_rate_
+    stopping = stopping_of(ranker.early_stopping_rounds, rounds, rate)
+    if done < rounds and done - n_kept < (math.inf if stopping is None else stopping.patience):
         raise KeyboardInterrupt  # it is what ended the training

@@ -18,7 +18,8 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.checking import check_rows, check_valid
 from gbrank.data.schema import Schema
 from gbrank.fit.evals_result import EvalsResult
-from gbrank.fit.loop import Evaluation, Stopping, train
+from gbrank.fit.loop import Evaluation, train
+from gbrank.fit.stopping import Stopping
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 

@@ -10,11 +10,10 @@ import numpy as np
 from gbrank.boosters import TRAINERS, TreeSettings
 from gbrank.common.checks import check_choice, check_jobs, check_number, quoted
 from gbrank.common.threads import usable_threads
-from gbrank.common.warnings import warn_user
 from gbrank.fit.context import Kinds
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import Stopping
+from gbrank.fit.stopping import check_patience
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
@@ -24,10 +23,6 @@ from gbrank.schedules import Sigma
 # Chosen on validation queries: docs/defaults.md.
 SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
 LOWEST_RATE, HIGHEST_RATE = 0.01, 0.2
-# Early stopping by "auto", chosen on validation queries: docs/studies/early_stopping.md.
-AUTO = "auto"
-SHARE_OF_ROUNDS, SUM_OF_LAST_RATES = 0.2, 3.0
-SHORT = 2.0  # a patience over which rates sum to less
 # What `init` may be, besides a model.
 START_NAMES = (None, "regression", "zero")
 
@@ -100,7 +95,7 @@ def _check_all_but_trees(ranker: BoostedRanker) -> None:
     check_choice(ranker.booster, "booster", TRAINERS)
     check_choice(ranker.subsample_by, "subsample_by", ["document", "query"])
     check_number(ranker.n_estimators, "n_estimators", 1, integer=True)
-    _check_patience(ranker.early_stopping_rounds)
+    check_patience(ranker.early_stopping_rounds)
     fraction = ranker.validation_fraction
     check_number(fraction, "validation_fraction", 0, 1, open_low=True, optional=True)
     check_verbose(ranker.verbose)
@@ -120,38 +115,6 @@ def learning_rate_of(ranker: BoostedRanker, n_documents: float) -> float:
         return float(given)
     rate = SUM_OF_RATES * math.sqrt(n_documents / DOCUMENTS) / ranker.n_estimators
     return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
-
-
-def _check_patience(patience: object) -> None:
-    if not isinstance(patience, str):
-        check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
-    elif patience != AUTO:
-        raise ValueError(
-            f"early_stopping_rounds must be {AUTO!r}, an integer of at least 1 or None, got "
-            f"{quoted(patience)}."
-        )
-
-
-def stopping_of(ranker: BoostedRanker, rate: float) -> Stopping | None:
-    """Return when a ranker stops early: "auto" is min(n_estimators / 5, 3 / rate) rounds."""
-    patience: Any = ranker.early_stopping_rounds
-    if patience is None:
-        return None
-    if patience != AUTO:
-        return Stopping(int(patience))
-    rounds = max(1, round(min(SHARE_OF_ROUNDS * ranker.n_estimators, SUM_OF_LAST_RATES / rate)))
-    return Stopping(rounds, window=rounds)
-
-
-def warn_of_short_patience(ranker: BoostedRanker, rate: float) -> None:
-    """Warn where a few rounds at a low rate say little."""
-    patience: Any = ranker.early_stopping_rounds
-    long_enough = math.ceil(min(ranker.n_estimators, SHORT / rate))
-    if patience not in (None, AUTO) and patience < long_enough:
-        warn_user(
-            f"early_stopping_rounds={patience} is short for a learning rate of {rate:.3g}: chance "
-            f"may end the fit too early. Use {AUTO!r}, or at least {long_enough}."
-        )
 
 
 def _built_in(ranker: BoostedRanker) -> str | None:

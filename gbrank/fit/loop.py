@@ -16,6 +16,7 @@ from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.callbacks import Callback, Round, call_all
 from gbrank.fit.evals_result import EvalsResult
+from gbrank.fit.stopping import Stopping
 from gbrank.measures.measure import BoundMeasure, Measure, query_weights
 
 
@@ -40,19 +41,6 @@ class Evaluation:
     def values(self, scores: Vector) -> dict[str, float]:
         """Return the mean of each measure."""
         return {str(item.measure): item.mean(scores, self._weights) for item in self._bound}
-
-
-@dataclass(frozen=True)
-class Stopping:
-    """When a fit ends early: if the mean of the last `window` values has not risen for a while."""
-
-    patience: int  # how many rounds that while has
-    window: int = 1
-
-    def mean(self, curve: Sequence[float], round: int) -> float:
-        """Return the mean of the last values of a curve until a round, counted from 1."""
-        values = curve[max(0, round - self.window) : round]
-        return math.fsum(values) / len(values)
 
 
 @dataclass

@@ -22,13 +22,7 @@ from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Table
-from gbrank.fit.boosted_ranker import (
-    BoostedRanker,
-    learning_rate_of,
-    stopping_of,
-    tree_settings,
-    warn_of_short_patience,
-)
+from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_settings
 from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
@@ -37,6 +31,7 @@ from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
+from gbrank.fit.stopping import stopping_of, warn_of_short_patience
 from gbrank.fit.time_limit import boost_in_time
 from gbrank.measures.measure import Measure
 from gbrank.parallel.collective import all_gather, all_max, all_sum
@@ -119,17 +114,18 @@ class BoostingPlan:
 
     def run(self, trainer: Trainer) -> History:
         """Boost until the end."""
+        ranker, rate = self.ranker, self.settings.learning_rate
         history, keep = None, None
         if self.checkpoint is not None:
             history, keep = self.checkpoint.resume(trainer, self.sigmas)
         return train(
             trainer,
             self.in_round,
-            self.ranker.n_estimators,
+            ranker.n_estimators,
             on_train=self.on_train,
             on_valid=self.on_valid,
-            stopping=stopping_of(self.ranker, self.settings.learning_rate),
-            progress=bool(self.ranker.verbose),
+            stopping=stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate),
+            progress=bool(ranker.verbose),
             sigmas=self.sigmas,
             hook=self.hook,
             callbacks=self.callbacks,
@@ -219,7 +215,8 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         learning_rate=learning_rate_of(ranker, all_sum(rows.queries.n_documents)),
         n_jobs=usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape))),
     )
-    warn_of_short_patience(ranker, settings.learning_rate)
+    patience, rate = ranker.early_stopping_rounds, settings.learning_rate
+    warn_of_short_patience(patience, ranker.n_estimators, rate)
     start = fit_start(ranker, settings, tables, rows, valid)
     if start is not None:
         parts = zip(tables, [rows, *valid], strict=True)

@@ -19,8 +19,9 @@ from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
-from gbrank.fit.loop import Stopping, train
+from gbrank.fit.loop import train
 from gbrank.fit.plan import evaluations
+from gbrank.fit.stopping import Stopping
 from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
 from gbrank.linear.solvers import (
     Descent,

@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, make_cubic
-from gbrank.fit.loop import Stopping, train
+from gbrank.fit.loop import train
+from gbrank.fit.stopping import Stopping
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
 HELD_OUT = make_cubic(20, n_documents=10, n_features=5, random_state=1)
