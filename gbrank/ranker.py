@@ -107,8 +107,8 @@ class GBRanker(BoostedRanker):
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
     early_stopping_rounds : int or "auto", optional
         Stop after this many rounds without a better first metric on the first validation set.
-        ``"auto"`` compares the metric's means over w rounds, as single rounds vary by chance, and
-        stops after w rounds without a better mean: w = min(n_estimators / 5, 3 / learning_rate)
+        ``"auto"`` compares the metric's means over w = min(n_estimators / 4, 3 / learning_rate)
+        rounds, as single rounds vary by chance, and stops after w / 2 rounds without a better mean
         (docs/howto/early_stopping.md). Where the objective begins with RankNet, this first ends
         RankNet; the objective itself then trains for as many rounds as RankNet did, or until it
         stops early in turn.

@@ -9,7 +9,7 @@ from gbrank.common.warnings import warn_user
 
 # Chosen on validation queries: docs/studies/early_stopping.md.
 AUTO = "auto"
-SHARE_OF_ROUNDS, SUM_OF_RATES = 0.2, 3.0
+SHARE_OF_ROUNDS, SUM_OF_RATES = 0.25, 3.0
 SHORT = 2.0  # a patience over which rates sum to less
 
 
@@ -38,13 +38,13 @@ def check_patience(patience: object) -> None:
 
 
 def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stopping | None:
-    """Return when a fit stops early: "auto" is min(rounds / 5, 3 / rate) rounds."""
+    """Return when a fit stops early; "auto" has means over w = min(rounds / 4, 3 / rate) rounds."""
     if patience is None:
         return None
     if not isinstance(patience, str):
         return Stopping(int(patience))
-    span = max(1, round(min(SHARE_OF_ROUNDS * rounds, SUM_OF_RATES / rate)))
-    return Stopping(span, window=span)
+    window = max(1, round(min(SHARE_OF_ROUNDS * rounds, SUM_OF_RATES / rate)))
+    return Stopping(patience=(window + 1) // 2, window=window)
 
 
 def warn_of_short_patience(patience: int | str | None, rounds: int, rate: float) -> None:

@@ -64,32 +64,32 @@ def kept(curve: list[float], rounds: int) -> int:
 
 @boosters
 @pytest.mark.parametrize(
-    ("params", "rounds"),
+    ("params", "rounds", "patience"),
     [
-        ({"n_estimators": 60, "learning_rate": 0.1}, 12),
-        ({"n_estimators": 200, "learning_rate": 0.3}, 10),
-        ({"n_estimators": 4, "learning_rate": 0.3}, 1),
+        ({"n_estimators": 60, "learning_rate": 0.1}, 15, 8),
+        ({"n_estimators": 200, "learning_rate": 0.3}, 10, 5),
+        ({"n_estimators": 4, "learning_rate": 0.3}, 1, 1),
     ],
 )
-def test_auto(booster: str, params: dict[str, Any], rounds: int) -> None:
-    """min(n_estimators / 5, 3 / learning_rate) rounds; the model is cut to the best mean."""
+def test_auto(booster: str, params: dict[str, Any], rounds: int, patience: int) -> None:
+    """Means over min(n_estimators / 4, 3 / learning_rate) rounds; the best one is kept."""
     common: dict[str, Any] = {"booster": booster, "random_state": 0, "n_jobs": 1}
     ranker = GBRanker(**common, **params, early_stopping_rounds="auto").fit(X, Y, qid=QID, **VALID)
     curve = ranker.evals_result_["valid_0"]["ndcg@10"]
     best = kept(curve, rounds)
-    assert len(curve) == min(best + rounds, params["n_estimators"])
+    assert len(curve) == min(best + patience, params["n_estimators"])
     assert (ranker.best_iteration_, ranker.best_score_) == (best, curve[best - 1])
     same = {**common, **params, "n_estimators": best}
     assert_array_equal(ranker.predict(X), GBRanker(**same).fit(X, Y, qid=QID).predict(X))
 
 
 def test_auto_at_the_default_rate() -> None:
-    """The rate that the number of documents gives: 400 documents, 0.01; a fifth of the rounds."""
+    """The rate that the number of documents gives: 400 documents, 0.01; a quarter of the rounds."""
     ranker = GBRanker(early_stopping_rounds="auto", n_jobs=1, random_state=0)
     curve = ranker.fit(X, Y, qid=QID, **VALID).evals_result_["valid_0"]["ndcg@10"]
     assert ranker.learning_rate_ == 0.01
-    assert ranker.best_iteration_ == kept(curve, 30)
-    assert len(curve) == min(ranker.best_iteration_ + 30, 150)
+    assert ranker.best_iteration_ == kept(curve, 38)
+    assert len(curve) == min(ranker.best_iteration_ + 19, 150)
 
 
 def test_a_warning_of_a_short_patience() -> None:
