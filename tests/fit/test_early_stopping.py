@@ -1,8 +1,6 @@
-"""Early stopping: the round that is kept, and the round that is the last one."""
+"""Early stopping of whole fits: what "auto" stands for, and what is too short."""
 
 import warnings
-from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,50 +8,11 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, make_cubic
-from gbrank.fit.loop import train
-from gbrank.fit.stopping import Stopping
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
 HELD_OUT = make_cubic(20, n_documents=10, n_features=5, random_state=1)
 VALID: dict[str, Any] = {"eval_set": [HELD_OUT[:2]], "eval_qid": [HELD_OUT[2]]}
 boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-
-
-def stopped(curve: Sequence[float], stopping: Stopping | None) -> tuple[int, int]:
-    """Return which round of a curve is kept, and which is the last."""
-    values = iter(curve)
-    steps: Any = SimpleNamespace(step=lambda _: None, valid_scores=lambda: [np.array(next(values))])
-    on_valid: Any = SimpleNamespace(name="valid_0", values=lambda score: {"m": float(score)})
-    history = train(
-        steps, lambda _: None, len(curve), on_train=None, on_valid=[on_valid], stopping=stopping,
-        progress=False, sigmas={},
-    )  # fmt: skip
-    assert history.best_value == curve[history.best_round - 1]
-    return history.best_round, history.done
-
-
-@pytest.mark.parametrize(
-    ("curve", "stopping", "expected"),
-    [
-        ([1, 2, 3, 2, 2, 2], None, (6, 6)),
-        ([1, 2, 3, 2, 2, 4], Stopping(2), (3, 5)),
-        ([1, 2, 3, 2, 2, 4], Stopping(3), (6, 6)),
-        # Means of two: 9, 5, 1, 1.5, 2.5, 3.5, 4.5
-        ([9, 1, 1, 2, 3, 4, 5], Stopping(2, window=2), (1, 3)),
-        # Means of two: 1, 3, 4, 3, 3, 4, 4.5; of single rounds, the second is the best.
-        ([1, 5, 3, 3, 3, 5, 4], Stopping(4, window=2), (7, 7)),
-        ([1, 5, 3, 3, 3, 5, 4], Stopping(3, window=2), (3, 6)),
-        # Means of three: 1, 3, 2, 2, 1, 2, 7/3
-        ([1, 5, 0, 1, 2, 3, 2], Stopping(5, window=3), (2, 7)),
-        # Equal means are no better, although 0.2 + 0.3 + 0.1 < 0.3 + 0.1 + 0.2 in floating point.
-        ([0, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1], Stopping(9, window=3), (4, 7)),
-        ([0, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1], Stopping(2, window=3), (4, 6)),
-    ],
-)
-def test_hand_made_curves(
-    curve: list[float], stopping: Stopping | None, expected: tuple[int, int]
-) -> None:
-    assert stopped(curve, stopping) == expected
 
 
 def kept(curve: list[float], rounds: int) -> int:
