@@ -113,10 +113,13 @@ class GBRanker(BoostedRanker):
     eval_metric : str, Measure, callable, or sequence of them
         What is measured on validation data; the first decides early stopping and is `score`. A
         callable is a function of one query, (scores, labels) to a number: see `custom_measure`.
-    early_stopping_rounds : int, optional
+    early_stopping_rounds : int or "auto", optional
         Stop after this many rounds without a better first metric on the first validation set.
-        Where the objective begins with RankNet, this first ends RankNet; the objective itself
-        then trains for as many rounds as RankNet did, or until it stops early in turn.
+        ``"auto"`` compares the metric's means over w = min(n_estimators / 4, 3 / learning_rate)
+        rounds, as single rounds vary by chance, and stops after w / 2 rounds without a better mean
+        (docs/howto/early_stopping.md). Where the objective begins with RankNet, this first ends
+        RankNet; the objective itself then trains for as many rounds as RankNet did, or until it
+        stops early in turn.
     validation_fraction : float in ]0, 1[, optional
         Share of the queries that is set aside for validation where no eval_set is given.
     random_state : int, RandomState or None

@@ -222,7 +222,7 @@ class Draw:
             "sigma": [1e-300, 1e300, 0.0, -1.0, np.nan, "geometric(1,0.1)", len, "x"],
             "init": ["zero", "regression", "none", GBRanker("ranknet", n_estimators=1), 3],
             "eval_metric": ["map", "nope", [], ["ndcg", "map"], None],
-            "early_stopping_rounds": [1, 0, 10**9],
+            "early_stopping_rounds": [1, 0, 10**9, "auto", "x"],
             "validation_fraction": [0.5, 1e-9, 0.999, 0.0, 1.0],
             "random_state": [0, -1, 2**40, None, np.random.RandomState(0), "0"],
             "n_jobs": [None, 2, 0, -1, 1.5, 10**9],

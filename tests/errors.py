@@ -160,6 +160,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("random_state", "GBRanker(random_state='seven').fit(X, y, qid=qid)"),
         ("eval_metric", "GBRanker(eval_metric=[]).fit(X, y, qid=qid)"),
         ("early_stopping_rounds", "GBRanker(early_stopping_rounds=5).fit(X, y, qid=qid)"),
+        ("early_stopping_rounds", "GBRanker(early_stopping_rounds='best').fit(X, y, qid=qid)"),
         ("validation_fraction", "GBRanker(validation_fraction=1).fit(X, y, qid=qid)"),
         ("validation_fraction", "GBRanker(validation_fraction=0.99).fit(X, y, qid=qid)"),
         ("init", "GBRanker(init='random').fit(X, y, qid=qid)"),

@@ -27,7 +27,7 @@ COMMANDS = {  # name -> summary; the rest of a command is in the file of its nam
 EXAMPLES = """\
 examples:
   gbrank demo
-  gbrank train train.txt --valid valid.txt --early-stopping-rounds 50 --model my-ranker
+  gbrank train train.txt --valid valid.txt --early-stopping-rounds auto --model my-ranker
   gbrank evaluate test.txt --model my-ranker --metric ndcg@10 map
   gbrank predict test.txt --model my-ranker --output scores.txt
   gbrank COMMAND --help

@@ -27,10 +27,8 @@ from gbrank.data.named_labels import check_named
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.datasets import read_judged_run
-from gbrank.fit.estimator import scores_of
 from gbrank.measures.measure_registry import USUAL, get_measure
 from gbrank.measures.on_rows import on_rows
-from gbrank.ranker import load_ranker
 
 USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
 
@@ -79,12 +77,15 @@ def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
             raise ValueError(f"--run needs one qrels FILE, got {len(arguments.files)}.")
         y, scores, qid = read_judged_run(arguments.trec_run, arguments.files[0])
         return Rows(None, y, Queries.from_qid(qid)), scores
-    ranker = None if arguments.model is None else load_ranker(arguments.model)
-    schema = None if ranker is None else ranker._schema
-    data = read_labelled(arguments, arguments.files, schema, labels)
-    if ranker is None:
+    if arguments.model is None:
+        data = read_labelled(arguments, arguments.files, labels=labels)
         scores = read_numbers(arguments.scores, "scores", data)
     else:
+        from gbrank.fit.estimator import scores_of  # rankers take longer to import than to apply
+        from gbrank.ranker import load_ranker
+
+        ranker = load_ranker(arguments.model)
+        data = read_labelled(arguments, arguments.files, ranker._schema, labels)
         scores = scores_of(ranker, data.X, data.qid)
     named = check_named(data.named, len(data.y))
     return Rows(data.X, data.y, Queries.from_qid(data.qid), named=named), scores

@@ -3,9 +3,10 @@
 import argparse
 import json
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gbrank.ranker import GBRanker
+if TYPE_CHECKING:
+    from gbrank.ranker import GBRanker
 
 
 def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: object) -> None:
@@ -19,7 +20,7 @@ def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: ob
     parser.add_argument(flag, help=text, **kind | options)
 
 
-def validation_curve(ranker: GBRanker) -> tuple[str, list[float]]:
+def validation_curve(ranker: "GBRanker") -> tuple[str, list[float]]:
     """Return the deciding measure and its value by round, none without validation data."""
     return next(iter(ranker.evals_result_.get("valid_0", {}).items()), ("", []))
 

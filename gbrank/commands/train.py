@@ -5,7 +5,7 @@ Ctrl-C ends the training early; the model is saved all the same.
 For example:
 
   gbrank train train.txt --model my-ranker
-  gbrank train train.txt --model my-ranker --valid valid.txt --early-stopping-rounds 50 \
+  gbrank train train.txt --model my-ranker --valid valid.txt --early-stopping-rounds auto \
       --objective lambda:map --metric map ndcg@10
   gbrank train train.parquet --label grade --qid query --drop url --model my-ranker
   gbrank train folder-of-parquet-files --valid another-folder --model my-ranker
@@ -38,6 +38,7 @@ from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, validation_curve
 from gbrank.data.batches import learn_schema
+from gbrank.fit.stopping import stopping_of
 from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
 
@@ -98,10 +99,19 @@ def _option(name: str, annotation: object) -> tuple[str, dict[str, Any]]:
     flag = f"--{name.replace('_', '-')}"
     kinds = {str: "TEXT", int: "N", float: "X"}
     accepted = (annotation, *get_args(annotation))
+    if int in accepted and str in accepted:
+        return flag, {"type": _integer_or_text, "metavar": "N"}
     if bool in accepted:
         return flag, {"action": argparse.BooleanOptionalAction}
     kind = next(kind for kind in kinds if kind in accepted)
     return flag, {"type": kind, "metavar": kinds[kind]}
+
+
+def _integer_or_text(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def _pair(text: str) -> tuple[str, Any]:
@@ -163,5 +173,7 @@ def _report(ranker: GBRanker, folder: str) -> None:
             f"{end.constraint}: {end.value:.4f} of {end.target:.4f} (weight {end.multiplier:.3g})"
         )
     print(f"model: {folder}")
-    if done < ranker.n_estimators and done - n_kept < (ranker.early_stopping_rounds or math.inf):
+    rounds, rate = ranker.n_estimators, ranker.learning_rate_
+    stopping = stopping_of(ranker.early_stopping_rounds, rounds, rate)
+    if done < rounds and done - n_kept < (math.inf if stopping is None else stopping.patience):
         raise KeyboardInterrupt  # it is what ended the training

@@ -6,7 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from gbrank.common.arrays import Vector
 from gbrank.data.batches import FeatureBatches
@@ -20,6 +19,8 @@ EVERY = slice(None)
 
 def take_rows(X: Any, chosen: NDArray[np.int64]) -> Any:
     """Return some rows of a table."""
+    from sklearn.utils import _safe_indexing  # takes long to import, and commands need no rows
+
     return X[chosen] if isinstance(X, FeatureBatches) else _safe_indexing(X, chosen)
 
 

@@ -133,8 +133,8 @@ class DaskGBRanker(GBRanker):
         ----------
         X : Dask array or data frame, or what `GBRanker` takes, shape (n_documents, n_features)
         qid, group, output, num_iteration
-            As for `GBRanker.predict`. Of Dask collections, qid has the partitions of X, and is for
-            models with a `context`, which need all documents of a query in one partition.
+            As for `GBRanker.predict`. Of Dask collections, qid has the partitions of X; models with
+            a `context`, which it is for, need all documents of a query in one partition.
 
         Returns
         -------
@@ -144,8 +144,8 @@ class DaskGBRanker(GBRanker):
         Raises
         ------
         TypeError, ValueError
-            Of Dask collections, if a model with a `context` has no qid, or there is a group; when
-            they are computed, if a query lies in several partitions.
+            Of Dask collections, if there is a group, or a model with a `context` has no qid; when
+            they are computed, if such a model's query lies in several partitions.
         """
         if not is_dask(X):
             return super().predict(
@@ -161,7 +161,7 @@ class DaskGBRanker(GBRanker):
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, output=output, num_iteration=num_iteration)
         if qid is not None:
-            return _predict_queries(predict, X, qid)
+            return _predict_queries(predict, X, qid, self._needs_queries)
         if hasattr(X, "map_partitions"):
             return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
         return X.rechunk({1: -1}).map_blocks(predict, drop_axis=1, meta=np.empty(0))
@@ -280,17 +280,19 @@ def _fit(
     return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)._fitted
 
 
-def _predict_queries(predict: Callable[..., Any], X: Collection, qid: Collection) -> Any:
-    """Return the scores of collections whose queries must be whole."""
+def _predict_queries(
+    predict: Callable[..., Any], X: Collection, qid: Collection, whole: bool
+) -> Any:
+    """Return the scores of collections with queries, which may have to be whole."""
     if hasattr(X, "map_partitions"):
         from dask import dataframe
 
         predict_frame = partial(_predict_frame, predict=predict)
-        scores = delayed_scores(lambda block, qid: predict_frame(block, qid=qid), X, qid)
+        scores = delayed_scores(lambda block, qid: predict_frame(block, qid=qid), X, qid, whole)
         return dataframe.from_delayed(scores, meta=("score", np.float64), divisions=X.divisions)
     from dask import array
 
-    scores = delayed_scores(lambda block, qid: predict(block, qid=qid), X, qid)
+    scores = delayed_scores(lambda block, qid: predict(block, qid=qid), X, qid, whole)
     sizes = zip(scores, X.chunks[0], strict=True)
     return array.concatenate([array.from_delayed(one, (n,), np.float64) for one, n in sizes])
 

@@ -85,12 +85,15 @@ def _delayed_parts(where: str, collections: Mapping[str, Collection | None]) -> 
     return [part(where, i, **dict(zip(blocks, own, strict=True))) for i, own in partitions]
 
 
-def delayed_scores(predict: Callable[..., Any], X: Collection, qid: Collection) -> list[Any]:
-    """Return delayed scores of each partition, if all documents of each query are in one."""
+def delayed_scores(
+    predict: Callable[..., Any], X: Collection, qid: Collection, whole_queries: bool
+) -> list[Any]:
+    """Return delayed scores of each partition; each query may have to be whole in one."""
     from dask import delayed
 
     parts = _delayed_parts("", {"X": X, "qid": qid})
-    whole = delayed(_refuse_torn)([delayed(_keys_of)(part) for part in parts])
+    keys = [delayed(_keys_of)(part) for part in parts]
+    whole = delayed(_refuse_torn)(keys) if whole_queries else None
     return [delayed(_scores)(predict, part, whole) for part in parts]
 
 
@@ -105,7 +108,7 @@ def _refuse_torn(keys: Sequence[Keys]) -> None:
 
 
 def _scores(predict: Callable[..., Any], part: Part, whole: None) -> Any:
-    """Return the scores of a partition, once all are known to have whole queries."""
+    """Return the scores of a partition, once all are known to have whole queries, if they must."""
     return predict(part.X, part.qid)
 
 

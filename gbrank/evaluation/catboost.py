@@ -19,6 +19,7 @@ from gbrank.data.checking import check_rows, check_valid
 from gbrank.data.schema import Schema
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loop import Evaluation, train
+from gbrank.fit.stopping import Stopping
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 
@@ -79,6 +80,7 @@ class CatBoostPeer(BaseEstimator):
             model.fit(train_pool, eval_set=pools or None)
         except catboost.CatBoostError as error:
             raise ValueError(f"CatBoost refuses the parameters or data: {error}") from None
+        patience = self.early_stopping_rounds
         # Replay the rounds, as a model in training that has only what early stopping needs.
         stages = [model.staged_predict(part.X, thread_count=threads) for part in valid]
         replay = SimpleNamespace(
@@ -90,7 +92,7 @@ class CatBoostPeer(BaseEstimator):
             model.tree_count_,
             on_train=None,
             on_valid=on_valid,
-            patience=self.early_stopping_rounds,
+            stopping=None if patience is None else Stopping(patience),
             progress=False,
             sigmas={},
         )

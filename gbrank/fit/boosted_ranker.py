@@ -14,6 +14,7 @@ from gbrank.fit.constraints import Constraint
 from gbrank.fit.context import Kinds
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
+from gbrank.fit.stopping import check_patience
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
@@ -50,7 +51,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     context: Kinds | None = None
     constraints: Sequence[str | Constraint] | None = None
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
-    early_stopping_rounds: int | None = None
+    early_stopping_rounds: int | str | None = None
     validation_fraction: float | None = None
     random_state: int | np.random.RandomState | None = None
     n_jobs: int | None = None
@@ -96,8 +97,7 @@ def _check_all_but_trees(ranker: BoostedRanker) -> None:
     check_choice(ranker.booster, "booster", TRAINERS)
     check_choice(ranker.subsample_by, "subsample_by", ["document", "query"])
     check_number(ranker.n_estimators, "n_estimators", 1, integer=True)
-    patience = ranker.early_stopping_rounds
-    check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
+    check_patience(ranker.early_stopping_rounds)
     fraction = ranker.validation_fraction
     check_number(fraction, "validation_fraction", 0, 1, open_low=True, optional=True)
     check_verbose(ranker.verbose)

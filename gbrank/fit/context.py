@@ -92,19 +92,19 @@ class Context:
             return self._widen_sparse(X, queries)
         wide = np.empty((X.shape[0], X.shape[1] + self.n_added), X.dtype)
         wide[:, : X.shape[1]] = X
-        for rows, numbers in self._numbers(X, queries):
+        for rows, numbers in self.numbers(X, queries):
             wide[rows, X.shape[1] :] = numbers
         return wide
 
     def _widen_sparse(self, X: Features, queries: Queries) -> Features:
         parts, order = [], []
-        for rows, numbers in self._numbers(X, queries):
+        for rows, numbers in self.numbers(X, queries):
             parts.append(sp.csr_matrix(numbers.astype(X.dtype)))
             order.append(rows)
         back = np.argsort(np.concatenate(order), kind="stable")
         return sp.hstack([X, sp.vstack(parts, format="csr")[back]], format="csr")
 
-    def _numbers(self, X: Features, queries: Queries) -> Iterator[tuple[NDArray[Any], Single]]:
+    def numbers(self, X: Features, queries: Queries) -> Iterator[tuple[NDArray[Any], Single]]:
         """Yield rows, some whole queries at a time, and what is added to them."""
         used = sorted({place for places in self.columns.values() for place in places})
         targets = np.full((len(used), len(COLUMN_KINDS)), -1)

@@ -17,6 +17,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.callbacks import Callback, Round, call_all
 from gbrank.fit.constraints import MULTIPLIERS, Multipliers
 from gbrank.fit.evals_result import EvalsResult
+from gbrank.fit.stopping import Stopping
 from gbrank.measures.measure import Measure
 from gbrank.measures.on_rows import on_rows
 
@@ -57,7 +58,7 @@ class History:
         trainer: Steps,
         on_train: Evaluation | None,
         on_valid: Sequence[Evaluation],
-        patience: int | None,
+        stopping: Stopping | None,
         multipliers: Multipliers | None,
     ) -> dict[str, str]:
         """Measure each set after a round, and note the best one; return what the bar shows."""
@@ -74,7 +75,7 @@ class History:
                 shown[f"weight of {constraint}"] = f"{curve[-1]:.3g}"
         self.done += 1
         if on_valid:
-            self._update_best(on_valid[0].name, patience, violation)
+            self._update_best(on_valid[0].name, stopping, violation)
         return shown
 
     def _record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
@@ -85,15 +86,20 @@ class History:
         measure, value = next(iter(values.items()))
         return {f"{evaluation.name} {measure}": f"{value:.4f}"}
 
-    def _update_best(self, name: str, patience: int | None, violation: float) -> None:
+    def _update_best(self, name: str, stopping: Stopping | None, violation: float) -> None:
         """Note the round to keep: the best one or, without early stopping, the last one.
 
         The best is the best of those in which all constraints hold, if there are any.
         """
-        value = next(iter(self.results[name].values()))[-1]
-        better = (-violation, value) > (-self.violation, self.best_value)
-        if patience is None or self.best_round == 0 or better:
-            self.best_round, self.best_value, self.violation = self.done, value, violation
+        curve = next(iter(self.results[name].values()))
+        if (
+            stopping is None
+            or self.best_round == 0
+            or (-violation, stopping.mean(curve, self.done))
+            > (-self.violation, stopping.mean(curve, self.best_round))
+        ):
+            self.best_round, self.best_value = self.done, curve[-1]
+            self.violation = violation
 
     def forget_unfinished(self) -> None:
         """Drop the values of a round that was not finished."""
@@ -125,7 +131,7 @@ def train(
     *,
     on_train: Evaluation | None,
     on_valid: list[Evaluation],
-    patience: int | None,
+    stopping: Stopping | None,
     progress: bool,
     sigmas: dict[int, float],
     hook: GradientHook | None = None,
@@ -140,7 +146,7 @@ def train(
     """
     history = history or History()
     if not on_valid:
-        patience = None
+        stopping = None
     if history.start_ended and hook is not None:
         rounds = hook.end_start(history.start_ended)
     if multipliers is not None:
@@ -151,12 +157,12 @@ def train(
         keep(history, True)
     stopped = False
     try:
-        while not stopped and not _finished(history, rounds, begin, patience):
+        while not stopped and not _finished(history, rounds, begin, stopping):
             round = history.done
             trainer.step(derivatives(round))
             shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
-            shown |= history.end_round(trainer, on_train, on_valid, patience, multipliers)
-            if hook is not None and history.done < begin and _out_of_patience(history, 0, patience):
+            shown |= history.end_round(trainer, on_train, on_valid, stopping, multipliers)
+            if hook is not None and history.done < begin and _out_of_patience(history, 0, stopping):
                 history.start_ended = begin = history.done
                 bar.total = rounds = hook.end_start(begin)
             bar.set_postfix(shown, refresh=False)
@@ -164,7 +170,7 @@ def train(
             values, best = history.last_values(), history.best_round if on_valid else round + 1
             stopped = call_all(callbacks, Round(round, rounds, sigmas.get(round), values, best))
             if keep is not None:
-                keep(history, stopped or _finished(history, rounds, begin, patience))
+                keep(history, stopped or _finished(history, rounds, begin, stopping))
     except KeyboardInterrupt:
         if history.done == 0:
             raise
@@ -181,11 +187,12 @@ def train(
     return history
 
 
-def _finished(history: History, rounds: int, begin: int, patience: int | None) -> bool:
+def _finished(history: History, rounds: int, begin: int, stopping: Stopping | None) -> bool:
     """Say whether there is no round left, or early stopping has run out of patience."""
-    return history.done >= rounds or _out_of_patience(history, begin, patience)
+    return history.done >= rounds or _out_of_patience(history, begin, stopping)
 
 
-def _out_of_patience(history: History, begin: int, patience: int | None) -> bool:
-    """Say whether `patience` rounds, from `begin` on, have passed without a new best one."""
-    return patience is not None and history.done - max(history.best_round, begin) >= patience
+def _out_of_patience(history: History, begin: int, stopping: Stopping | None) -> bool:
+    """Say whether too many rounds, from `begin` on, have passed without a new best one."""
+    since = history.done - max(history.best_round, begin)
+    return stopping is not None and since >= stopping.patience

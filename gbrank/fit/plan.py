@@ -33,6 +33,7 @@ from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
+from gbrank.fit.stopping import stopping_of, warn_of_short_patience
 from gbrank.fit.time_limit import boost_in_time
 from gbrank.measures.measure import Measure
 from gbrank.objectives.objective import Objective
@@ -118,17 +119,18 @@ class BoostingPlan:
 
     def run(self, trainer: Trainer) -> History:
         """Boost until the end."""
+        ranker, rate = self.ranker, self.settings.learning_rate
         history, keep = None, None
         if self.checkpoint is not None:
             history, keep = self.checkpoint.resume(trainer, self.sigmas)
         return train(
             trainer,
             self.in_round,
-            self.ranker.n_estimators,
+            ranker.n_estimators,
             on_train=self.on_train,
             on_valid=self.on_valid,
-            patience=self.ranker.early_stopping_rounds,
-            progress=bool(self.ranker.verbose),
+            stopping=stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate),
+            progress=bool(ranker.verbose),
             sigmas=self.sigmas,
             hook=self.hook,
             multipliers=self.multipliers,
@@ -232,6 +234,8 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         learning_rate=learning_rate_of(ranker, all_sum(rows.queries.n_documents)),
         n_jobs=usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape))),
     )
+    patience, rate = ranker.early_stopping_rounds, settings.learning_rate
+    warn_of_short_patience(patience, ranker.n_estimators, rate)
     start = fit_start(ranker, settings, tables, rows, valid)
     if start is not None:
         parts = zip(tables, [rows, *valid], strict=True)

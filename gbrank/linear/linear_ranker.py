@@ -21,6 +21,7 @@ from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
 from gbrank.fit.loop import train
 from gbrank.fit.plan import evaluations
+from gbrank.fit.stopping import Stopping
 from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
 from gbrank.linear.solvers import (
     Descent,
@@ -244,7 +245,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             n_steps,
             on_train=on_train,
             on_valid=on_valid,
-            patience=patience,
+            stopping=None if patience is None else Stopping(patience),
             progress=bool(self.verbose),
             sigmas=descent.sigmas,
             callbacks=called,

@@ -45,6 +45,15 @@ def test_a_model_loads_its_own_booster_only(
     assert not modules & unwanted
 
 
+def test_scores_are_judged_without_a_booster(data: Path, tmp_path: Path) -> None:
+    """Nor scikit-learn, which LightGBM and XGBoost import."""
+    n_documents = len((data / "test.txt").read_text().splitlines())
+    (tmp_path / "scores.txt").write_text("\n".join(map(str, range(n_documents))))
+    modules = loaded("evaluate", data / "test.txt", "--scores", tmp_path / "scores.txt")
+    unwanted = {"gbrank.ranker", "lightgbm", "sklearn", "xgboost", *PICTURES, *OPTIONAL}
+    assert not modules & unwanted
+
+
 def test_nothing_is_drawn_without_a_picture(data: Path) -> None:
     """By `compare`."""
     argv = ["--data", data / "train.txt", "--rankers", "ranknet", "--jobs", 1, "--seeds", 1]

@@ -208,7 +208,7 @@ PARAMETERS: list[tuple[str, list[Any]]] = [
     ("sigma", [0, -1.0, "geometrc(1, 2)", np.nan, lambda round, rounds: -1.0]),
     ("init", ["ridge", 3, lambda X: X]),
     ("eval_metric", [[], None, 3, [None]]),
-    ("early_stopping_rounds", [0, 2.5]),
+    ("early_stopping_rounds", [0, 2.5, "5", "Auto"]),
     ("validation_fraction", [0, 1, 1.5, -0.1, 0.999]),
     ("random_state", ["0", -1, 1.5]),
     ("n_jobs", [0, -2, 1.5]),

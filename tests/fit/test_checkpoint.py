@@ -50,6 +50,11 @@ CASES = {
     "noise": {"objective": "noisy:ndcg"},
     "mixture": {"objective": "lambda:ap+pointwise", "sigma": lambda round, _: 1 / (1 + round)},
     "stopping": {"early_stopping_rounds": 2, "learning_rate": 1.0, "n_estimators": 30},
+    "stopping by means": {
+        "early_stopping_rounds": "auto",
+        "learning_rate": 1.0,
+        "n_estimators": 30,
+    },
     "start that stops": {
         "objective": "approx:ndcg",
         "early_stopping_rounds": 2,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gbrank.fit.loop import train
+from gbrank.fit.stopping import Stopping
 
 
 class Replay:
@@ -31,19 +32,32 @@ class Replay:
 
 
 @pytest.mark.parametrize(
-    ("values", "patience", "best", "done"),
+    ("values", "stopping", "best", "done"),
     [
-        ([0.1, 0.3, 0.3, 0.3, 0.3, 0.3], 3, 2, 5),  # a plateau: its first round, and no longer
-        ([0.5, 0.5, 0.5, 0.6, 0.1, 0.1], 2, 1, 3),
-        ([0.1, 0.2, 0.2, 0.3, 0.3, 0.2], 2, 4, 6),
+        # A plateau: its first round, and no longer.
+        ([0.1, 0.3, 0.3, 0.3, 0.3, 0.3], Stopping(3), 2, 5),
+        ([0.5, 0.5, 0.5, 0.6, 0.1, 0.1], Stopping(2), 1, 3),
+        ([0.1, 0.2, 0.2, 0.3, 0.3, 0.2], Stopping(2), 4, 6),
         ([0.3, 0.2, 0.1, 0.4, 0.4, 0.3], None, 6, 6),  # without early stopping, the last one
+        # Means of two: 9, 5, 1, 1.5, 2.5, 3.5
+        ([9.0, 1.0, 1.0, 2.0, 3.0, 4.0], Stopping(2, window=2), 1, 3),
+        # Means of two: 1, 3, 4, 3, 3, 4, 4.5; of single rounds, the second is the best.
+        ([1.0, 5.0, 3.0, 3.0, 3.0, 5.0, 4.0], Stopping(4, window=2), 7, 7),
+        ([1.0, 5.0, 3.0, 3.0, 3.0, 5.0, 4.0], Stopping(3, window=2), 3, 6),
+        # Means of three: 1, 3, 2, 2, 1, 2, 7/3
+        ([1.0, 5.0, 0.0, 1.0, 2.0, 3.0, 2.0], Stopping(5, window=3), 2, 7),
+        # Equal means are no better, although 0.2 + 0.3 + 0.1 < 0.3 + 0.1 + 0.2 in floating point.
+        ([0.0, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1], Stopping(9, window=3), 4, 7),
+        ([0.0, 0.2, 0.3, 0.1, 0.2, 0.3, 0.1], Stopping(2, window=3), 4, 6),
     ],
 )
-def test_the_best_round(values: list[float], patience: int | None, best: int, done: int) -> None:
+def test_the_best_round(
+    values: list[float], stopping: Stopping | None, best: int, done: int
+) -> None:
     steps: Any = Replay(values)
     history = train(
-        steps, lambda round: None, 6, on_train=None, on_valid=[steps],
-        patience=patience, progress=False, sigmas={},
+        steps, lambda round: None, len(values), on_train=None, on_valid=[steps],
+        stopping=stopping, progress=False, sigmas={},
     )  # fmt: skip
     assert (history.best_round, history.done) == (best, done)
     assert history.best_value == values[best - 1]
@@ -56,6 +70,6 @@ def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) 
     hook: Any = SimpleNamespace(begin=begin, end_start=None)
     history = train(
         steps, lambda round: None, 12, on_train=None, on_valid=[steps],
-        patience=3, progress=False, sigmas={}, hook=hook,
+        stopping=Stopping(3), progress=False, sigmas={}, hook=hook,
     )  # fmt: skip
     assert (history.best_round, history.done) == (1, done)
