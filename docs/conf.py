@@ -52,6 +52,7 @@ def copy_notebooks():
 def find_notebooks(app, name, text):
     # In the repository they are one folder up.
     text[0] = text[0].replace("](../notebooks/", "](notebooks/")
+    text[0] = text[0].replace("](../../notebooks/", "](../notebooks/")
 
 
 def list_classes(kind, facts):

@@ -35,12 +35,12 @@ from gbrank.fit.explanations import (
     query_explanation,
 )
 from gbrank.fit.fitted import FittedTrees, Published
-from gbrank.fit.known_elsewhere import explains_names
+from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.fit.storage import Saved, describe_booster, read_saved
 
 
-@explains_names
+@explains_parameters
 @dataclass(eq=False, repr=False)
 class GBRanker(BoostedRanker):
     """Gradient-boosted tree ranker.
@@ -118,7 +118,7 @@ class GBRanker(BoostedRanker):
         of features. The model is the same, bit for bit, for any number.
     verbose : int
         1 shows a progress bar with round, sigma, training and validation measure, and records
-        the training measure in `evals_result_`.
+        the training measure in `evals_result_`; 0, or a number below, is silent.
     booster_params : dict, optional
         Anything else of the booster's, in its own names.
 
@@ -191,6 +191,7 @@ class GBRanker(BoostedRanker):
     calibration_ = Published[Calibration]()
     _model = Published[Model]()
 
+    @explains_words
     def fit(
         self,
         X: Table,
@@ -296,6 +297,7 @@ class GBRanker(BoostedRanker):
         options = FitOptions(checkpoint, checkpoint_rounds, callbacks, time_limit)
         return self._publish(boost(self._taken(), data, options))
 
+    @explains_words
     def predict(
         self,
         X: Table,
@@ -718,7 +720,7 @@ KINDS = LoadedOnUse[type[BaseRanker[Any]]](
 )
 
 
-def load_ranker(path: str | os.PathLike[str]) -> Any:
+def load_ranker(path: str | os.PathLike[str]) -> BaseRanker[Any]:
     """Read a model of any class from the folder where its `save` wrote it.
 
     Parameters

@@ -92,14 +92,16 @@ def check_labels(labels: ArrayLike, length: int | None = None) -> Vector:
     return values
 
 
-def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -> Vector | None:
+def check_weights(
+    weights: ArrayLike | None, name: str, length: int, per: str, hint: str = ""
+) -> Vector | None:
     """Return weights (one `per` document or query) as float64, none below 0 or too large."""
     if weights is None:
         return None
     values = check_vector(weights, name)
     if len(values) != length:
         raise ValueError(
-            f"{name} must have one entry per {per}, so {length} entries, got {len(values)}."
+            f"{name} must have one entry per {per}, so {length} entries, got {len(values)}.{hint}"
         )
     check_finite(values, name)
     wrong = (values < 0) | (values > LARGEST_WEIGHT)

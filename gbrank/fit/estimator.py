@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
@@ -31,6 +30,33 @@ from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, write_saved
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    class BaseEstimator:
+        """What rankers have of scikit-learn's, which has no types: slips would be hidden."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Set parameters."""
+
+        def set_fit_request(self, **requests: bool | str | None) -> Self:
+            """Say what metadata routing passes to `fit`."""
+
+        def set_predict_request(self, **requests: bool | str | None) -> Self:
+            """Say what it passes to `predict`."""
+
+        def set_score_request(self, **requests: bool | str | None) -> Self:
+            """Say what it passes to `score`."""
+
+        def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator
 
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")
@@ -54,6 +80,10 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     _allows_missing: ClassVar[bool] = False  # NaN in X
     _published: F | None = None  # what the last fit has made
     _schema = Published[Schema]()
+
+    @abstractmethod
+    def fit(self: T, X: Table, y: ArrayLike, *, qid: Ids | None = None) -> T:
+        """Train the ranker; return itself."""
 
     @abstractmethod
     def predict(self, X: Table) -> Vector:
@@ -247,7 +277,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         }
 
     def _measures(self) -> list[Measure]:
-        metrics: Any = self.eval_metric
+        metrics: Any = getattr(self, "eval_metric")  # noqa: B009 (a subclass has it)
         if isinstance(metrics, str) or callable(metrics):
             metrics = [metrics]
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
@@ -323,7 +353,8 @@ def check_seed(random_state: int | np.random.RandomState | None) -> int:
         ) from None
 
 
-def check_verbose(verbose: object) -> None:
-    """Refuse what is neither true nor false."""
+def check_verbose(verbose: object) -> bool:
+    """Say whether a ranker shows what it does: 1 or True, but not 0, -1, False or None."""
     if not isinstance(verbose, int | float | None):
         raise TypeError(f"verbose must be 0 or 1, got {quoted(verbose)}.")
+    return verbose is not None and verbose > 0

@@ -27,6 +27,7 @@ from gbrank.fit.calibration import Calibration, fit_calibration
 from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
 from gbrank.fit.context import Context
+from gbrank.fit.estimator import check_verbose
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
@@ -123,7 +124,7 @@ class BoostingPlan:
             on_train=self.on_train,
             on_valid=self.on_valid,
             patience=self.ranker.early_stopping_rounds,
-            progress=bool(self.ranker.verbose),
+            progress=check_verbose(self.ranker.verbose),
             sigmas=self.sigmas,
             hook=self.hook,
             callbacks=self.callbacks,
@@ -222,7 +223,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         saved.expect({"init": argument_hash("init", scores)})
     in_round, hook = _derivatives(ranker, rows, settings, start)
     on_train, on_valid = evaluations(
-        measures, rows, valid, schema, ranker.n_jobs, training=bool(ranker.verbose)
+        measures, rows, valid, schema, ranker.n_jobs, training=check_verbose(ranker.verbose)
     )
     return BoostingPlan(
         ranker=ranker,

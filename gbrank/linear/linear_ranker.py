@@ -105,7 +105,8 @@ class LinearRanker(LinearModel[FittedSteps]):
     n_jobs : int, optional
         Threads of "cg"; all by default. They do not change the result.
     verbose : int
-        1 shows a progress bar with sigma, training and validation measure.
+        1 shows a progress bar with sigma, training and validation measure; 0, or a number below,
+        is silent.
 
     Attributes
     ----------
@@ -245,7 +246,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             on_train=on_train,
             on_valid=on_valid,
             patience=patience,
-            progress=bool(self.verbose),
+            progress=check_verbose(self.verbose),
             sigmas=descent.sigmas,
             callbacks=called,
         )
@@ -276,7 +277,6 @@ class LinearRanker(LinearModel[FittedSteps]):
         check_number(self.max_iter, "max_iter", 1, integer=True)
         check_number(self.tol, "tol", 0)
         check_number(self.learning_rate, "learning_rate", 0, open_low=True)
-        check_verbose(self.verbose)
         patience = self.early_stopping_rounds
         check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
         n_steps = check_number(self.n_steps, "n_steps", 1, integer=True, optional=True)
