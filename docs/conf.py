@@ -3,6 +3,9 @@
 import shutil
 from pathlib import Path
 
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
 import gbrank
 
 project = "gbrank"
@@ -15,22 +18,38 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+html_math_renderer = "mathml"  # what browsers typeset themselves, without a network
 html_theme = "furo"
 html_title = f"gbrank {release}"
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
+html_theme_options = {"footer_icons": []}
+html_show_sphinx = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
 nb_execution_mode = "off"  # they are committed with their pictures; .ci/run executes them
 autodoc_member_order = "bysource"
+# What scikit-learn adds to every estimator, and documents itself.
+OF_SCIKIT_LEARN = [
+    "get_metadata_routing",
+    "set_output",
+    *(f"set_{method}_request" for method in ("fit", "partial_fit", "predict", "score", "split")),
+    *(f"set_{method}_request" for method in ("transform", "inverse_transform")),
+]
+autodoc_default_options = {"exclude-members": ", ".join(OF_SCIKIT_LEARN)}
 autodoc_typehints = "none"  # the docstrings say what is taken, with shapes and units
 autosummary_generate = True
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 
@@ -39,6 +58,14 @@ def escape_bars(app, what, name, item, options, lines):
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             lines[number] = line.replace("|", r"\|")
+
+
+def write_math(writer, node):
+    """Write a formula as MathML."""
+    block = node.tagname == "math_block"
+    formula = tex2mathml(node.astext(), as_block=block)
+    writer.body.append(f'<div class="formula">{formula}</div>' if block else formula)
+    raise SkipNode
 
 
 def copy_notebooks():
@@ -71,5 +98,6 @@ list_classes("measures", gbrank.list_measures())
 
 
 def setup(app):
+    app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("source-read", find_notebooks)

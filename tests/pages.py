@@ -23,7 +23,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
-ELSEWHERE = ("pip ", "git ", "python -m benchmarks", "bash .ci", "curl ")
+ELSEWHERE = ("pip ", "git ", "python -m benchmarks", "bash .ci")
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str]]:
