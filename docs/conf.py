@@ -1,5 +1,6 @@
 """How Sphinx builds these pages: `sphinx-build -W docs docs/_build`."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -29,27 +30,35 @@ html_theme = "furo"
 html_title = f"gbrank {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_theme_options = {"footer_icons": []}
-html_show_sphinx = False
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 myst_heading_anchors = 3
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+nb_render_markdown_format = "myst"  # tables and formulas that cells print
 nb_execution_mode = "off"  # they are committed with their pictures; .ci/run executes them
 autodoc_member_order = "bysource"
 # What scikit-learn adds to every estimator, and documents itself.
 OF_SCIKIT_LEARN = [
+    "set_params",
     "get_metadata_routing",
     "set_output",
     *(f"set_{method}_request" for method in ("fit", "partial_fit", "predict", "score", "split")),
     *(f"set_{method}_request" for method in ("transform", "inverse_transform")),
 ]
-autodoc_default_options = {"exclude-members": ", ".join(OF_SCIKIT_LEARN)}
+# Properties that the docstring of their class lists among the attributes.
+LISTED = [
+    "added_features_",
+    "booster_",
+    "feature_importances_",
+    "feature_names_in_",
+    "n_features_in_",
+]
+autodoc_default_options = {"exclude-members": ", ".join([*OF_SCIKIT_LEARN, *LISTED])}
 autodoc_typehints = "none"  # the docstrings say what is taken, with shapes and units
 autosummary_generate = True
 napoleon_google_docstring = False
-napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 
@@ -63,7 +72,8 @@ def escape_bars(app, what, name, item, options, lines):
 def write_math(writer, node):
     """Write a formula as MathML."""
     block = node.tagname == "math_block"
-    formula = tex2mathml(node.astext(), as_block=block)
+    text = re.sub(r"(\\(?:bar|hat)\{\w\})_", r"\1{}_", node.astext())  # else the index stands below
+    formula = tex2mathml(text, as_block=block)
     writer.body.append(f'<div class="formula">{formula}</div>' if block else formula)
     raise SkipNode
 

@@ -19,7 +19,7 @@ from gbrank.common.on_use import LoadedOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.checking import take_rows
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.arguments import FitData, FitOptions, Ids, Table
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
@@ -200,7 +200,7 @@ class GBRanker(BoostedRanker):
         qid: Ids | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
         eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,

@@ -16,6 +16,7 @@ from typing import Any
 
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.common.tabulate import markdown_table
+from gbrank.common.tex import as_tex
 from gbrank.fit.known_elsewhere import as_markdown
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, get_objective, list_objectives
@@ -100,34 +101,6 @@ ANSWERS = {
     "shift_invariant": "A constant on all scores of a query changes nothing",
     "needs_start": "Needs initial scores, as its gradient is zero where all scores tie",
 }
-TEX_FUNCTIONS = {"exp", "log", "max", "min"}
-SYMBOLS = {
-    "σ": r"\sigma ",
-    "λ": r"\lambda ",
-    "γ": r"\gamma ",
-    "φ": r"\varphi ",
-    "Δ": r"\Delta ",
-    "Σ": r"\sum ",
-    "Π": r"\prod ",
-    "−": "-",
-    "≤": r"\leq ",
-    "≠": r"\neq ",
-    "∝": r"\propto ",
-    "⌊": r"\lfloor ",
-    "⌋": r"\rfloor ",
-    "½": r"\tfrac{1}{2}",
-    "²": "^2",
-    "⁻¹": "^{-1}",
-    "ḡ": r"\bar{g}",
-    "t̄": r"\bar{t}",
-    "r̂": r"\hat{r}",
-}
-_LONGEST_FIRST = sorted(SYMBOLS, key=len, reverse=True)
-_PARTS = re.compile(
-    r"_(?P<index>\w+)"
-    r"|(?P<words> ?[A-Za-z]{2,}(?:[ -][A-Za-z]{2,})* ?)"
-    rf"|(?P<symbol>{'|'.join(map(re.escape, _LONGEST_FIRST))})"
-)
 
 
 def objectives_page() -> str:
@@ -216,25 +189,6 @@ def _parameters(cls: type[Any]) -> Iterator[str]:
 
 def _codes(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def as_tex(formula: str) -> str:
-    """Return a formula as TeX; words of two letters or more are text."""
-    depth, tex = 0, ""
-    for part in re.split(r"(, |[()\[\]{}])", formula):
-        depth += (part in ("(", "[", "{")) - (part in (")", "]", "}"))
-        tex += r",\quad " if part == ", " and depth == 0 else _PARTS.sub(_translated, part)
-    return tex
-
-
-def _translated(found: re.Match[str]) -> str:
-    if found["index"]:
-        return f"_{{{found['index']}}}"
-    if found["symbol"]:
-        return SYMBOLS[found["symbol"]]
-    words = found["words"]
-    name = words.strip()
-    return f"\\{name} " if name in TEX_FUNCTIONS else rf"\text{{{words}}}"
 
 
 if __name__ == "__main__":

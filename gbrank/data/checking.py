@@ -18,7 +18,7 @@ from gbrank.common.checks import (
     refuse_where,
 )
 from gbrank.data.batches import FeatureBatches, transformed
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema
@@ -31,7 +31,7 @@ def check_rows(
     schema: Schema, X: object, y: ArrayLike, qid: ArrayLike | None, group: ArrayLike | None,
     where: str, *,
     init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    query_weight: ArrayLike | None = None, position: ArrayLike | None = None,
+    query_weight: QueryWeights | None = None, position: ArrayLike | None = None,
 ) -> Rows:  # fmt: skip
     """Check one set of data."""
     try:
@@ -80,7 +80,7 @@ def check_training(
     y: ArrayLike,
     qid: ArrayLike | None,
     group: ArrayLike | None,
-    **others: ArrayLike | None,
+    **others: Any,
 ) -> Rows:
     """Check the data to train on."""
     if y is None:

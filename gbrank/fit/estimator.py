@@ -22,7 +22,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import warn_of_torn_queries
 from gbrank.fit.arguments import Ids, Table
@@ -144,7 +144,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         *,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
@@ -167,7 +167,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         trained_on = None if self._published is None else self._published.trained_on
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
-        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         return self._measures()[0](y, scores, qid=qid, group=group, X=X, **weights)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_number, check_vector
 from gbrank.common.threads import usable_threads
+from gbrank.data.queries import QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, Ids, Table
@@ -175,7 +176,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         qid: Ids | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
         eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,

@@ -19,7 +19,8 @@ from gbrank.common.checks import (
     check_weights,
 )
 from gbrank.common.grammar import changed_options, format_options
-from gbrank.data.queries import Queries
+from gbrank.common.tex import as_tex
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import document_weights
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Program, Terms
@@ -91,6 +92,11 @@ class Facts:
     needs_start: bool = False
     takes_measure: bool = False
     closed_form: bool = False
+
+    @property
+    def tex(self) -> str:
+        """The formula as TeX."""
+        return as_tex(self.formula)
 
 
 class Evaluator(Protocol):
@@ -164,7 +170,7 @@ class Objective(ABC):
         queries: Queries,
         *,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
         n_jobs: int | None = None,
         rounds: int | None = None,
     ) -> BoundObjective:
