@@ -1,7 +1,8 @@
-// What a search shows first: pages whose titles have the words, how-to pages before others, then
-// classes and their methods. Sphinx puts methods of any class first.
+// What a search shows first: how-to pages whose titles have the words, then what GBRanker has, then
+// other pages and classes. Sphinx puts methods of any class first.
 var Scorer = {
   score: ([docname, title, anchor, descr, score]) => {
+    if (docname === "api/gbrank.GBRanker") return score + 6;
     if (docname.startsWith("api/")) return descr ? score : score - 20;
     if (docname.startsWith("howto/") && score >= 15) return score + 15;
     return score;
