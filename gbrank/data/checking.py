@@ -39,14 +39,13 @@ def check_rows(
         n = int(matrix.shape[0])
         queries = Queries.resolve(n, qid, group)
         by_query = queries.in_order(query_weight)
-        per_query = sample_weight is not None and np.size(sample_weight) == queries.n_queries
-        hint = " Weights of queries are query_weight." if per_query else ""
+        hints = {queries.n_queries: " Weights of queries are query_weight."}
         return Rows(
             matrix,
             check_labels(y, n),
             queries,
             _check_scores(init_score, n),
-            check_weights(sample_weight, "sample_weight", n, "document", hint),
+            check_weights(sample_weight, "sample_weight", n, "document", hints),
             check_weights(by_query, "query_weight", queries.n_queries, "query"),
             _check_positions(position, n),
         )
