@@ -42,7 +42,7 @@ GIB = 2**30
 LIMIT_GIB, LIMIT_SHARE = 12, 64
 LIMIT_IN_BATCHES_GIB, LIMIT_SHARE_IN_BATCHES = 4, 80
 TEXT = """\
-# 5,000,000 documents take 58 bytes each beyond LightGBM's own memory, 20,000,000 in batches 3.1 GiB
+# Memory: 58 bytes a document more than LightGBM takes; 20,000,000 documents fit into 3.1 GiB
 
 Training on {documents:,} documents of {features} features in single precision, in queries of
 {length}, by the boosters' own lambdarank and by gbrank's on them ({rounds} rounds of {leaves}

@@ -1,7 +1,11 @@
 """How Sphinx builds these pages: `sphinx-build -W docs docs/_build`."""
 
+import re
 import shutil
 from pathlib import Path
+
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
 
 import gbrank
 
@@ -15,19 +19,43 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+html_math_renderer = "mathml"  # what browsers typeset themselves, without a network
 html_theme = "furo"
 html_title = f"gbrank {release}"
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 myst_heading_anchors = 3
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+nb_render_markdown_format = "myst"  # tables and formulas that cells print
 nb_execution_mode = "off"  # they are committed with their pictures; .ci/run executes them
 autodoc_member_order = "bysource"
+# What scikit-learn adds to every estimator, and documents itself.
+OF_SCIKIT_LEARN = [
+    "set_params",
+    "get_metadata_routing",
+    "set_output",
+    *(f"set_{method}_request" for method in ("fit", "partial_fit", "predict", "score", "split")),
+    *(f"set_{method}_request" for method in ("transform", "inverse_transform")),
+]
+# Properties that the docstring of their class lists among the attributes.
+LISTED = [
+    "added_features_",
+    "booster_",
+    "feature_importances_",
+    "feature_names_in_",
+    "n_features_in_",
+]
+autodoc_default_options = {"exclude-members": ", ".join([*OF_SCIKIT_LEARN, *LISTED])}
 autodoc_typehints = "none"  # the docstrings say what is taken, with shapes and units
 autosummary_generate = True
 napoleon_google_docstring = False
@@ -41,6 +69,15 @@ def escape_bars(app, what, name, item, options, lines):
             lines[number] = line.replace("|", r"\|")
 
 
+def write_math(writer, node):
+    """Write a formula as MathML."""
+    block = node.tagname == "math_block"
+    text = re.sub(r"(\\(?:bar|hat)\{\w\})_", r"\1{}_", node.astext())  # else the index stands below
+    formula = tex2mathml(text, as_block=block)
+    writer.body.append(f'<div class="formula">{formula}</div>' if block else formula)
+    raise SkipNode
+
+
 def copy_notebooks():
     """Put the notebooks beside the pages, where Sphinx finds them."""
     folder = Path(__file__).parent
@@ -52,6 +89,7 @@ def copy_notebooks():
 def find_notebooks(app, name, text):
     # In the repository they are one folder up.
     text[0] = text[0].replace("](../notebooks/", "](notebooks/")
+    text[0] = text[0].replace("](../../notebooks/", "](../notebooks/")
 
 
 def list_classes(kind, facts):
@@ -70,5 +108,6 @@ list_classes("measures", gbrank.list_measures())
 
 
 def setup(app):
+    app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     app.connect("autodoc-process-docstring", escape_bars)
     app.connect("source-read", find_notebooks)

@@ -18,7 +18,7 @@ from gbrank.common.extras import needed
 from gbrank.common.on_use import LoadedOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import take_rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.arguments import FitData, FitOptions, Ids, Labels, Table
@@ -36,12 +36,12 @@ from gbrank.fit.explanations import (
     query_explanation,
 )
 from gbrank.fit.fitted import FittedTrees, Published
-from gbrank.fit.known_elsewhere import explains_names
+from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.fit.storage import Saved, describe_booster, read_saved
 
 
-@explains_names
+@explains_parameters
 @dataclass(eq=False, repr=False)
 class GBRanker(BoostedRanker):
     """Gradient-boosted tree ranker.
@@ -129,7 +129,7 @@ class GBRanker(BoostedRanker):
         of features. The model is the same, bit for bit, for any number.
     verbose : int
         1 shows a progress bar with round, sigma, training and validation measure, and records
-        the training measure in `evals_result_`.
+        the training measure in `evals_result_`; 0, or a number below, is silent.
     booster_params : dict, optional
         Anything else of the booster's, in its own names.
 
@@ -207,6 +207,7 @@ class GBRanker(BoostedRanker):
     constraints_ = Published[list[ConstraintOutcome]]()
     _model = Published[Model]()
 
+    @explains_words
     def fit(
         self,
         X: Table,
@@ -215,7 +216,7 @@ class GBRanker(BoostedRanker):
         qid: Ids | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
         eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
@@ -323,6 +324,7 @@ class GBRanker(BoostedRanker):
         options = FitOptions(checkpoint, checkpoint_rounds, callbacks, time_limit)
         return self._publish(boost(self._taken(), data, options))
 
+    @explains_words
     def predict(
         self,
         X: Table,
@@ -745,7 +747,7 @@ KINDS = LoadedOnUse[type[BaseRanker[Any]]](
 )
 
 
-def load_ranker(path: str | os.PathLike[str]) -> Any:
+def load_ranker(path: str | os.PathLike[str]) -> BaseRanker[Any]:
     """Read a model of any class from the folder where its `save` wrote it.
 
     Parameters

@@ -2,6 +2,7 @@
 
     python tests/catalogue.py objectives > docs/objectives.md
     python tests/catalogue.py measures > docs/measures.md
+    python tests/catalogue.py howto/migration > docs/howto/migration.md
 
 write the pages; tests/commands/test_catalogue.py checks them.
 """
@@ -15,6 +16,8 @@ from typing import Any
 
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.common.tabulate import markdown_table
+from gbrank.common.tex import as_tex
+from gbrank.fit.known_elsewhere import as_markdown
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, get_objective, list_objectives
 
@@ -39,6 +42,58 @@ the better. `ndcg@10` counts the first 10 ranks only. Options stand in parenthes
 In the formulas, y_r is the label of the document at rank r, and k the last rank that counts;
 rel_r is 1 if that document is relevant, else 0; R documents are relevant and N are not; G(y) is the
 gain of a label, and D(r) the discount of a rank."""
+MIGRATION = """\
+# Coming from LightGBM, XGBoost or CatBoost
+
+Write what you are used to. A keyword of these libraries' rankers that has another name here gets an
+error that says what to use: in the constructor, in `fit`, `predict` and `set_params`, and as an
+option of `gbrank train`.
+
+```python
+>>> from gbrank import GBRanker, make_cubic
+>>> GBRanker(eval_at=5)
+Traceback (most recent call last):
+TypeError: GBRanker has no eval_at: use GBRanker(eval_metric=["ndcg@1", "ndcg@5"]).
+>>> GBRanker(max_bin=255)
+Traceback (most recent call last):
+TypeError: GBRanker has no max_bin: use GBRanker(booster_params={"max_bin": ...}).
+
+```
+
+What most training scripts do, here:
+
+```python
+>>> X, y, qid = make_cubic(100, n_documents=20, random_state=0)
+>>> train, valid = qid < 80, qid >= 80
+>>> ranker = GBRanker(
+...     "lambda:ndcg@10",
+...     n_estimators=100,
+...     learning_rate=0.1,
+...     eval_metric=["ndcg@5", "map"],  # the first one decides early stopping
+...     early_stopping_rounds=10,
+...     booster_params={"max_bin": 127},
+...     random_state=0,
+... )
+>>> ranker = ranker.fit(
+...     X[train], y[train], qid=qid[train], eval_set=[(X[valid], y[valid])], eval_qid=[qid[valid]]
+... )
+>>> sorted(ranker.evals_result_["valid_0"])
+['map', 'ndcg@5']
+
+```
+
+- Queries are `qid`, in any order, or `group`, sizes of consecutive queries, for either booster.
+- XGBRanker's `sample_weight` has a weight for each query: that is `query_weight` here;
+  `sample_weight` has one for each document.
+- [The notebook](../../notebooks/migration.ipynb) trains the same model with LightGBM, XGBoost and
+  gbrank, goes on from a model that you have, and goes back.
+- Defaults differ: [why they are what they are](../defaults.md), and
+  [where other rankers go wrong](../compatibility.md).
+
+## Words
+
+What stands here for the words of other libraries. What has () is a callback. The errors are made of
+this table."""
 ANSWERS = {
     "convex": "Convex in the scores",
     "differentiable": "The gradient is the exact derivative of the loss",
@@ -46,34 +101,6 @@ ANSWERS = {
     "shift_invariant": "A constant on all scores of a query changes nothing",
     "needs_start": "Needs initial scores, as its gradient is zero where all scores tie",
 }
-TEX_FUNCTIONS = {"exp", "log", "max", "min"}
-SYMBOLS = {
-    "σ": r"\sigma ",
-    "λ": r"\lambda ",
-    "γ": r"\gamma ",
-    "φ": r"\varphi ",
-    "Δ": r"\Delta ",
-    "Σ": r"\sum ",
-    "Π": r"\prod ",
-    "−": "-",
-    "≤": r"\leq ",
-    "≠": r"\neq ",
-    "∝": r"\propto ",
-    "⌊": r"\lfloor ",
-    "⌋": r"\rfloor ",
-    "½": r"\tfrac{1}{2}",
-    "²": "^2",
-    "⁻¹": "^{-1}",
-    "ḡ": r"\bar{g}",
-    "t̄": r"\bar{t}",
-    "r̂": r"\hat{r}",
-}
-_LONGEST_FIRST = sorted(SYMBOLS, key=len, reverse=True)
-_PARTS = re.compile(
-    r"_(?P<index>\w+)"
-    r"|(?P<words> ?[A-Za-z]{2,}(?:[ -][A-Za-z]{2,})* ?)"
-    rf"|(?P<symbol>{'|'.join(map(re.escape, _LONGEST_FIRST))})"
-)
 
 
 def objectives_page() -> str:
@@ -84,6 +111,12 @@ def objectives_page() -> str:
 def measures_page() -> str:
     """Return the catalogue of measures."""
     return _page("measures", MEASURES_INTRODUCTION, map(_measure, list_measures()))
+
+
+def migration_page() -> str:
+    """Return what stands for the words of other libraries."""
+    note = NOTE.format(kind="howto/migration")
+    return f"{note}\n\n{MIGRATION}\n\n{as_markdown()}\n"
 
 
 def _page(kind: str, introduction: str, entries: Iterable[Iterator[str]]) -> str:
@@ -158,25 +191,10 @@ def _codes(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def as_tex(formula: str) -> str:
-    """Return a formula as TeX; words of two letters or more are text."""
-    depth, tex = 0, ""
-    for part in re.split(r"(, |[()\[\]{}])", formula):
-        depth += (part in ("(", "[", "{")) - (part in (")", "]", "}"))
-        tex += r",\quad " if part == ", " and depth == 0 else _PARTS.sub(_translated, part)
-    return tex
-
-
-def _translated(found: re.Match[str]) -> str:
-    if found["index"]:
-        return f"_{{{found['index']}}}"
-    if found["symbol"]:
-        return SYMBOLS[found["symbol"]]
-    words = found["words"]
-    name = words.strip()
-    return f"\\{name} " if name in TEX_FUNCTIONS else rf"\text{{{words}}}"
-
-
 if __name__ == "__main__":
-    page = {"objectives": objectives_page, "measures": measures_page}[sys.argv[1]]
-    print(page(), end="")
+    pages = {
+        "objectives": objectives_page,
+        "measures": measures_page,
+        "howto/migration": migration_page,
+    }
+    print(pages[sys.argv[1]](), end="")

@@ -44,6 +44,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("gain", "NDCG(gain=lambda y: 1e308 * y).bind([1, 1, 1], Queries.from_sizes([3]))"),
         ("threshold", "NDCG()([0, 0], [0, 1])"),
         ("sample_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=[1, 2])"),
+        ("query_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=np.ones(10))"),
         ("sample_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=-y)"),
         ("sample_weight", "GBRanker().fit(X, y, qid=qid, sample_weight=y + np.inf)"),
         ("query_weight", "GBRanker().fit(X, y, qid=qid, query_weight=y)"),
@@ -218,6 +219,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Names of other libraries": [
         ("colsample_bytree", "GBRanker(colsample_bytree=0.5)"),
         ("colsample_bytree", "GBRanker().set_params(colsample_bytree=0.5)"),
+        ("eval_at", "GBRanker(eval_at=5)"),
+        ("eval_names", "GBRanker().fit(X, y, qid=qid, eval_names=['valid'])"),
         ("colsampel", "GBRanker(colsampel=0.5)"),
     ],
     "Validation data": [
@@ -414,6 +417,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("num_iteration", "on_frame.predict(frame, num_iteration=0)"),
         ("num_iteration", "on_frame.predict(frame, output='probability', num_iteration=1)"),
         ("callbacks", "GBRanker().fit(X, y, qid=qid, callbacks=print)"),
+        ("callbacks", "GBRanker().fit(X, y, qid=qid, callbacks=[lgb.log_evaluation(5)])"),
         ("callbacks", "GBRanker(n_jobs=1).fit(X, y, qid=qid, callbacks=[lambda round: 1])"),
         ("checkpoint", "GBRanker(random_state=0).fit(X, y, qid=qid, checkpoint=1)"),
         ("random_state", "GBRanker().fit(X, y, qid=qid, checkpoint=folder)"),

@@ -26,12 +26,12 @@ from gbrank.plots.style import BLUE, PALETTE, tidy
 
 MEASURE = NDCG(k=10)
 TEXT = """\
-# As they come: ahead of LightGBM and XGBoost in about their own seconds
+# With default parameters gbrank ranks better than LightGBM and XGBoost, in about their time
 
 What a newcomer gets: each library's ranker without a single parameter, trained on the training
 parts of five folds like LETOR's (the validation parts are not used) and judged on the test parts,
 on one thread; and `GBRanker` with 500 rounds instead of 150. gbrank's defaults were chosen on
-validation queries ([how](../defaults.md)). Test queries of the first four data sets were read five
+validation queries ([how](defaults.md)). Test queries of the first four data sets were read five
 times: with the first learning rate of `GBRanker()`, 0.03 on all data; after the rule for the rate
 had been chosen; with pairs of the default objective down to rank 128 instead of 256; with all pairs
 of lists of up to 700 documents, when the default had 500 rounds; and for the table below.

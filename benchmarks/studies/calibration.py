@@ -22,7 +22,7 @@ from gbrank import (
 DEFAULT = str(GBRanker().objective)
 OBJECTIVES = dict.fromkeys([DEFAULT, "pointwise", "lambda:ndcg+pointwise", "lambda:ndcg"])
 TEXT = """\
-# Probabilities come true to within 0.004 and 0.027
+# Predicted probabilities are off by 0.004 to 0.027
 
 `predict(X, output="probability")` maps scores by a logistic curve, fitted to the validation
 queries, to the expected label as a share of the largest. One curve serves all queries, so its

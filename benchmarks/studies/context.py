@@ -18,7 +18,7 @@ from benchmarks.writing import markdown_table
 from gbrank import GBRanker, Queries, QueryContext, compare_rankers, read_folds
 
 TEXT = """\
-# Features relative to the query
+# Seeing how a document compares with its list brings 0.003 NDCG@10
 
 `GBRanker(context=...)` with each kind alone and with several, and LightGBM's and XGBoost's rankers
 as they come, with and without the same columns. Five folds, two seeds. In the tables, `GBRanker()`

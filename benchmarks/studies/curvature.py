@@ -14,7 +14,7 @@ from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
 
 TEXT = """\
-# A document's own curvature is worth having; normalisation by query moves nothing
+# Trees need each document's own curvature; normalising gradients by query changes nothing
 
 "query", an option that was removed after revision f003d90, multiplied a query's gradient and
 curvature by log2(1 + S)/S, S = Σ|gradient|; "lightgbm" and "xgboost" are the normalisations of

@@ -15,7 +15,7 @@ from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
 
 TEXT = """\
-# None of our other ideas leads everywhere
+# Other ideas that we tried: none is better on all data
 
 * *log*: minus the logarithm of the smoothed measure of each query, so that queries that are ranked
   badly count for more.

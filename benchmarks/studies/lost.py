@@ -61,7 +61,7 @@ RECIPES = (
 )
 
 TEXT = f"""\
-# Smoothed objectives get lost where the ranking is still wrong
+# Smoothed objectives train badly from scratch, and well after RankNet
 
 Why does a smoothed measure, trained from scratch in trees, end far below LambdaRank? The pictures
 show what happens in each round on artificial data ({QUERIES * 2 // 5:,} queries of 50 documents to
@@ -101,7 +101,7 @@ FINDINGS = """\
   gradients are small, and so are steps.
 
 So the default is RankNet for half of the rounds, then 0.3 to 0.1 spreads: see
-[defaults, and why](../defaults.md).
+[defaults, and why](defaults.md).
 """
 
 

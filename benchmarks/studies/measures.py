@@ -7,7 +7,7 @@ from benchmarks.studies.study import study
 from gbrank import ranker_from_name
 
 TEXT = """\
-# One need not train on the measure that one is judged by
+# You need not train on the measure that you are judged by
 
 Does training on the measure that one is judged by help? Each relaxation is trained on NDCG, AP, RR
 and ERR, stops early by the measure that it is trained on, and is judged on all four. Differences

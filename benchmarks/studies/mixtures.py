@@ -6,7 +6,7 @@ python -m benchmarks.studies.mixtures --data mq2008 ohsumed --cubic 1
 from benchmarks.studies.study import study
 
 TEXT = """\
-# From scratch, relaxations need a companion: ListMLE or the pointwise term
+# Smoothed objectives from scratch need another loss beside them, such as ListMLE
 
 A measure's relaxation depends on the present ranking; a convex loss (the pointwise term with a
 query effect, or the likelihood of the ideal order) pushes every document, however wrong its rank.

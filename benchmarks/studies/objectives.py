@@ -6,7 +6,7 @@ python -m benchmarks.studies.objectives --data mq2008 ohsumed
 from benchmarks.studies.study import study
 
 TEXT = """\
-# The good objectives are level on real data
+# On two real data sets the good objectives are level
 
 NDCG@10 of each objective with its defaults, five folds, next to the boosters' own. Differences are
 from LightGBM's lambdarank. The protocol is that of

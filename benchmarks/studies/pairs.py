@@ -17,7 +17,7 @@ from gbrank.plots.style import PALETTE, tidy
 PAIRS, MOST = 400, 15  # of each fold; deleted features
 SIGNED, ONE, RANDOM = "largest share of the gap", "largest |SHAP value| of one document", "random"
 TEXT = """\
-# The features of a pair flip it sooner than those of one document
+# To say why A is above B, compare both documents: the SHAP values of one tell less
 
 `explain_pair` splits the gap between two scores among the features. Are those with the largest
 shares what decides the pair? In each of five folds, {pairs} pairs of documents of validation

@@ -21,7 +21,7 @@ ROUNDS = (50, 100, 150, 200, 300, 500, 1000)
 DEFAULT = "GBRanker()"
 PEER = "LGBMRanker()"
 TEXT = """\
-# What more rounds buy: 0.004 NDCG@10 for three times the seconds
+# More rounds buy 0.004 NDCG@10 for three times the seconds
 
 `GBRanker(n_estimators=...)`, all else as it comes, and LightGBM's ranker as it comes: NDCG@10 on
 the validation queries of five folds (artificial data: one fold), and CPU seconds of a fit on one

@@ -9,7 +9,7 @@ from gbrank import GBRanker, geometric, get_objective, ranker_from_name
 from gbrank.schedules import constant
 
 TEXT = """\
-# From scratch, a fixed absolute width is best
+# How wide to smooth: from scratch, a fixed width is best
 
 Each objective with fixed widths and with widths that fall, in score units (absolute) or relative to
 the standard deviation of scores within queries (spread). Falling widths reach their last value in

@@ -6,7 +6,7 @@ python -m benchmarks.studies.strength --data mq2008 ohsumed --cubic 1
 from benchmarks.studies.study import study
 
 TEXT = """\
-# The companion's penalty on query effects does not matter
+# How strongly the pointwise loss holds query effects back does not matter
 
 The pointwise term has an intercept for each query, and λ is the penalty on it: with a small λ only
 differences within queries count, with a large one the term is logistic regression. It is tried by

@@ -6,7 +6,7 @@ python -m benchmarks.studies.truncation --data mq2008 ohsumed
 from benchmarks.studies.study import study
 
 TEXT = """\
-# The k to train with is seldom the k that one is judged by
+# To do well on NDCG@k, train with another k, or none
 
 To be judged by NDCG@k, is it better to train on NDCG with the same k, with another, or without a
 truncation? This is table 3 of the SmoothRank paper, in trees, for four objectives. All stop early

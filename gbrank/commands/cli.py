@@ -125,4 +125,15 @@ class _CommandParser(argparse.ArgumentParser):
         self.set_defaults(run=command.run, flags=flags)
         # --early_stopping_rounds=5 is known too
         args = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), text) for text in args]
-        return super().parse_known_args(args, namespace)
+        namespace, unknown = super().parse_known_args(args, namespace)
+        self._refuse_words(unknown, flags)
+        return namespace, unknown
+
+    def _refuse_words(self, unknown: Sequence[str], flags: dict[str, str]) -> None:
+        """Say what stands for the options that people know from other libraries."""
+        for text in unknown:
+            from gbrank.fit.known_elsewhere import option_instead
+
+            flag = text.partition("=")[0]
+            if meant := option_instead(flag.strip("-").replace("-", "_"), flags):
+                self.error(f"unrecognized argument {flag}: {meant}")

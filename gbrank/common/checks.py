@@ -92,14 +92,24 @@ def check_labels(labels: ArrayLike, length: int | None = None) -> Vector:
     return values
 
 
-def check_weights(weights: ArrayLike | None, name: str, length: int, per: str) -> Vector | None:
-    """Return weights (one `per` document or query) as float64, none below 0 or too large."""
+def check_weights(
+    weights: ArrayLike | None,
+    name: str,
+    length: int,
+    per: str,
+    hints: Mapping[int, str] | None = None,
+) -> Vector | None:
+    """Return weights (one `per` document or query) as float64, none below 0 or too large.
+
+    `hints` say what weights of another length are.
+    """
     if weights is None:
         return None
     values = check_vector(weights, name)
     if len(values) != length:
+        hint = (hints or {}).get(len(values), "")
         raise ValueError(
-            f"{name} must have one entry per {per}, so {length} entries, got {len(values)}."
+            f"{name} must have one entry per {per}, so {length} entries, got {len(values)}.{hint}"
         )
     check_finite(values, name)
     wrong = (values < 0) | (values > LARGEST_WEIGHT)

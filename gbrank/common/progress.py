@@ -1,14 +1,24 @@
-"""The progress bar."""
+"""The progress bar, and where it is shown."""
 
+import sys
 import threading
+from typing import Any
 
 from tqdm import tqdm
+
+
+def in_notebook() -> bool:
+    """Say whether a notebook shows what is written; standard error is pink there."""
+    return type(sys.stdout).__module__.startswith("ipykernel.")
 
 
 class Bar(tqdm):
     """A progress bar that starts no thread and takes no semaphore of its own."""
 
     monitor_interval = 0
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(file=sys.stdout if in_notebook() else sys.stderr, **options)
 
 
 Bar.set_lock(threading.RLock())

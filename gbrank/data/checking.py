@@ -18,7 +18,7 @@ from gbrank.common.checks import (
 )
 from gbrank.data.batches import transformed
 from gbrank.data.named_labels import check_named
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema
@@ -31,7 +31,7 @@ def check_rows(
     schema: Schema, X: object, y: ArrayLike, qid: ArrayLike | None, group: ArrayLike | None,
     where: str, *,
     init_score: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    query_weight: ArrayLike | None = None, position: ArrayLike | None = None,
+    query_weight: QueryWeights | None = None, position: ArrayLike | None = None,
     labels: object = None,
 ) -> Rows:  # fmt: skip
     """Check one set of data."""
@@ -40,12 +40,13 @@ def check_rows(
         n = int(matrix.shape[0])
         queries = Queries.resolve(n, qid, group)
         by_query = queries.in_order(query_weight)
+        hints = {queries.n_queries: " Weights of queries are query_weight."}
         return Rows(
             matrix,
             check_labels(y, n),
             queries,
             _check_scores(init_score, n),
-            check_weights(sample_weight, "sample_weight", n, "document"),
+            check_weights(sample_weight, "sample_weight", n, "document", hints),
             check_weights(by_query, "query_weight", queries.n_queries, "query"),
             _check_positions(position, n),
             check_named(labels, n),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -15,6 +15,7 @@ from gbrank.common.checks import quoted
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
 
 MOST_ROWS = 2**53
+QueryWeights: TypeAlias = ArrayLike | Mapping[Any, float]  # in the order of the queries, or by id
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from gbrank.distributed.shards import Collection, delayed_scores, distribute, is
 from gbrank.distributed.workers import run_on_workers
 from gbrank.fit.arguments import Table
 from gbrank.fit.fitted import FittedTrees
+from gbrank.fit.known_elsewhere import explains_words
 from gbrank.fit.storage import Saved
 from gbrank.ranker import GBRanker
 
@@ -51,6 +52,7 @@ class DaskGBRanker(GBRanker):
     (400,)
     """
 
+    @explains_words
     def fit(  # type: ignore[override]
         self,
         X: Collection,

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias, cast
 
 import numba
 
+from gbrank.common.progress import in_notebook
+
 Function: TypeAlias = Callable[..., Any]
 
 # Sums may be reordered, so that loops are vectorised. NaN and infinity keep their meaning: the
@@ -92,8 +94,12 @@ def _told(function: Function, signature: Any, **options: Any) -> Function:
 
 @cache
 def _tell_what_takes_long() -> None:
-    """Say so once in a process, by the logger "gbrank"."""
-    logging.getLogger("gbrank").warning(
-        "gbrank compiles for this machine: about %d seconds, once for each objective",
-        EXPECTED_SECONDS,
+    """Say so once in a process, by the logger "gbrank", or as a line of a notebook."""
+    text = (
+        f"gbrank compiles for this machine: about {EXPECTED_SECONDS} seconds, once for each "
+        "objective"
     )
+    if in_notebook():
+        print(text)
+    else:
+        logging.getLogger("gbrank").warning(text)

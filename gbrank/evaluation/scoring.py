@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from gbrank.common.checks import queries_needed
+from gbrank.data.queries import QueryWeights
 from gbrank.fit.estimator import scores_of
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
@@ -27,12 +28,12 @@ class Scorer:
         y: ArrayLike,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
     ) -> float:
         """Return the mean over queries of the measure of an estimator's predictions."""
         if qid is None:
             raise queries_needed(f"scorer of {self.measure}", "qid= (one query id per row)")
-        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         return self.measure(y, scores_of(estimator, X, qid), qid=qid, **weights, X=X)
 
     def get_metadata_routing(self) -> MetadataRequest:

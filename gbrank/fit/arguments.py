@@ -12,6 +12,7 @@ from gbrank.common.checks import quoted
 from gbrank.common.plain import plain
 from gbrank.data.checking import check_training, check_valid
 from gbrank.data.named_labels import check_column_names, split_columns
+from gbrank.data.queries import QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
@@ -33,7 +34,7 @@ class FitData:
     qid: Ids | None = None
     group: ArrayLike | None = None
     sample_weight: ArrayLike | None = None
-    query_weight: ArrayLike | None = None
+    query_weight: QueryWeights | None = None
     init_score: ArrayLike | None = None
     position: ArrayLike | None = None
     categorical_feature: Sequence[int | str] | None = None

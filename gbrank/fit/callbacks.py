@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gbrank.common.checks import quoted
+from gbrank.fit.known_elsewhere import refuse_theirs
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,8 @@ Callback: TypeAlias = Callable[[Round], Any]
 def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
     """Return the callbacks, or say what is wrong with them."""
     listed = [] if callbacks is None else callbacks
+    for callback in listed if isinstance(listed, Sequence) else ():
+        refuse_theirs(callback)
     if not isinstance(listed, Sequence) or not all(map(callable, listed)):
         raise TypeError(f"callbacks must be a list of functions, got {quoted(callbacks)}.")
     return list(listed)

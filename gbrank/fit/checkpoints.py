@@ -33,6 +33,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys
 from gbrank.data.schema import Features, Schema
+from gbrank.fit.estimator import check_verbose
 from gbrank.fit.loop import History
 from gbrank.parallel.collective import all_gather
 
@@ -199,7 +200,7 @@ def fit_hashes(
         "the version of gbrank": __version__,
         f"the version of {booster}": version(booster),
         **{name: value for name, value in params.items() if name not in NOT_HASHED},
-        "verbose": bool(params["verbose"]),
+        "verbose": check_verbose(params["verbose"]),
         "X": [schema.names, schema.categories, _arrays(rows.X)],
         "categorical_feature": schema.categorical,
         "y": rows.labels,

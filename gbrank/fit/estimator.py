@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
@@ -25,7 +24,7 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
 from gbrank.data.checking import check_rows
 from gbrank.data.named_labels import check_column_names, split_columns
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import warn_of_torn_queries
 from gbrank.fit.arguments import Ids, Labels, Table
@@ -34,6 +33,33 @@ from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, write_saved
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.measures.on_rows import on_rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    class BaseEstimator:
+        """What rankers have of scikit-learn's, which has no types: slips would be hidden."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Set parameters."""
+
+        def set_fit_request(self, **requests: bool | str | None) -> Self:
+            """Say what metadata routing passes to `fit`."""
+
+        def set_predict_request(self, **requests: bool | str | None) -> Self:
+            """Say what it passes to `predict`."""
+
+        def set_score_request(self, **requests: bool | str | None) -> Self:
+            """Say what it passes to `score`."""
+
+        def __repr__(self, N_CHAR_MAX: int = 700) -> str: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator
 
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")
@@ -57,6 +83,10 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     _allows_missing: ClassVar[bool] = False  # NaN in X
     _published: F | None = None  # what the last fit has made
     _schema = Published[Schema]()
+
+    @abstractmethod
+    def fit(self: T, X: Table, y: ArrayLike, *, qid: Ids | None = None) -> T:
+        """Train the ranker; return itself."""
 
     @abstractmethod
     def predict(self, X: Table) -> Vector:
@@ -117,7 +147,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         *,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
         labels: Labels | None = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
@@ -147,7 +177,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
         measure = self._measures()[0]
-        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
         if measure.label is None:
             return measure(y, scores, qid=qid, group=group, X=X, **weights)
         rows = check_rows(self._schema, X, y, qid, group, "", **weights, labels=named)
@@ -260,7 +290,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         }
 
     def _measures(self) -> list[Measure]:
-        metrics: Any = self.eval_metric
+        metrics: Any = getattr(self, "eval_metric")  # noqa: B009 (a subclass has it)
         if isinstance(metrics, str) or callable(metrics):
             metrics = [metrics]
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
@@ -336,7 +366,8 @@ def check_seed(random_state: int | np.random.RandomState | None) -> int:
         ) from None
 
 
-def check_verbose(verbose: object) -> None:
-    """Refuse what is neither true nor false."""
+def check_verbose(verbose: object) -> bool:
+    """Say whether a ranker shows what it does: 1 or True, but not 0, -1, False or None."""
     if not isinstance(verbose, int | float | None):
         raise TypeError(f"verbose must be 0 or 1, got {quoted(verbose)}.")
+    return verbose is not None and verbose > 0

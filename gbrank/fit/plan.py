@@ -29,6 +29,7 @@ from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
 from gbrank.fit.constraints import Constraint, ConstraintOutcome, Multipliers, get_constraints
 from gbrank.fit.context import Context
+from gbrank.fit.estimator import check_verbose
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import Evaluation, History, train
 from gbrank.fit.position_bias import DebiasedTrainer
@@ -130,7 +131,7 @@ class BoostingPlan:
             on_train=self.on_train,
             on_valid=self.on_valid,
             stopping=stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate),
-            progress=bool(ranker.verbose),
+            progress=check_verbose(ranker.verbose),
             sigmas=self.sigmas,
             hook=self.hook,
             multipliers=self.multipliers,
@@ -245,7 +246,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         saved.expect({"init": argument_hash("init", scores)})
     in_round, hook = _derivatives(ranker, rows, settings, start)
     on_train, on_valid = evaluations(
-        measures, rows, valid, schema, ranker.n_jobs, training=bool(ranker.verbose)
+        measures, rows, valid, schema, ranker.n_jobs, training=check_verbose(ranker.verbose)
     )
     plan = BoostingPlan(
         ranker=ranker,
@@ -272,7 +273,7 @@ def _constrained(
     objective = get_objective(plan.ranker.objective)
     curves = [_alone(plan, item.objective(objective), item) for item in constraints]
     multipliers = Multipliers(constraints, curves, plan.watched, plan.ranker.n_estimators)
-    if not (plan.valid or plan.ranker.verbose):
+    if not (plan.valid or check_verbose(plan.ranker.verbose)):
         measures = []  # of the training queries, only what the constraints need is measured
     known = {str(measure) for measure in measures}
     others = [item.of for item in constraints if str(item.measure) not in known]
@@ -304,7 +305,7 @@ def _retrained(
         plan.valid,
         plan.schema,
         ranker.n_jobs,
-        training=bool(ranker.verbose) or not plan.valid,
+        training=check_verbose(ranker.verbose) or not plan.valid,
     )
     return replace(
         plan,

@@ -76,8 +76,9 @@ def is_fitted(estimator: BaseEstimator) -> bool:
 
 
 def _fit(estimator: Any, tables: Sequence[Table], rows: Rows, valid: Sequence[Rows]) -> Any:
-    takes_queries = "eval_qid" in signature(estimator.fit).parameters
-    if not isinstance(estimator, BaseRanker) or not takes_queries:
+    fit = estimator.fit
+    taken = signature(fit).parameters
+    if not isinstance(estimator, BaseRanker) or "eval_qid" not in taken:
         raise ValueError(
             f"init must be fitted, unless it is a ranker of gbrank, got {estimator!r}. (Cloning, "
             "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator, or "
@@ -89,7 +90,7 @@ def _fit(estimator: Any, tables: Sequence[Table], rows: Rows, valid: Sequence[Ro
         "query_weight": rows.query_weight,
     }
     if rows.positions is not None:
-        if "position" not in signature(estimator.fit).parameters:
+        if "position" not in taken:
             raise ValueError(
                 f"init must be fitted, or a GBRanker, where position is given, got {estimator!r}."
             )
@@ -98,7 +99,7 @@ def _fit(estimator: Any, tables: Sequence[Table], rows: Rows, valid: Sequence[Ro
         labels = (part.labels for part in valid)
         options["eval_set"] = list(zip(tables[1:], labels, strict=True))
         options["eval_qid"] = [_validation_ids(part) for part in valid]
-    return estimator.fit(tables[0], rows.labels, **options)
+    return fit(tables[0], rows.labels, **options)
 
 
 def _validation_ids(rows: Rows) -> NDArray[Any]:

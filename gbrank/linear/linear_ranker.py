@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_jobs, check_number, check_vector
 from gbrank.common.threads import usable_threads
+from gbrank.data.queries import QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, Ids, Table
@@ -106,7 +107,8 @@ class LinearRanker(LinearModel[FittedSteps]):
     n_jobs : int, optional
         Threads of "cg"; all by default. They do not change the result.
     verbose : int
-        1 shows a progress bar with sigma, training and validation measure.
+        1 shows a progress bar with sigma, training and validation measure; 0, or a number below,
+        is silent.
 
     Attributes
     ----------
@@ -175,7 +177,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         qid: Ids | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
         eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
@@ -246,7 +248,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             on_train=on_train,
             on_valid=on_valid,
             stopping=None if patience is None else Stopping(patience),
-            progress=bool(self.verbose),
+            progress=check_verbose(self.verbose),
             sigmas=descent.sigmas,
             callbacks=called,
         )
@@ -277,7 +279,6 @@ class LinearRanker(LinearModel[FittedSteps]):
         check_number(self.max_iter, "max_iter", 1, integer=True)
         check_number(self.tol, "tol", 0)
         check_number(self.learning_rate, "learning_rate", 0, open_low=True)
-        check_verbose(self.verbose)
         patience = self.early_stopping_rounds
         check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
         n_steps = check_number(self.n_steps, "n_steps", 1, integer=True, optional=True)

@@ -20,7 +20,7 @@ from gbrank.common.checks import (
     check_weights,
 )
 from gbrank.common.grammar import changed_options, check_label_name, format_options
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import (
@@ -274,7 +274,7 @@ class Measure(ABC):
         qid: ArrayLike | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
         X: Any = None,
     ) -> float:
         """Return the mean of the measure over queries.
@@ -387,7 +387,7 @@ class BoundMeasure:
 
 
 def query_weights(
-    queries: Queries, sample_weight: ArrayLike | None, query_weight: ArrayLike | None
+    queries: Queries, sample_weight: ArrayLike | None, query_weight: QueryWeights | None
 ) -> Vector | None:
     """Return one weight per query: its mean document weight times its query weight."""
     per_document = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")

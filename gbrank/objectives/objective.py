@@ -24,8 +24,9 @@ from gbrank.common.grammar import (
     format_options,
     split_label,
 )
+from gbrank.common.tex import as_tex
 from gbrank.data.named_labels import check_named, find_label, is_judged
-from gbrank.data.queries import Queries
+from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import document_weights
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import Program, Terms
@@ -97,6 +98,11 @@ class Facts:
     needs_start: bool = False
     takes_measure: bool = False
     closed_form: bool = False
+
+    @property
+    def tex(self) -> str:
+        """The formula as TeX."""
+        return as_tex(self.formula)
 
 
 class Evaluator(Protocol):
@@ -208,7 +214,7 @@ class Objective(ABC):
         queries: Queries,
         *,
         sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
+        query_weight: QueryWeights | None = None,
         n_jobs: int | None = None,
         rounds: int | None = None,
         named: Mapping[str, ArrayLike] | None = None,

@@ -1,49 +1,190 @@
 """Keywords that people know from other libraries: the error says what stands here."""
 
 import inspect
+import re
 from typing import Any
 
 import lightgbm as lgb
+import numpy as np
 import pytest
 import xgboost as xgb
 from sklearn.base import clone
 
-from gbrank import GBRanker
-from gbrank.fit.known_elsewhere import CALLED, HERE
+from gbrank import GBRanker, get_measure, get_objective
+from gbrank.commands.cli import main
+from gbrank.fit.known_elsewhere import HERE, TABLE, option_instead
 
 OWN = inspect.signature(GBRanker).parameters
+FIT, PREDICT = (inspect.signature(method).parameters for method in (GBRanker.fit, GBRanker.predict))
+X, Y, QID = np.arange(400.0)[:, None], np.tile([0, 0, 0, 1], 100), np.repeat(range(5), 80)
 
 
-def theirs() -> set[str]:
-    """Return the keywords of the classes that people come from."""
-    named = {*inspect.signature(lgb.LGBMRanker).parameters, *xgb.XGBRanker().get_params()}
-    return named - {"kwargs", "feature_weights", "validate_parameters"}  # nothing stands for these
+def theirs(method: str) -> set[str]:
+    """Return the keywords of the rankers that people come from, as these say themselves."""
+    names = {*inspect.signature(getattr(lgb.LGBMRanker, method)).parameters}
+    names |= {*inspect.signature(getattr(xgb.XGBRanker, method)).parameters}
+    if method == "__init__":
+        names |= {*xgb.XGBRanker().get_params()}
+    try:
+        from catboost import CatBoostRanker
+    except ImportError:
+        pass
+    else:
+        names |= {*inspect.signature(getattr(CatBoostRanker, method)).parameters}
+    return names - {"self", "kwargs"}
 
 
-@pytest.mark.parametrize("name", sorted(theirs() - set(OWN)))
-def test_every_keyword_of_their_rankers(name: str) -> None:
-    """Is in the table."""
-    with pytest.raises(TypeError, match=rf"GBRanker has no {name}: use "):
+@pytest.mark.parametrize("name", sorted(theirs("__init__") - set(OWN)))
+def test_every_keyword_of_their_constructors(name: str) -> None:
+    """Has an error that says what stands here, in constructor and set_params alike."""
+    said = rf"^GBRanker has no {name}: {re.escape(HERE[name].replace('`', ''))}\.$"
+    with pytest.raises(TypeError, match=said):
         GBRanker(**{name: 1})
-    with pytest.raises(ValueError, match=rf"GBRanker has no {name}: use "):
+    with pytest.raises(ValueError, match=said):
         GBRanker().set_params(**{name: 1})
 
 
-def test_the_table() -> None:
-    """Every name stands for one thing, which is a parameter, or an argument of fit, and is none."""
-    assert sum(len(names.split()) for names in CALLED.values()) == len(HERE)
-    assert HERE.keys().isdisjoint(OWN)
-    arguments = inspect.signature(GBRanker.fit).parameters
-    for here in CALLED:
-        assert here in OWN or here.removeprefix("fit(").removesuffix("=...)") in arguments
+@pytest.mark.parametrize("name", sorted(theirs("fit") - set(FIT)))
+def test_every_keyword_of_their_fits(name: str) -> None:
+    """Likewise."""
+    with pytest.raises(TypeError, match=rf"^GBRanker\.fit has no {name}: "):
+        GBRanker().fit(X, Y, qid=QID, **{name: 1})
+
+
+@pytest.mark.parametrize("name", sorted(theirs("predict") - set(PREDICT)))
+def test_every_keyword_of_their_predictions(name: str) -> None:
+    """Likewise."""
+    with pytest.raises(TypeError, match=rf"^GBRanker\.predict has no {name}: "):
+        GBRanker().predict(X, **{name: 1})
+
+
+def theirs_to_call() -> list[Any]:
+    """Return a callback of each class that LightGBM and XGBoost have."""
+    return [
+        lgb.early_stopping(5),
+        lgb.log_evaluation(),
+        lgb.record_evaluation({}),
+        lgb.reset_parameter(learning_rate=[0.1]),
+        xgb.callback.EarlyStopping(rounds=5),
+        xgb.callback.EvaluationMonitor(),
+        xgb.callback.LearningRateScheduler(lambda round: 0.1),
+        xgb.callback.TrainingCheckPoint("."),
+    ]
+
+
+@pytest.mark.parametrize("callback", theirs_to_call(), ids=lambda one: type(one).__name__)
+def test_their_callbacks(callback: Any) -> None:
+    """Are told from functions, and the error says what to use."""
+    known = {name.removesuffix("()") for name in HERE if name.endswith("()")}
+    said = r"callbacks must not hold (LightGBM|XGBoost)'s (\w+), got .*: "
+    with pytest.raises(TypeError, match=said) as caught:
+        GBRanker().fit(X, Y, qid=QID, callbacks=[callback])
+    word = re.search(said, str(caught.value))[2]  # type: ignore[index]
+    assert word.lower() in {name.replace("_", "").lower() for name in known}
+    assert "write a function" not in str(caught.value)
+
+
+def test_every_callback_of_theirs_is_tried() -> None:
+    """A later version may have more."""
+    public = {name for name in lgb.callback.__dict__ if name in lgb.__all__ and name[0].islower()}
+    assert public == {"early_stopping", "log_evaluation", "record_evaluation", "reset_parameter"}
+    classes = {cls for cls in vars(xgb.callback).values() if inspect.isclass(cls)}
+    own = {cls for cls in classes if issubclass(cls, xgb.callback.TrainingCallback)}
+    tried = {type(callback) for callback in theirs_to_call()}
+    assert own - tried == {xgb.callback.TrainingCallback}
+
+
+def code() -> list[Any]:
+    """Return every call that the table tells people to write, as its arguments."""
+    calls = {call for row in TABLE for call in re.findall(r"`((?:GBRanker|fit)\(.*?\))`", row.here)}
+    assert len(calls) > 30
+
+    def taken(*values: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return values, named
+
+    known: dict[str, Any] = {name: name for name in ("X", "y", "qid", "model", "folder", "names")}
+    known |= {"GBRanker": taken, "fit": taken}
+    return [(call, *eval(call, known)) for call in sorted(calls) if "pandas" not in call]
+
+
+def test_what_the_table_says_exists() -> None:
+    """Its calls name arguments that there are, objectives and measures that are known."""
+    for call, values, named in code():
+        assert not values, call
+        assert named.keys() <= (OWN if call.startswith("GBRanker") else FIT).keys(), call
+        if isinstance(text := named.get("objective"), str):
+            get_objective(text)
+        for text in np.atleast_1d(named.get("eval_metric", [])):
+            get_measure(str(text))
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_what_goes_into_booster_params(booster: str) -> None:
+    """Is taken by the booster under which the table lists it."""
+    values = {
+        "monotone_constraints": [1], "interaction_constraints": [[0]], "device": "cpu",
+        "device_type": "cpu", "boosting": "gbdt", "boosting_type": "gbdt", "linear_tree": False,
+        "monotone_constraints_method": "basic", "use_missing": True, "zero_as_missing": False,
+        "force_row_wise": True, "tree_method": "hist", "grow_policy": "lossguide", "max_bin": 15,
+        "max_bins": 15, "subsample_for_bin": 100, "max_cat_threshold": 8, "max_cat_to_onehot": 4,
+        "num_parallel_tree": 1, "min_data_in_bin": 3, "min_data_per_group": 5,
+    }  # fmt: skip
+    tried = 0
+    for row in TABLE:
+        others = re.findall(r'GBRanker\(booster="(\w+)"\)', row.here)
+        if '"NAME"' in row.here and others in ([], [booster]):
+            for name in getattr(row, booster).split():
+                params = {name: values.get(name, 0.5)}
+                if name == "monotone_constraints_method":
+                    params["monotone_constraints"] = [1]
+                ranker = GBRanker(
+                    n_estimators=1, min_child_samples=1, booster=booster, booster_params=params
+                )
+                ranker.fit(X, Y, qid=QID)
+                tried += 1
+    assert tried > 14
+
+
+def test_options(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the command line the error names the option, where the command has it."""
+    for words, said in {
+        "train x --model m --eval-metric ndcg@5": "--eval-metric: use --metric ndcg@10",
+        "train x --model m --max_bin=63": "--max-bin: use --booster-param max_bin=...",
+        "train x --model m --task-type GPU": "use --booster xgboost --booster-param device=cuda",
+        "train x --model m --eval-names a": "--eval-names: use ranker.evals_result_",
+        "evaluate x --model m --eval-metric map": "use --metric ndcg@10",
+        "compare --num-boost-round 5": "--num-boost-round: use --n-estimators",
+        "compare --device cuda": "unrecognized arguments: --device cuda",
+        "train x --model m --colour red": "unrecognized arguments: --colour red",
+    }.items():
+        with pytest.raises(SystemExit, match="2"):
+            main(words.split())
+        assert said in capsys.readouterr().err
+    assert option_instead("colour", {"colour": "--colour"}) is None
 
 
 def test_other_keywords() -> None:
     """A slip of the pen, and what nobody knows."""
     with pytest.raises(TypeError, match=r"n_estimatrs.*Did you mean 'n_estimators'"):
-        GBRanker(n_estimatrs=3)
+        GBRanker(n_estimatrs=3)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"unknown parameter of GBRanker 'colour'.*Known: booster"):
-        GBRanker(colour="red")
+        GBRanker(colour="red")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"argument of GBRanker\.fit 'eval_sets'.*mean 'eval_set'"):
+        GBRanker().fit(X, Y, qid=QID, eval_sets=[])  # type: ignore[call-arg]
+
+
+def test_weights_of_queries() -> None:
+    """XGBRanker's weights are those of queries: the error says what these are called here."""
+    with pytest.raises(ValueError, match=r"400 entries, got 5\. Weights of queries are query_weig"):
+        GBRanker().fit(X, Y, qid=QID, sample_weight=np.ones(5))
+
+
+@pytest.mark.parametrize("verbose", [-1, 0, False, None])
+def test_silence(verbose: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Is what LightGBM's users ask for by -1."""
+    ranker = GBRanker(n_estimators=2, min_child_samples=1, verbose=verbose).fit(X, Y, qid=QID)
+    assert capfd.readouterr() == ("", "")
+    assert "train" not in ranker.evals_result_
 
 
 def test_known_keywords_are_what_they_were() -> None:
@@ -52,7 +193,7 @@ def test_known_keywords_are_what_they_were() -> None:
     assert GBRanker("ranknet").objective == "ranknet"
     assert clone(GBRanker(n_estimators=7)).n_estimators == 7
     with pytest.raises(TypeError):
-        GBRanker("ranknet", 5)  # type: ignore[misc]
+        GBRanker("ranknet", 5)  # type: ignore[misc, arg-type]
     with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
         GBRanker().set_params(colour=1)
     nested = GBRanker(init=GBRanker()).set_params(init__num_leaves=3)

@@ -21,7 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import gbrank
 import reference
-from catalogue import as_tex, measures_page, objectives_page
+from catalogue import measures_page, objectives_page
 from gbrank import (
     ApproxRank,
     GBRanker,
@@ -39,6 +39,7 @@ from gbrank import (
     xgboost_feval,
     xgboost_obj,
 )
+from gbrank.common.tex import as_tex
 from gbrank.extend import Swaps
 from gbrank.measures.measure_registry import MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
@@ -351,8 +352,9 @@ import xgboost as xgb
 
 import gbrank
 from battery import FACTS, NAMES
-from catalogue import as_tex, measures_page, objectives_page
+from catalogue import measures_page, objectives_page
 from gbrank.commands.cli import main
+from gbrank.common.tex import as_tex
 
 assert Path(gbrank.__file__).parent == Path("gbrank").resolve(), gbrank.__file__
 for name in ("Dropped", "DroppedToo"):

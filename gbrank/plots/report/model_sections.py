@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -102,7 +103,8 @@ def _left_out(model: Model, lack: str) -> Text:
 def curves(judged: Judged) -> Section:
     """Return measures by round."""
     title, model = "How it learned", judged.models[0]
-    results = getattr(model.ranker, "evals_result_", None)
+    ranker: Any = model.ranker
+    results = getattr(ranker, "evals_result_", None)
     if results is None:
         return Section("curves", title, [_left_out(model, "no rounds")])
     if not results:
@@ -111,7 +113,7 @@ def curves(judged: Judged) -> Section:
     head = ["set", "measure", "first", "best", "in round", "last", "rounds"]
 
     def draw(axes: Axes) -> None:
-        learning_curves(model.ranker, ax=axes)
+        learning_curves(ranker, ax=axes)
 
     shown = picture(draw, "The measure after each round, on the data of the fit.")
     return Section("curves", title, [shown, Table(head, results._rows(), words=(0, 1))])

@@ -32,6 +32,7 @@ from gbrank.plots.report.blocks import (
 )
 from gbrank.plots.report.judged import Judged, Mean, Means, Model, counted, groups
 from gbrank.plots.style import BLUE, ORANGE, tidy
+from gbrank.ranker import GBRanker
 
 N_QUERIES = 10  # that are shown with their lists
 TOP = 10  # documents of a list
@@ -303,7 +304,7 @@ def _list(judged: Judged, query: int, model: Model, explains: bool) -> Table:
         for place in places
     ]
     head = ["rank", name(judged.column), "label", "score"]
-    if explains and len(rows) <= LONGEST:
+    if explains and isinstance(model.ranker, GBRanker) and len(rows) <= LONGEST:
         own = judged.queries.rows(query)
         why = model.ranker.explain_query(take_rows(model.X, own), group=[len(own)])
         for line, place in zip(lines, places, strict=True):
