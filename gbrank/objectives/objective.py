@@ -57,6 +57,8 @@ class Facts:
         Whether a constant on all scores of a query changes nothing, so that gradients sum to zero.
     stochastic, annealed : bool
         Whether the gradient is random; whether it follows a schedule of its own, besides sigma's.
+    draws_documents : bool
+        Whether a round ranks some documents only, and the others have no curvature.
     labels, cost : str
         Which labels it takes; operations for a query of m documents.
     fast : str
@@ -82,6 +84,7 @@ class Facts:
     shift_invariant: bool = True
     stochastic: bool = False
     annealed: bool = False
+    draws_documents: bool = False
     labels: str = "floats ≥ 0"
     cost: str = "O(m²)"
     fast: str = "none"
@@ -412,6 +415,7 @@ class Mixture(Objective):
             shift_invariant=all(part.shift_invariant for part in parts),
             stochastic=any(part.stochastic for part in parts),
             annealed=scheduled or any(part.annealed for part in parts),
+            draws_documents=all(part.draws_documents for part in parts),
             labels="; ".join(part.labels for part in parts),
             cost=" + ".join(part.cost for part in parts),
             fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),
