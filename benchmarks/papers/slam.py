@@ -11,7 +11,7 @@ from benchmarks.papers.selection import best_on_validation, values_by_fold
 from benchmarks.papers.settings import Settings
 from gbrank import NDCG, LinearRanker, SLAMPerceptron, perceptron_loss_bound
 
-__all__ = ["batch", "perceptron", "separable_queries"]
+__all__ = ["adversary", "batch", "perceptron", "separable_queries"]
 
 Vector = NDArray[np.float64]
 
@@ -48,6 +48,28 @@ def separable_queries() -> tuple[Vector, Vector, NDArray[np.int64], float]:
     X += np.outer(GAP * y, u)
     qid = np.repeat(np.arange(N_QUERIES, dtype=np.int64), N_DOCUMENTS)
     return X, y.astype(float), qid, float(np.linalg.norm(X, axis=1).max())
+
+
+def adversary(gap: float, learning_rate: float, n_rounds: int) -> Vector:
+    """Return the cumulative 1 − AP of a perceptron that is shown the worst queries for it.
+
+    Each has one relevant document below 49 others, `gap` apart along (1, 0, 0), at right angles to
+    the weights so far; norms are at most 1. It ends early where no such query is left.
+    """
+    side = np.sqrt(4 - gap**2)
+    ranker = SLAMPerceptron("ap", learning_rate=learning_rate)
+    ranker.partial_fit(np.zeros((2, 3)), [0, 0])
+    for _ in range(n_rounds):
+        w = ranker.coef_
+        across = np.linalg.norm(w[1:])
+        cosine = (gap * w[0] + 1e-9) / (side * across) if across else 0.0
+        if cosine > 1:
+            break
+        toward = -w[1:] / across if across else np.array([1.0, 0.0])
+        aside = np.array([-toward[1], toward[0]])
+        away = np.r_[gap, side * (cosine * toward + np.sqrt(1 - cosine**2) * aside)]
+        ranker.partial_fit(np.vstack([away / 2, np.tile(-away / 2, (49, 1))]), [1] + [0] * 49)
+    return ranker.cumulative_loss_[1:]
 
 
 def perceptron(settings: Settings) -> Iterator[PaperRow]:

@@ -342,6 +342,8 @@ class TieRank(MeasureObjective):
         of equal score and label are told apart by the order of their rows. Except for RR and ERR,
         the measure is scaled so that the best order keeps its value: NDCG and AP are those of the
         drawn documents.
+    seed : int
+        Seed of the draws.
 
     References
     ----------
@@ -372,11 +374,13 @@ class TieRank(MeasureObjective):
 
     phi: Literal["spline", "linear"] = "spline"
     sample: int | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(self.phi, "phi", ["spline", "linear"])
         check_number(self.sample, "sample", 1, integer=True, optional=True)
+        check_number(self.seed, "seed", integer=True)
 
     @property
     def facts(self) -> Facts:
@@ -408,4 +412,5 @@ class TieRank(MeasureObjective):
             work=work,
             lists=2,
             tied=self.sample is None,
+            seed=self.seed,
         )
