@@ -46,6 +46,9 @@ EXPERIMENTS = {
     "lambdarank-6.1": Experiment(
         (), lambdarank.speed_up, lambdarank.SPEED_DEVIATIONS, lambdarank.SPEED_PICTURES, minutes=0.1
     ),
+    "lambdarank-6.2": Experiment(
+        (), lambdarank.lambda_functions, lambdarank.FUNCTION_DEVIATIONS, minutes=1
+    ),
     "lambdarank-6.3.1": Experiment(
         (), lambdarank.nets, lambdarank.DEVIATIONS, lambdarank.PICTURES, minutes=16
     ),
@@ -54,7 +57,9 @@ EXPERIMENTS = {
     ),
     "tierank": Experiment(("mq2008",), tierank.against_others, minutes=2),
     "tierank-learner": Experiment(("mq2008",), tierank.own_learner, tierank.DEVIATIONS, minutes=10),
-    "slam-perceptron": Experiment((), slam.perceptron, slam.DEVIATIONS, slam.PICTURES, minutes=0.5),
+    "slam-perceptron": Experiment(
+        ("ohsumed",), slam.perceptron, slam.DEVIATIONS, slam.PICTURES, minutes=0.5
+    ),
     "slam-batch": Experiment(("ohsumed", "mq2008"), slam.batch, slam.BATCH_DEVIATIONS, minutes=2),
     "lost": Experiment((), lost.figures_without_data),
 }
