@@ -90,7 +90,7 @@ NUMBERS = {
 def _number(value: float | None) -> str:
     if value is None:
         return "–"
-    return str(value) if isinstance(value, int) else f"{value:.4f}"
+    return f"{value:.4f}" if isinstance(value, float) and abs(value) < 1 else f"{value:g}"
 
 
 def _introduction(rows: Sequence[PaperRow], settings: Settings) -> str:

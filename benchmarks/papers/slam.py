@@ -1,7 +1,6 @@
 """SLAM (Chaudhuri & Tewari 2014): the perceptron against its bound, and the batch form."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from gbrank import (
 )
 from gbrank.measures.measure import Measure
 
-__all__ = ["adversary", "batch", "perceptron", "separable_queries"]
+__all__ = ["adversary", "batch", "perceptron", "regret", "separable_queries"]
 
 Vector = NDArray[np.float64]
 
@@ -115,18 +114,22 @@ def perceptron(settings: Settings) -> Iterator[PaperRow]:
     figure = f"cumulative 1 − AP of {len(losses)} queries of an adversary (corollary 6)"
     yield PaperRow(PAPER, "adversary", figure, float(np.nanmax(losses)), f"< {bound:.1f}")
     settings.save(draw_cumulative({"AP": losses}, bound), "slam-adversary")
+
+
+def regret(settings: Settings) -> Iterator[PaperRow]:
+    """Yield the perceptron's loss beside its bound where no weights rank all queries perfectly."""
     X, y, qid, _ = separable_queries(WIDE_GAP)
     shuffled = qid % SHUFFLED == 0
     y[shuffled] = np.random.default_rng(1).permutation(y[shuffled])
-    yield from without_a_perfect_ranker("nearly separable", X, y, qid, MEASURES)
+    yield from _beside_the_best("nearly separable", X, y, qid, MEASURES)
     (X, y, qid), _, _ = settings.dataset("ohsumed").fold(1)
-    yield from without_a_perfect_ranker("ohsumed", X, y, qid, {"ndcg": "NDCG"})
+    yield from _beside_the_best("ohsumed", X, y, qid, {"ndcg": "NDCG"})
 
 
-def without_a_perfect_ranker(
+def _beside_the_best(
     name: str, X: Vector, y: Vector, qid: NDArray[np.int64], measures: Mapping[str, str]
 ) -> Iterator[PaperRow]:
-    """Yield the perceptron's loss where no weights rank all queries perfectly, and its bound."""
+    """Yield the cumulative loss, and the least bound over the weights that are compared with."""
     queries = Queries.from_qid(qid)
     radius = float(np.linalg.norm(X, axis=1).max())
     for measure, title in measures.items():
@@ -146,9 +149,8 @@ def without_a_perfect_ranker(
         figure = f"cumulative 1 − {title} of {PASSES} passes (theorem 5)"
         best = "0" if np.argmin(bounds) == 0 else f"λ = {COMPARED[int(np.argmin(bounds)) - 1]:g}"
         note = f"{PASSES * queries.n_queries} rounds; the best weights found are those of {best}"
-        row = PaperRow(PAPER, name, figure, float(np.nanmax(ranker.cumulative_loss_)),
-                       f"< {min(bounds):.1f}", note=note)  # fmt: skip
-        yield replace(row, deviations=REGRET_DEVIATIONS)
+        loss = float(np.nanmax(ranker.cumulative_loss_))
+        yield PaperRow(PAPER, name, figure, loss, f"< {min(bounds):.1f}", note=note)
 
 
 def batch(settings: Settings) -> Iterator[PaperRow]:
