@@ -16,7 +16,8 @@ from scipy import stats
 from benchmarks.artificial import cubic_queries
 from benchmarks.papers import EXPERIMENTS, approxrank, lambdarank, slam, smoothrank
 from benchmarks.papers.__main__ import main
-from benchmarks.papers.explanations import EXPLANATIONS
+from benchmarks.papers.explanations import CONTRADICTIONS, EXPLANATIONS
+from benchmarks.papers.lambda_functions import LAMBDA_FUNCTIONS, as_objective
 from benchmarks.papers.nets import Net, _forward, _step
 from benchmarks.papers.page import published, table
 from benchmarks.papers.paper_rows import FAR, PaperRow, measured
@@ -36,6 +37,7 @@ from gbrank import (
     RankNet,
     compare_rankers,
     get_measure,
+    get_objective,
     make_cubic,
     perceptron_loss_bound,
     write_letor,
@@ -518,6 +520,88 @@ def test_lambdarank_is_above_ranknet(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for row in rows:
         assert (row.ci_low or 0) > 0
         assert float(row.note.rpartition("p = ")[2]) < 0.05
+
+
+@pytest.mark.parametrize("name", LAMBDA_FUNCTIONS)
+def test_lambda_functions(name: str) -> None:
+    """Forces on both documents of a pair are opposite; NDCG's differences are measured ones."""
+    random = np.random.default_rng(0)
+    labels, scores = random.integers(0, 5, 7).astype(float), random.normal(size=7)
+    lambdas = LAMBDA_FUNCTIONS[name](scores, labels)
+    whole = NDCG(gain=(0, 3, 7, 15, 31))
+    if name == "differences of NDCG":
+        for i, unit in enumerate(np.eye(7) / 2):
+            up, down = (whole(labels, scores + sign * unit) for sign in (1, -1))
+            assert lambdas[i] == pytest.approx(down - up)
+    else:
+        assert lambdas.sum() == pytest.approx(0, abs=1e-12)
+        assert lambdas[labels.argmax()] <= 0 <= lambdas[labels.argmin()]
+    if name == "RankNet's cost, scaled":
+        bound = get_objective("lambda:ndcg(gain=(0, 3, 7, 15, 31))").bind(
+            labels, Queries.from_sizes([7])
+        )
+        assert_allclose(lambdas, bound.gradients(scores)[0], atol=1e-14)
+    # Of no cost, though the Jacobian is symmetric wherever ranks do not change.
+    objective = as_objective(name)
+    assert lambdarank._asymmetry(objective, 0, None) < 1e-6
+    assert lambdarank._asymmetry(objective, 0, 1e-7) > 0.5
+    assert lambdarank._asymmetry(RankNet(), 0, 1e-7) < 1e-4
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "papers.ipynb"
+
+
+def numbers_of(text: str) -> dict[tuple[str, ...], set[tuple[str, str]]]:
+    """Return what tables in Markdown print, ours and its interval, by paper's data and figure."""
+    found: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+    heads: list[str] = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if "Figure" in cells:
+            heads = cells
+        elif line.startswith("|") and len(cells) == len(heads):
+            row = dict(zip(heads, cells, strict=True))
+            if "95% interval" in row:
+                found.setdefault((row["Figure"],), set()).add((row["Ours"], row["95% interval"]))
+    return found
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+def test_page_json_and_notebook_print_the_same_digits() -> None:
+    """The page's tables are those of the JSON file; the notebook's rows are the page's."""
+    page = PAGE.read_text(encoding="utf-8")
+    for name, rows in published().items():
+        assert f"## {name}\n\n{table(rows)}\n" in page
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    shown = [
+        "".join(output["data"]["text/markdown"])
+        for cell in cells
+        for output in cell.get("outputs", [])
+        if "text/markdown" in output.get("data", {})
+    ]
+    assert len(shown) >= 5
+    printed = numbers_of(page)
+    for figure, values in numbers_of("\n".join(shown)).items():
+        assert values <= printed[figure], figure
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
+def test_the_page_begins_with_what_was_reproduced() -> None:
+    """A line for each paper, within the first ten."""
+    first = PAGE.read_text(encoding="utf-8").splitlines()[:10]
+    papers = {row.paper for rows in published().values() for row in rows}
+    assert {
+        line.partition(":")[0].removeprefix("- ") for line in first if line[:2] == "- "
+    } == papers
+
+
+def test_contradictions_are_explained_where_they_stand() -> None:
+    """Of experiments that there are, in whole sentences."""
+    assert CONTRADICTIONS.keys() <= EXPERIMENTS.keys()
+    for lines in CONTRADICTIONS.values():
+        assert all(text[0].isupper() or text[0] in "φα" for text in lines)
+        assert all(text.endswith(".") for text in lines)
 
 
 def test_what_is_far_is_explained() -> None:
