@@ -600,8 +600,8 @@ def test_contradictions_are_explained_where_they_stand() -> None:
     """Of experiments that there are, in whole sentences."""
     assert CONTRADICTIONS.keys() <= EXPERIMENTS.keys()
     for lines in CONTRADICTIONS.values():
-        assert all(text[0].isupper() or text[0] in "φα" for text in lines)
-        assert all(text.endswith(".") for text in lines)
+        assert lines
+        assert all(len(text) > 40 and text.endswith(".") for text in lines)
 
 
 def test_what_is_far_is_explained() -> None:
