@@ -91,11 +91,16 @@ from .objectives.softrank import SoftRank as SoftRank
 from .objectives.theory.approximation_errors import ap_error_bound as ap_error_bound
 from .objectives.theory.approximation_errors import ndcg_error_bound as ndcg_error_bound
 from .objectives.theory.approximation_errors import rank_error_bound as rank_error_bound
+from .objectives.theory.approximation_errors import (
+    smooth_ndcg_error_bound as smooth_ndcg_error_bound,
+)
 from .objectives.theory.lambda_condition import LambdaCondition as LambdaCondition
 from .objectives.theory.lambda_condition import check_lambdas as check_lambdas
 from .objectives.theory.loss_bounds import convex_excess_bound as convex_excess_bound
 from .objectives.theory.loss_bounds import generalization_bound as generalization_bound
 from .objectives.theory.loss_bounds import perceptron_loss_bound as perceptron_loss_bound
+from .objectives.theory.loss_bounds import perceptron_regret_bound as perceptron_regret_bound
+from .objectives.theory.loss_bounds import selection_excess_bound as selection_excess_bound
 from .objectives.theory.loss_bounds import smooth_ndcg_lipschitz as smooth_ndcg_lipschitz
 from .objectives.tierank import TieRank as TieRank
 from .plots.report import report as report

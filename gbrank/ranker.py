@@ -90,9 +90,10 @@ class GBRanker(BoostedRanker):
         `learning_rate` alone sets.
     init : {"regression", "zero"}, estimator, lightgbm.Booster or xgboost.Booster, optional
         What to boost from. ``"regression"`` first grows trees like these on the gains, for a
-        tenth of `n_estimators`; a fitted estimator is used as it is, a ranker of gbrank that is
-        not fitted is fitted first; a model that LightGBM or XGBoost trained (a booster, or a
-        fitted LGBMRanker, XGBRanker, ...) gives its raw scores; ``"zero"`` stands for no model.
+        tenth of `n_estimators`, at the default rate for so few; a fitted estimator is used as it
+        is, a ranker of gbrank that is not fitted is fitted first; a model that LightGBM or
+        XGBoost trained (a booster, or a fitted LGBMRanker, XGBRanker, ...) gives its raw scores;
+        ``"zero"`` stands for no model.
         By default, and without an init_score, smoothed objectives (ApproxRank, SmoothRank,
         TieRank, SoftRank, SmoothAP) begin with RankNet, which is convex, for the first half of
         `n_estimators`, and others from nothing. After a GBRanker of the same objective and

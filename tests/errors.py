@@ -167,6 +167,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("init", "GBRanker(init='random').fit(X, y, qid=qid)"),
         ("init", "GBRanker(init=Ridge()).fit(X, y, qid=qid)"),
         ("init", "GBRanker(init='regression').fit(X, y, qid=qid, init_score=y)"),
+        ("initial scores", "GBRanker('smooth:ndcg', init='zero').fit(X, y, qid=qid)"),
         ("booster_params", "GBRanker(booster_params=['max_bin']).fit(X, y, qid=qid)"),
         ("booster_params", "GBRanker(booster_params={1: 2}).fit(X, y, qid=qid)"),
         ("verbose", "GBRanker(verbose=['yes']).fit(X, y, qid=qid)"),

@@ -20,7 +20,7 @@ EXPERIMENTS = {
         smoothrank.OLD_PICTURES,
         minutes=6,
     ),
-    "smoothrank-extensions": Experiment(("ohsumed",), smoothrank.extensions, minutes=3),
+    "smoothrank-extensions": Experiment(("ohsumed",), smoothrank.extensions, minutes=8),
     "smoothrank-figures": Experiment(
         ("ohsumed",),
         smoothrank.figures,
@@ -46,15 +46,19 @@ EXPERIMENTS = {
     "lambdarank-6.1": Experiment(
         (), lambdarank.speed_up, lambdarank.SPEED_DEVIATIONS, lambdarank.SPEED_PICTURES, minutes=0.1
     ),
+    "lambdarank-6.2": Experiment(
+        (), lambdarank.lambda_functions, lambdarank.FUNCTION_DEVIATIONS, minutes=1
+    ),
     "lambdarank-6.3.1": Experiment(
-        (), lambdarank.nets, lambdarank.DEVIATIONS, lambdarank.PICTURES, minutes=16
+        (), lambdarank.nets, lambdarank.DEVIATIONS, lambdarank.PICTURES, minutes=7
     ),
     "lambdarank-trees": Experiment(
         (), lambdarank.boosted_trees, lambdarank.TREE_DEVIATIONS, minutes=3
     ),
-    "tierank": Experiment(("mq2008",), tierank.against_others, minutes=2),
-    "tierank-learner": Experiment(("mq2008",), tierank.own_learner, tierank.DEVIATIONS, minutes=10),
+    "tierank": Experiment(("mq2008",), tierank.against_others, minutes=4),
+    "tierank-learner": Experiment(("mq2008",), tierank.own_learner, tierank.DEVIATIONS, minutes=6),
     "slam-perceptron": Experiment((), slam.perceptron, slam.DEVIATIONS, slam.PICTURES, minutes=0.5),
+    "slam-regret": Experiment(("ohsumed",), slam.regret, slam.REGRET_DEVIATIONS, minutes=1),
     "slam-batch": Experiment(("ohsumed", "mq2008"), slam.batch, slam.BATCH_DEVIATIONS, minutes=2),
     "lost": Experiment((), lost.figures_without_data),
 }

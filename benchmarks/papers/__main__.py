@@ -12,7 +12,7 @@ written; with it, the tables are printed.
 examples, from the repository's root:
   python -m benchmarks.papers --data letor
   python -m benchmarks.papers --data letor --only smoothrank-tables approxrank-6.4
-  python -m benchmarks.papers --data letor --only lambdarank-6.3.1 --queries 5000
+  python -m benchmarks.papers --data letor --only lambdarank-6.3.1 --queries 500
 """
 
 import argparse
@@ -91,8 +91,8 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=Settings.queries,
         metavar="N",
-        help="artificial queries, of which two fifths train, one validates, two test "
-        "(default: 25000, as in the paper)",
+        help="artificial queries at most, of which two fifths train, one validates, two test "
+        "(default: 5000; the paper has 25000)",
     )
     parser.add_argument(
         "--results",

@@ -42,8 +42,8 @@ class Experiment(NamedTuple):
 
 
 def finish(name: str, experiment: Experiment, settings: Settings) -> list[PaperRow]:
-    """Run an experiment, and keep its rows in the folder of results."""
-    rows = list(experiment.run(settings))
+    """Run an experiment, and keep its rows, rounded, in the folder of results."""
+    rows = [row.rounded for row in experiment.run(settings)]
     content = {**_made_with(settings), "rows": list(map(asdict, rows))}
     text = json.dumps(content, ensure_ascii=False, indent=1)
     replace_file(_path(name, settings), text.encode())

@@ -4,27 +4,27 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from benchmarks.papers.trainings import Estimate
 from gbrank.plots.style import BLUE, ORANGE, tidy
 
 __all__ = ["draw_nets", "draw_speed"]
 
 
-def draw_nets(values: Mapping[str, NDArray[np.float64]]) -> Figure:
+def draw_nets(curves: Mapping[str, Sequence[Estimate]]) -> Figure:
     """Draw mean NDCG@k against k with 95% intervals, a panel for each net.
 
-    Values are by "ranker, net", of shape (n_truncations, n_queries).
+    Means are by "ranker, net", from k = 1.
     """
-    nets = list(dict.fromkeys(name.partition(", ")[2] for name in values))
+    nets = list(dict.fromkeys(name.partition(", ")[2] for name in curves))
     figure = Figure(figsize=(5 * len(nets), 4), layout="constrained")
     for axes, net in zip(figure.subplots(1, len(nets), squeeze=False)[0], nets, strict=True):
-        own = {name: value for name, value in values.items() if name.endswith(net)}
-        for (name, value), colour in zip(own.items(), (ORANGE, BLUE), strict=True):
-            error = 1.96 * np.nanstd(value, axis=1) / np.sqrt(np.sum(np.isfinite(value), axis=1))
-            k = np.arange(1, len(value) + 1)
+        own = {name: curve for name, curve in curves.items() if name.endswith(net)}
+        for (name, curve), colour in zip(own.items(), (ORANGE, BLUE), strict=True):
+            mean, low, high, _ = np.transpose(curve)
+            k, error = np.arange(1, len(mean) + 1), (mean - low, high - mean)
             label = name.partition(", ")[0]
-            axes.errorbar(k, np.nanmean(value, axis=1), error, color=colour, label=label, capsize=2)
+            axes.errorbar(k, mean, error, color=colour, label=label, capsize=2)
         axes.set_title(net)
         axes.set_xlabel("truncation k")
         tidy(axes)

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from gbrank import NDCG, Queries, get_objective
+from gbrank.objectives.objective import Objective
 
 __all__ = ["Net"]
 
 Array = NDArray[np.float64]
 Layers = tuple[Array, ...]
 
-JUDGED_BY = NDCG(k=10)
+JUDGED_BY = NDCG(k=10, gain=(0, 3, 7, 15, 31))  # the paper's gains
 DECAY = 0.8
 PATIENCE = 50
 
@@ -30,7 +31,7 @@ class Net(BaseEstimator):
 
     Parameters
     ----------
-    objective : str
+    objective : str or Objective
         What gives the gradient by the scores.
     hidden : int
         Number of hidden nodes (tanh); 0 is a linear net.
@@ -46,7 +47,7 @@ class Net(BaseEstimator):
     Burges, Ragno & Le 2006, sections 5 and 6.3.
     """
 
-    objective: str = "lambda:ndcg"
+    objective: str | Objective = "lambda:ndcg"
     hidden: int = 0
     learning_rate: float = 1e-3
     n_epochs: int = 300

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.papers.experiment import Experiment
-from benchmarks.papers.explanations import explanation
+from benchmarks.papers.explanations import CONTRADICTIONS, VERDICTS, explanation
 from benchmarks.papers.paper_rows import FAR, PaperRow
 from benchmarks.papers.settings import Settings
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
@@ -20,17 +20,21 @@ DOCS = Path(__file__).parents[2] / "docs"
 INTRODUCTION = """\
 # The papers' tables, computed anew
 
+{verdicts}
+
 ```bash
 python -m benchmarks.papers --data FOLDER{options}
 ```
 
 Means over folds of means over queries, with 95% bootstrap intervals over queries, beside what the
-papers say. Parameters are chosen on the validation queries of each fold. OHSUMED has 106 queries:
-intervals are wide, and no difference from a paper in the second digit means much.
+papers say. Where training is random, they are means over trainings too, and intervals and p-values
+know how much trainings vary. Parameters are chosen on the validation queries of each fold. OHSUMED
+has 106 queries: intervals are wide, and no difference from a paper in the second digit means much.
 [The numbers](../benchmarks/results/papers.json) are those of the tables.
 
 Of {n_numbers} figures beside a number of the paper {n_near} are within {far} of it, and {n_within}
-papers' numbers are within our interval. Those further away are explained below their tables."""
+papers' numbers are within our interval. Those further away, and what contradicts a paper, are
+explained below their tables."""
 
 
 def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Experiment],
@@ -41,6 +45,9 @@ def publish(tables: Mapping[str, list[PaperRow]], experiments: Mapping[str, Expe
     blocks = [_introduction([row for rows in tables.values() for row in rows], settings)]
     for name, rows in tables.items():
         blocks += [f"## {name}", table(rows)]
+        if name in CONTRADICTIONS:
+            lines = "\n".join(f"- {text}" for text in CONTRADICTIONS[name])
+            blocks.append(f"Where the paper says otherwise:\n\n{lines}")
         for picture, shown in experiments[name].pictures.items():
             shutil.copy(settings.results / f"{picture}.png", pictures)
             blocks.append(f"The paper's picture: {shown}\n\n![{picture}](papers/{picture}.png)")
@@ -90,12 +97,13 @@ NUMBERS = {
 def _number(value: float | None) -> str:
     if value is None:
         return "–"
-    return str(value) if isinstance(value, int) else f"{value:.4f}"
+    return f"{value:.4f}" if isinstance(value, float) and abs(value) < 1 else f"{value:g}"
 
 
 def _introduction(rows: Sequence[PaperRow], settings: Settings) -> str:
     numbers = [row for row in rows if row.difference is not None]
     return INTRODUCTION.format(
+        verdicts="\n".join(f"- {paper}: {text}" for paper, text in VERDICTS.items()),
         options="" if settings.queries == Settings.queries else f" --queries {settings.queries}",
         far=FAR,
         n_numbers=len(numbers),

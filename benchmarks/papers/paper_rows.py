@@ -1,7 +1,7 @@
 """Rows of the tables: what a paper says, and what was measured."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +46,21 @@ class PaperRow:
     deviations: str = ""
 
     @property
+    def rounded(self) -> "PaperRow":
+        """The row as it is printed: four decimals, or four digits of a number above 1."""
+        return replace(
+            self,
+            ours=_rounded(self.ours),
+            ci_low=_rounded(self.ci_low),
+            ci_high=_rounded(self.ci_high),
+        )
+
+    @property
     def difference(self) -> float | None:
         """Ours less the paper's, if both are numbers."""
         if self.ours is None or self.paper_value is None or isinstance(self.paper_value, str):
             return None
-        return self.ours - self.paper_value
+        return _rounded(self.ours - self.paper_value)
 
     @property
     def is_far(self) -> bool:
@@ -63,6 +73,12 @@ class PaperRow:
         numbers = (self.ci_low, self.paper_value, self.ci_high)
         low, value, high = (np.nan if isinstance(x, str) or x is None else x for x in numbers)
         return bool(low <= value <= high)
+
+
+def _rounded(value: float | None) -> float | None:
+    if value is None or isinstance(value, int):
+        return value
+    return round(value, 4) if abs(value) < 1 else float(f"{value:.4g}")
 
 
 def measured(

@@ -52,15 +52,15 @@ def draw_annealing(sigmas: Vector, train: Vector, test: Vector) -> Figure:
     return figure
 
 
-def draw_errors(errors: Mapping[float, Vector]) -> Figure:
-    """Draw the approximation error of training against the iteration, by α."""
+def draw_errors(errors: Mapping[str, Vector], measure: str = "NDCG") -> Figure:
+    """Draw the approximation error of training against the iteration, by parameter."""
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    for (alpha, curve), colour in zip(errors.items(), PALETTE, strict=False):
-        axes.plot(np.arange(1, len(curve) + 1), curve, color=colour, label=f"α = {alpha:g}")
-    axes.set_title("The steeper the sigmoid, the closer the smooth NDCG is to NDCG")
+    for (name, curve), colour in zip(errors.items(), PALETTE, strict=False):
+        axes.plot(np.arange(1, len(curve) + 1), curve, color=colour, label=name)
+    axes.set_title(f"The steeper the sigmoid, the closer the smooth {measure} is to {measure}")
     axes.set_xlabel("iteration")
-    axes.set_ylabel("|smooth NDCG − NDCG|, mean over training queries")
+    axes.set_ylabel(f"|smooth {measure} − {measure}|, mean over training queries")
     axes.set_ylim(bottom=0)
     tidy(axes)
     axes.legend(frameon=False)

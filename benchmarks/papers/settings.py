@@ -8,7 +8,6 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from benchmarks.artificial import cubic_queries
 from gbrank import Comparison, Dataset, compare_rankers, read_folds
 
 __all__ = ["Settings"]
@@ -25,7 +24,7 @@ class Settings:
     results : Path
         A folder that keeps what is done: rows, pictures and fits.
     queries : int
-        How many queries of artificial data to make, at least 5.
+        How many artificial queries an experiment has at most, at least 5.
     n_jobs : int, optional
         Processes; as many as there are processors by default.
     progress : bool
@@ -34,17 +33,13 @@ class Settings:
 
     folder: Path
     results: Path
-    queries: int = 25_000
+    queries: int = 5000
     n_jobs: int | None = None
     progress: bool = False
 
     def dataset(self, name: str) -> Dataset:
         """Return a data set of the folder."""
         return _read(self.folder / name)
-
-    def cubic(self) -> Dataset:
-        """Return random cubic polynomials, in one fold."""
-        return cubic_queries(self.queries)
 
     def compare(
         self, rankers: Mapping[str, Any], data: Dataset, measures: Sequence[Any], seeds: int = 1

@@ -18,6 +18,7 @@ from gbrank.data.spread import step_factor, unit_width
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
 from gbrank.measures.measure_registry import Metric, get_measure
+from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, get_objective
 from gbrank.parallel.collective import all_any, all_sum
@@ -195,9 +196,12 @@ class GradientHook:
             self.sigmas[round] = sigma
         with _located(round, objective):
             gradient, curvature = bound[index].gradients(scores, sigma, (round or 0) - stage.begin)
+            if round == 0 and objective.facts.needs_start:
+                _check_differ(np.asarray(scores), bound[index].queries)
             gradient *= lengthening
             if self.curvature == "unit":
-                curvature[:] = 1.0
+                some = objective.facts.draws_documents
+                curvature[:] = curvature > SMALLEST_CURVATURE if some else 1.0
             if left_out is not None:
                 gradient[left_out] = 0.0
                 curvature[left_out] = 0.0
@@ -230,6 +234,15 @@ def _located(round: int | None, objective: Objective) -> Iterator[None]:
     except (RuntimeError, ValueError) as error:
         where = f"round {'unknown' if round is None else round} of {objective}"
         raise type(error)(f"{where}: {error}") from error
+
+
+def _check_differ(scores: Vector, queries: Queries) -> None:
+    """Refuse scores that are equal in every query, where the objective has no gradient."""
+    if not all_any(labels_differ(scores, queries).any()):
+        raise ValueError(
+            "initial scores must differ within queries, as the gradient is zero where all scores "
+            "of a query are equal; they do not. Set init='regression', or pass other scores."
+        )
 
 
 def _check_any(gradient: Vector, curvature: Vector, first: bool) -> None:

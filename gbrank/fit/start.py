@@ -47,19 +47,20 @@ def fit_start(
     if rows.init_score is not None or any(part.init_score is not None for part in valid):
         raise ValueError(f"init must be None where init_score is given, got {init!r}.")
     if isinstance(init, str):
-        init = _regression(ranker, settings)
+        init = _regression(ranker)
     # A copy, so that another fit of a start that is fitted leaves this model as it is.
     return copy(init) if is_fitted(init) else _fit(clone(init), tables, rows, valid)
 
 
-def _regression(ranker: BoostedRanker, settings: TreeSettings) -> Any:
-    """Return a ranker with the same tree parameters that learns the gains."""
+def _regression(ranker: BoostedRanker) -> Any:
+    """Return a ranker with the same trees that learns the gains, at the rate for its rounds."""
     return clone(ranker).set_params(
         objective="regression",
         init=None,
         sigma=None,
         n_estimators=max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators)),
-        learning_rate=settings.learning_rate,
+        learning_rate=None,
+        curvature="own",
         validation_fraction=None,
         early_stopping_rounds=None,
         verbose=0,

@@ -15,6 +15,8 @@ from gbrank.engine.structures import part
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
 
+# The least curvature of a drawn document: far above none, far below any that counts.
+DRAWN = 1e-300
 # Outcomes less likely than this (some 9 standard deviations off) are left out.
 NEGLIGIBLE = 1e-20
 
@@ -119,17 +121,21 @@ def write_derivatives(
     n: int,
     scale: float,
     sigma: float,
+    parameters: TieParameters,
     documents: Rounded,
     out: Derivatives,
 ) -> None:
     """Write derivatives by scores, negated, from those in `total`; none if all gains are equal."""
-    if all_alike(part(documents.gain, 0, n)):
-        return
-    for i in range(n):
-        documents.total[i] *= documents.slope[i]
-    size_as_curvature(Derivatives(part(documents.total, 0, n), part(documents.rest, 0, n)))
-    for i in range(n):  # documents that are not drawn have no curvature either
-        place = documents.place[i]
-        out.gradient[place] = -documents.total[i]
-        out.curvature[place] = documents.rest[i]
-    multiply(scale / sigma, scale / sigma / sigma, out)
+    if not all_alike(part(documents.gain, 0, n)):
+        for i in range(n):
+            documents.total[i] *= documents.slope[i]
+        size_as_curvature(Derivatives(part(documents.total, 0, n), part(documents.rest, 0, n)))
+        for i in range(n):
+            place = documents.place[i]
+            out.gradient[place] = -documents.total[i]
+            out.curvature[place] = documents.rest[i]
+        multiply(scale / sigma, scale / sigma / sigma, out)
+    if np.isfinite(parameters.per_label):  # only documents that are not drawn have no curvature
+        for i in range(n):
+            place = documents.place[i]
+            out.curvature[place] = max(out.curvature[place], DRAWN)

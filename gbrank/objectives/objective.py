@@ -64,6 +64,8 @@ class Facts:
         Whether a constant on all scores of a query changes nothing, so that gradients sum to zero.
     stochastic, annealed : bool
         Whether the gradient is random; whether it follows a schedule of its own, besides sigma's.
+    draws_documents : bool
+        Whether a round ranks some documents only, and the others have no curvature.
     labels, cost : str
         Which labels it takes; operations for a query of m documents.
     fast : str
@@ -89,6 +91,7 @@ class Facts:
     shift_invariant: bool = True
     stochastic: bool = False
     annealed: bool = False
+    draws_documents: bool = False
     labels: str = "floats ≥ 0"
     cost: str = "O(m²)"
     fast: str = "none"
@@ -370,6 +373,10 @@ class MeasureObjective(KernelObjective):
     def _measure(self) -> Measure:
         return cast(Measure, self.measure)
 
+    def error_bound(self, scores: Vector, sigma: float) -> float:
+        """Return by how much a query's loss may miss minus the measure; infinity if not known."""
+        return np.inf
+
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return the measure's constants for these labels."""
         terms = self._measure.terms(labels, queries)
@@ -583,6 +590,7 @@ class Mixture(Objective):
             shift_invariant=all(part.shift_invariant for part in parts),
             stochastic=any(part.stochastic for part in parts),
             annealed=scheduled or any(part.annealed for part in parts),
+            draws_documents=all(part.draws_documents for part in parts),
             labels="; ".join(part.labels for part in parts),
             cost=" + ".join(part.cost for part in parts),
             fast=" + ".join(part.cost if part.fast == "none" else part.fast for part in parts),

@@ -1,7 +1,7 @@
 """SLAM: convex upper bounds on 1 − NDCG and 1 − AP."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,12 +119,13 @@ class SLAM(MeasureObjective):
         is a bound on 1 − measure if it is at least 1.
     smooth : bool
         Whether to smooth with width σ, in score units; if not, σ plays no part in the subgradient.
-    tight : bool
-        Whether AP has the smallest equal weights for which its bound holds: the mean of the paper's
-        v_i = (m − R)/(R (m − R + i)), i = 1, ..., R. With these v_i the bound is exact where the
-        last t relevant documents are below all others, for any t, but like documents have unlike
-        weights; with their mean it is exact for t = R. By default v is 1/R, which is nearly as
-        small where few documents are relevant, and valid for AP at k too.
+    tight : {False, True, "rows"}
+        Which weights AP has. ``"rows"`` gives the i-th of the relevant documents, in the order of
+        rows, the paper's v_i = (m − R)/(R (m − R + i)): the bound is exact where the last t of them
+        are below all others, for any t, but like documents have unlike weights. True gives each
+        the mean of these, the smallest equal weights that are a bound, exact for t = R. False
+        gives each 1/R, which is nearly as small where few documents are relevant, and valid for AP
+        at k too.
 
     References
     ----------
@@ -154,18 +155,18 @@ class SLAM(MeasureObjective):
 
     margin: float = 1.0
     smooth: bool = True
-    tight: bool = False
+    tight: bool | Literal["rows"] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_number(self.margin, "margin", 0, open_low=True)
         check_choice(self.smooth, "smooth", [True, False])
-        check_choice(self.tight, "tight", [True, False])
+        check_choice(self.tight, "tight", [True, False, "rows"])
         whole = getattr(self._measure, "k", None) is None
         if self.tight and not (self._measure.bounded_by == "shares" and whole):
             raise ValueError(
                 "tight must be False, except for AP without a cut, whose smallest weights are "
-                f"known; got {self.tight} with {self.measure}."
+                f"known; got {self.tight!r} with {self.measure}."
             )
 
     def program(self, labels: Vector, queries: Queries) -> Program:
@@ -176,7 +177,7 @@ class SLAM(MeasureObjective):
             terms = replace(terms, discounts=(terms.discounts > 0).astype(np.float64))
         weights = _hinge_weights(terms, queries)
         if self.tight:
-            weights *= _tightening(terms.gains > 0, queries)[queries.index]
+            weights *= _tightening(terms.gains > 0, queries, self.tight == "rows")
         kernel, work = (slam_smooth, GradeSums) if self.smooth else (slam_hinges, HingeWork)
         return Program(
             kernel,
@@ -184,6 +185,7 @@ class SLAM(MeasureObjective):
             Terms(weights),
             parameters=SLAMParameters(self.margin),
             work=work,
+            tied=self.tight != "rows",
         )
 
 
@@ -200,10 +202,18 @@ def _hinge_weights(terms: Terms, queries: Queries) -> Vector:
     return weights
 
 
-def _tightening(relevant: NDArray[np.bool_], queries: Queries) -> Vector:
-    """Return 1/R Σ_{i ≤ R} (m − R)/(m − R + i) of each query: the largest 1 − AP."""
-    m = queries.sizes
+def _tightening(relevant: NDArray[np.bool_], queries: Queries, by_row: bool) -> Vector:
+    """Return (m − R)/(m − R + i) for the i-th relevant document of each query, or their mean."""
     n_relevant = np.bincount(queries.index[relevant], minlength=queries.n_queries)
-    harmonic = np.cumsum(1 / np.maximum(np.arange(m.max() + 1), 1)) - 1
-    others = m - n_relevant
-    return others * (harmonic[m] - harmonic[others]) / np.maximum(n_relevant, 1)
+    others = (queries.sizes - n_relevant)[queries.index]
+    order = queries.order[relevant[queries.order]]  # query by query, as rows come
+    before = np.cumsum(n_relevant) - n_relevant
+    factors = np.zeros(len(relevant))
+    place = 1 + np.arange(len(order)) - before[queries.index[order]]
+    factors[order] = others[order] / (others[order] + place)
+    if by_row:
+        return factors
+    # In the order of i, so that sums do not depend on that of rows.
+    total = np.bincount(queries.index[order], factors[order], queries.n_queries)
+    mean: Vector = total / np.maximum(n_relevant, 1)
+    return mean[queries.index]

@@ -108,7 +108,7 @@ def tied_cascade(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
         begin, end = end, stop
 
     if out.gradient.size > 0:
-        write_derivatives(n, 1.0, query.sigma, documents, out)
+        write_derivatives(n, 1.0, query.sigma, parameters.rounding, documents, out)
     return -value
 
 

@@ -107,7 +107,7 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
         upper, lower = lower, upper
 
     if out.gradient.size > 0:
-        write_derivatives(n, scale, query.sigma, documents, out)
+        write_derivatives(n, scale, query.sigma, parameters, documents, out)
     return -scale * value
 
 
@@ -337,9 +337,13 @@ class TieRank(MeasureObjective):
     phi : {"spline", "linear"}
         φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps at integers x (it is that to the right).
     sample : int, optional
-        Draw up to this many documents of each label anew in every round, and rank only these; the
-        paper draws 6, the default is all. Except for RR and ERR, the measure is scaled so that the
-        best order keeps its value: NDCG and AP are those of the drawn documents.
+        Draw up to this many documents of each label anew in every round, and rank only these: the
+        others have neither gradient nor curvature. The paper draws 6, the default is all. Documents
+        of equal score and label are told apart by the order of their rows. Except for RR and ERR,
+        the measure is scaled so that the best order keeps its value: NDCG and AP are those of the
+        drawn documents.
+    seed : int
+        Seed of the draws.
 
     References
     ----------
@@ -370,16 +374,19 @@ class TieRank(MeasureObjective):
 
     phi: Literal["spline", "linear"] = "spline"
     sample: int | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice(self.phi, "phi", ["spline", "linear"])
         check_number(self.sample, "sample", 1, integer=True, optional=True)
+        check_number(self.seed, "seed", integer=True)
 
     @property
     def facts(self) -> Facts:
         """The facts of the objective, which is stochastic if documents are drawn."""
-        return replace(self.declared, stochastic=self.sample is not None)
+        drawn = self.sample is not None
+        return replace(self.declared, stochastic=drawn, draws_documents=drawn)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the expectation over all roundings."""
@@ -397,5 +404,13 @@ class TieRank(MeasureObjective):
         else:
             kernel, parameters, work = tied_expectation, rounding, TieWork
         return self.measure_program(
-            kernel, labels, queries, by_label=True, parameters=parameters, work=work, lists=2
+            kernel,
+            labels,
+            queries,
+            by_label=True,
+            parameters=parameters,
+            work=work,
+            lists=2,
+            tied=self.sample is None,
+            seed=self.seed,
         )

@@ -1,7 +1,7 @@
 """Pictures. Each function draws on a Matplotlib `Axes`, `ax` or a new one, and returns it."""
 
 from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
-from gbrank.plots.fitted_ranker import importance, learning_curves
+from gbrank.plots.fitted_ranker import importance, learning_curves, relaxation_error
 from gbrank.plots.goals import constraints, front
 from gbrank.plots.predictions import calibration, per_query
 from gbrank.plots.reasons import pair, query
@@ -20,5 +20,6 @@ __all__ = [
     "per_query",
     "quality_by_seconds",
     "query",
+    "relaxation_error",
     "soft_ranks",
 ]

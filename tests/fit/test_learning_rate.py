@@ -45,11 +45,11 @@ def test_is_what_trees_are_scaled_by(objective: str, booster: str) -> None:
     assert given.learning_rate_ == ranker.learning_rate_
 
 
-def test_a_start_takes_the_same_steps() -> None:
-    """Trees on the gains are "trees like these", though there are fewer of them."""
-    ranker = fit(init="regression")
+def test_a_start_takes_steps_of_its_own() -> None:
+    """Those for its own number of trees, whatever the rate of the ranker."""
+    ranker = fit(init="regression", learning_rate=5.0)
     assert ranker.init_.n_estimators == 2
-    assert ranker.init_.learning_rate_ == ranker.learning_rate_
+    assert ranker.init_.learning_rate_ == min(10 * RATE, 0.2)
 
 
 def test_only_training_documents_count() -> None:

@@ -47,7 +47,7 @@ def fitted(made: GBRanker) -> GBRanker:
 def test_regression_is_trees_on_gains_with_the_same_settings(booster: str) -> None:
     """A tenth of the rounds of the regression objective, then the objective from its scores."""
     whole = fitted(ranker(init="regression", booster=booster))
-    start = ranker("regression", n_estimators=2, booster=booster)
+    start = ranker("regression", n_estimators=2, learning_rate=None, booster=booster)
     start.fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
     assert whole.init_.get_params() == start.get_params()
     rest = ranker(init="zero", booster=booster).fit(
@@ -68,7 +68,7 @@ def test_the_regressions_settings_that_are_its_own() -> None:
     ).fit(X, Y, qid=QID, query_weight=weights)  # fmt: skip
     plain = {
         "objective": "regression", "init": None, "sigma": None, "validation_fraction": None,
-        "verbose": 0, "early_stopping_rounds": None, "n_estimators": 3,
+        "verbose": 0, "early_stopping_rounds": None, "n_estimators": 3, "learning_rate": None,
     }  # fmt: skip
     assert made.init_.get_params() == {**made.get_params(), **plain}
     kept = made.init_._fitted.trained_on.sizes.sum() / 12
@@ -191,8 +191,20 @@ def test_objectives_that_need_a_start_get_one_by_themselves() -> None:
     assert both.sigmas_[-1] < both.sigmas_[10]
     assert fitted(ranker("smooth:ndcg+pointwise")).init_ is None
     assert fitted(ranker("lightgbm:lambdarank")).init_ is None
-    with pytest.raises(ValueError, match="no document has a gradient"):
-        fitted(ranker(init="zero"))
+    for objective in ("smooth:ndcg", "smooth:ndcg+smooth:ap"):
+        with pytest.raises(ValueError, match="initial scores must differ within queries"):
+            fitted(ranker(objective, init="zero"))
+    # Where scores differ, it is the labels.
+    with pytest.raises(ValueError, match="Do labels differ within queries"):
+        ranker().fit(X, 0 * Y, qid=QID, init_score=X[:, 0])
+
+
+def test_a_regression_converges_whatever_the_steps_of_what_follows() -> None:
+    """At a rate for steps along the gradient it would diverge."""
+    steep = fitted(ranker(init="regression", curvature="unit", learning_rate=5.0, n_estimators=200))
+    gains = 2.0 ** Y[TRAIN] - 1
+    start = steep.init_.predict(X[TRAIN])
+    assert ((start - gains) ** 2).mean() < 0.7 * ((gains - gains.mean()) ** 2).mean()
 
 
 def test_the_papers_extension_by_name() -> None:

@@ -232,6 +232,36 @@ def test_tight_weights_of_several_queries() -> None:
     assert_allclose(bound.loss(np.zeros(7)), [0.5, 0, 0, 0])
 
 
+def test_the_papers_weights_document_by_document() -> None:
+    """Equation 6: the i-th relevant document by row has v_i, also among equal scores."""
+    qid, labels = [0, 1, 0, 1, 0, 0, 1, 0], [1, 1, 0, 2, 3, 0, 0, 1]  # 3 of 5, and 2 of 3
+    bound = SLAM("ap", smooth=False, tight="rows").bind(labels, Queries.from_qid(qid))
+    v = {0: 2 / 9, 4: 2 / 12, 7: 2 / 15, 1: 1 / 4, 3: 1 / 6}
+    gradient, curvature = bound.gradients(np.zeros(8))
+    for i, weight in v.items():
+        assert gradient[i] == pytest.approx(-weight)
+        assert curvature[i] == pytest.approx(weight)
+    assert_allclose(bound.loss(np.zeros(8)), [2 / 9 + 2 / 12 + 2 / 15, 1 / 4 + 1 / 6])
+    scores = np.array([5.0, 0.0, 2.0, 9.0, 0.5, -1.0, 3.0, 1.5])
+    assert_allclose(bound.loss(scores), [2.5 * 2 / 12 + 1.5 * 2 / 15, 4 / 4])
+
+
+@given(reference.queries(8), st.booleans())
+@settings(max_examples=40)
+def test_the_papers_weights_are_a_bound(query: reference.Query, smooth: bool) -> None:
+    """On 1 − AP, and at all-equal scores as large as with their mean."""
+    labels, scores = query
+    worst = reference.tied(
+        lambda order: reference.VALUES["AP"](order, k=None, threshold=1.0), labels, scores,
+        "pessimistic",
+    )  # fmt: skip
+    rows, mean = (bind("ap", labels, smooth=smooth, tight=tight) for tight in ("rows", True))
+    if worst is not None:
+        assert 1 - worst <= rows.loss(scores)[0] + 1e-12
+    zeros = np.zeros(len(labels))
+    assert_allclose(rows.loss(zeros), mean.loss(zeros), atol=1e-12)
+
+
 def test_cut_of_ap_changes_nothing() -> None:
     """Every relevant document is worth the same, whatever k."""
     scores = [0.3, 0.9, 0.5, 0.1]
@@ -246,7 +276,7 @@ def test_cut_of_ap_changes_nothing() -> None:
         ({"measure": ERR(k=5)}, ValueError, "measure must be NDCG or AP for SLAM, got err@5"),
         ({"margin": 0}, ValueError, "margin must be a number above 0, got 0"),
         ({"margin": "1"}, TypeError, "margin must be a number above 0, got '1'"),
-        ({"tight": 1}, ValueError, r"tight must be one of \[True, False\], got 1"),
+        ({"tight": 1}, ValueError, r"tight must be one of \[True, False, 'rows'\], got 1"),
         ({"tight": True}, ValueError, r"tight must be False, except for AP.*got True with ndcg"),
         ({"measure": AP(k=3), "tight": True}, ValueError, "tight must be False.*with ap@3"),
         ({"smooth": 1}, ValueError, r"smooth must be one of \[True, False\], got 1"),

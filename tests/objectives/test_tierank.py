@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 import reference
 from cases import loop
-from gbrank import NDCG, Queries, get_measure, get_objective
+from gbrank import NDCG, GBRanker, Queries, RankNet, get_measure, get_objective, make_cubic
+from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.objectives.tierank import TieRank
 
 Vector = NDArray[np.float64]
@@ -303,16 +304,78 @@ def test_draws_depend_on_round_and_query_only() -> None:
     assert_array_equal(part.gradients(data.scores[rows], round=3)[0], gradient[rows])
     everything = TieRank("ndcg", sample=1000).bind(data.y, Queries.from_qid(data.qid))
     whole = TieRank("ndcg").bind(data.y, Queries.from_qid(data.qid))
-    assert_array_equal(everything.gradients(data.scores), whole.gradients(data.scores))
+    gradient, curvature = whole.gradients(data.scores)
+    # Of a query with nothing to learn, drawn documents have the least that is more than none.
+    drawn = gradient, np.maximum(curvature, 1e-300)
+    assert_array_equal(everything.gradients(data.scores), drawn)
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "err"])
+def test_documents_of_equal_score_and_label_keep_their_own_draw(measure: str) -> None:
+    """2 of 6 and 2 of 3 have derivatives, other ones in other rounds; the others have none."""
+    labels = np.repeat([0, 1], [6, 3])
+    bound = bind(measure, labels, sample=2)
+    seen = np.zeros(9)
+    for round in range(20):
+        gradient, curvature = bound.gradients(np.full(9, 0.1), round=round)
+        drawn = gradient != 0
+        assert_array_equal(np.bincount(labels[drawn]), [2, 2])
+        assert_array_equal(curvature > 1e-290, drawn)
+        seen += drawn
+    assert (seen > 0).all()
+
+
+def unit_curvature(labels: Any, sizes: Sequence[int], scores: Any, objective: Any) -> Vector:
+    """Return what a booster gets as hessian with ``curvature="unit"``."""
+    hook = GradientHook(objective, 1.0, start=False, rounds=1, curvature="unit")
+    return hook.derivatives(hook.bind(labels, ONE(sizes)), scores, 0)[1]
+
+
+def test_undrawn_documents_have_no_unit_curvature() -> None:
+    """Also of queries that have nothing to learn; those that are drawn have 1 each."""
+    labels = np.array([0, 0, 0, 1, 1, 1, 1, 2, *[0] * 5, 0, 1])
+    sizes, scores = [8, 5, 2], np.linspace(-0.4, 0.4, 15)
+    curvature = unit_curvature(labels, sizes, scores, TieRank("ndcg", sample=2))
+    assert set(curvature) == {0.0, 1.0}
+    query = np.repeat([0, 1, 2], sizes)
+    for of_query, counts in enumerate([[2, 2, 1], [2, 0, 0], [1, 1, 0]]):
+        taken = labels[(query == of_query) & (curvature == 1)]
+        assert_array_equal(np.bincount(taken, minlength=3), counts)
+    for objective in (TieRank("ndcg"), TieRank("ndcg", sample=2) + RankNet()):
+        assert_array_equal(unit_curvature(labels, sizes, scores, objective), 1.0)
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_leaves_are_means_over_drawn_documents(booster: str) -> None:
+    """The first tree by hand: minus the rate times the mean gradient of a leaf's drawn ones."""
+    X, y, qid = make_cubic(40, n_documents=20, n_features=4, random_state=0)
+    ranker = GBRanker(
+        TieRank("ndcg", sample=2), booster=booster, n_estimators=1, learning_rate=0.5, sigma=1.0,
+        init="zero", curvature="unit", num_leaves=6, min_child_samples=1, colsample=1.0,
+        extra_trees=False, random_state=0,
+    )  # fmt: skip
+    scores = ranker.fit(X, y, qid=qid).predict(X)
+    bound = TieRank("ndcg", sample=2).bind(y, Queries.from_qid(qid))
+    gradient, curvature = bound.gradients(np.zeros(len(y)))
+    drawn = curvature > 1e-290
+    assert 0.1 < drawn.mean() < 0.6
+    leaves = np.unique(scores.round(12), return_inverse=True)[1]
+    means = np.bincount(leaves[drawn], gradient[drawn]) / np.bincount(leaves[drawn])
+    assert len(means) > 3
+    assert_allclose(scores, -0.5 * means[leaves], rtol=1e-4, atol=1e-9)
 
 
 def test_facts_say_when_it_is_random() -> None:
     """Sampling is declared, also after a round trip."""
     assert not TieRank().facts.stochastic
+    assert not TieRank().facts.draws_documents
     sampled = get_objective("tie(sample=6):ndcg@10")
     for objective in (sampled, pickle.loads(pickle.dumps(sampled)), get_objective(str(sampled))):
         assert objective == TieRank("ndcg@10", sample=6)
         assert objective.facts.stochastic
+        assert objective.facts.draws_documents
+        assert (objective + objective).facts.draws_documents
+        assert not (objective + RankNet()).facts.draws_documents
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,42 @@ def test_bad_arguments(change: dict[str, Any], message: str) -> None:
     assert not pyplot.get_fignums()
 
 
+@pytest.mark.parametrize(
+    ("objective", "bounded"),
+    [("approx:ndcg", True), ("smooth:ndcg@5", True), ("approx:ndcg@5", False), ("tie:ap", False)],
+)
+def test_error_of_the_relaxation(objective: str, bounded: bool) -> None:
+    """|loss + measure| of each round's scores, at its sigma, below the mean bound."""
+    ranker = fitted(objective, init=GBRanker("ranknet", n_estimators=3, random_state=0, n_jobs=1))
+    ax = plots.relaxation_error(ranker, X, Y, qid=QID, points=4)
+    drawn = curves(ax)
+    assert list(drawn) == (["error", "its bound"] if bounded else ["error"])
+    rounds, errors = drawn["error"].T
+    assert rounds[0] == 1
+    assert rounds[-1] == ranker.best_iteration_
+    made, queries = get_objective(objective), Queries.from_qid(QID)
+    for round, error in zip(rounds.astype(int), errors, strict=True):
+        scores, sigma = ranker.predict(X, num_iteration=int(round)), ranker.sigmas_[round - 1]
+        smooth = -made.bind(Y, queries).loss(scores, sigma)
+        exact = made.measure.bind(Y, queries).per_query(scores)
+        assert error == pytest.approx(np.nanmean(np.abs(smooth - exact)), rel=1e-12)
+    if bounded:
+        assert (errors <= drawn["its bound"][:, 1]).all()
+        assert drawn["its bound"][:, 1].max() <= 1
+
+
+def test_error_of_the_relaxation_of_its_own_rounds() -> None:
+    """Not of those of the objective that it begins with; beside sigma."""
+    ranker = fitted(init=None, validation_fraction=None, n_estimators=10)
+    ax = plots.relaxation_error(ranker, X, Y, qid=QID)
+    assert_array_equal(curves(ax)["error"][:, 0], [6, 7, 8, 9, 10])
+    (sigmas,) = ax.figure.axes[-1].lines
+    assert_allclose(sigmas.get_ydata(), ranker.sigmas_[5:])
+    for objective in ("ranknet", "lambda:ndcg", "slam:ndcg"):
+        with pytest.raises(ValueError, match=f"smoothed objective of a measure.*{objective}"):
+            plots.relaxation_error(fitted(objective), X, Y, qid=QID)
+
+
 # --- Two models, query by query ---------------------------------------------------------------
 
 

@@ -39,8 +39,8 @@ CASES: dict[str, dict[str, Any]] = {
     "draws": {"objective": "tie(sample=3):ndcg", "init": "regression"},
     "mixture": {"objective": "lambda:ap+pointwise", "init": "regression"},
 }
-# What draws documents, draws them by their place.
-SHUFFLED = {name: case for name, case in CASES.items() if name != "documents"}
+# What draws documents, draws them by their place, or breaks ties by it.
+SHUFFLED = {name: case for name, case in CASES.items() if name not in ("documents", "draws")}
 
 
 def fit(

@@ -88,6 +88,51 @@ def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents:
     return float(8 * norm * radius * n_documents**1.5 / sigma)
 
 
+def selection_excess_bound(
+    n_queries: int, n_rankers: int, delta: float, approximation_error: float = 0.0
+) -> float:
+    """Return how far the ranker that is best in training may be below the best on new queries.
+
+    2 √(log(2N/δ)/(2n)) + 2ε, with probability at least 1 − δ: twice the largest difference between
+    training and expected measure of N rankers, by Hoeffding's inequality, and twice that between
+    the measure and what is maximised in its place. It vanishes as n grows if ε does.
+
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
+    Parameters
+    ----------
+    n_queries : int
+        n, training queries, drawn independently.
+    n_rankers : int
+        N, among which one chooses.
+    delta : float
+        δ, the chance that the bound does not hold.
+    approximation_error : float
+        ε, by how much what is maximised may miss the measure, a mean over queries with values from
+        0 to 1, such as `ndcg_error_bound`; 0 where it is the measure itself.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Qin, Liu & Li 2010, "A general approximation framework for direct optimization of information
+    retrieval measures", theorems 1, 2 and 7, for finitely many rankers.
+
+    Examples
+    --------
+    >>> from gbrank import selection_excess_bound
+    >>> round(selection_excess_bound(10_000, 100, delta=0.05, approximation_error=0.01), 4)
+    0.0607
+    """
+    check_number(n_queries, "n_queries", 1, integer=True)
+    check_number(n_rankers, "n_rankers", 1, integer=True)
+    check_number(delta, "delta", 0, 1, open_low=True)
+    check_number(approximation_error, "approximation_error", 0)
+    return 2 * sqrt(log(2 * n_rankers / delta) / (2 * n_queries)) + 2 * approximation_error
+
+
 def convex_excess_bound(lipschitz: float, norm: float, radius: float, n_queries: int) -> float:
     """Return how far the expected loss of a regularised linear ranker may be above the best one's.
 
@@ -136,9 +181,7 @@ def perceptron_loss_bound(
     """Return what SLAMPerceptron may lose over all rounds, however many: (4R² + 2Δ/η)/γ².
 
     It holds where some weights u of norm 1 put every document at least γ above each of smaller
-    label in its query. Proof: in a round with an error let a be the sum of v_i over the documents
-    whose hinge is active. u·w grows by at least η γ a, and ‖w‖² by at most 2ηΔa + 4η²R²a². Since
-    a ≤ 1, γ² Σ a ≤ 4R² + 2Δ/η; and a is at least the round's loss, 1 − measure.
+    label in its query: `perceptron_regret_bound` with the weights uΔ/γ, which lose nothing.
 
     The paper's constant grows with the number of documents; this one does not.
 
@@ -158,12 +201,12 @@ def perceptron_loss_bound(
     Returns
     -------
     float
-        A bound on ``cumulative_loss_[-1]``, for NDCG and AP.
+        A bound on ``cumulative_loss_[-1]``, for NDCG and AP, cut or not (corollary 7).
 
     References
     ----------
     Chaudhuri & Tewari 2014, "Perceptron-like algorithms and generalization bounds for learning to
-    rank", corollary 6.
+    rank", corollaries 6 and 7.
 
     Examples
     --------
@@ -173,11 +216,55 @@ def perceptron_loss_bound(
     >>> bool(perceptron.cumulative_loss_[-1] < perceptron_loss_bound(2**0.5, 1))
     True
     """
-    check_number(radius, "radius", 0)
     check_number(gap, "gap", 0, open_low=True)
+    check_number(margin, "margin", 0, open_low=True)
+    return perceptron_regret_bound(radius, margin / gap, 0.0, learning_rate, margin)
+
+
+def perceptron_regret_bound(
+    radius: float, norm: float, loss: float, learning_rate: float = 1.0, margin: float = 1.0
+) -> float:
+    """Return what SLAMPerceptron may lose, beside any weights u: ((c + √(c² + 4ΔF))/(2Δ))².
+
+    c is ‖u‖ √(4R² + 2Δ/η), and F what u itself loses by SLAM over all rounds; no weights need rank
+    the queries correctly. Proof: in a round with an error let a be the sum of v_i over the
+    documents whose hinge is active, and f the loss of u. u·w grows by at least η(Δa − f), and ‖w‖²
+    by at most 2ηΔa + 4η²R²a². Since a ≤ 1, ΔA − F ≤ c √A for A = Σ a; and a is at least the
+    round's loss, 1 − measure.
+
+    An argument that is not usable is a ValueError or a TypeError that names it.
+
+    Parameters
+    ----------
+    radius : float
+        R, the largest Euclidean norm of a document's features.
+    norm : float
+        ‖u‖, the Euclidean norm of the weights that are compared with.
+    loss : float
+        F, the sum over all rounds of `SLAM` at u, with ``smooth=False`` and the same margin.
+    learning_rate, margin
+        η and Δ, as for `perceptron_loss_bound`.
+
+    Returns
+    -------
+    float
+        A bound on ``cumulative_loss_[-1]``, for NDCG and AP, cut or not.
+
+    References
+    ----------
+    Chaudhuri & Tewari 2014, as for `perceptron_loss_bound`, theorem 5.
+
+    Examples
+    --------
+    >>> from gbrank import perceptron_regret_bound
+    >>> round(perceptron_regret_bound(radius=1.0, norm=2.0, loss=10.0), 4)
+    41.5959
+    """
+    _check_sizes(radius=radius, norm=norm, loss=loss)
     check_number(learning_rate, "learning_rate", 0, open_low=True)
     check_number(margin, "margin", 0, open_low=True)
-    return (4 * radius**2 + 2 * margin / learning_rate) / gap**2
+    step = norm * sqrt(4 * radius**2 + 2 * margin / learning_rate)
+    return ((step + sqrt(step**2 + 4 * margin * loss)) / (2 * margin)) ** 2
 
 
 def _check_sizes(**sizes: float) -> None:

@@ -8,7 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gbrank import ap_error_bound, ndcg_error_bound, rank_error_bound
+from gbrank import (
+    ap_error_bound,
+    ndcg_error_bound,
+    rank_error_bound,
+    smooth_ndcg_error_bound,
+)
 
 untied = st.lists(st.integers(-30, 30), min_size=2, max_size=8, unique=True)
 
@@ -62,6 +67,30 @@ def test_theorem_6(scores: list[int], sigma: float, data: Any) -> None:
     ideal = sum(g / log2(1 + r) for r, g in enumerate(sorted(gains, reverse=True), 1))
     error = np.abs(np.subtract(*ranks)).max()
     assert abs(dcg[0] - dcg[1]) / ideal <= ndcg_error_bound(error) + 1e-12
+
+
+@given(untied, st.floats(0.05, 30), st.sampled_from([None, 1, 2]), st.data())
+def test_smooth_ndcg(scores: list[int], sigma: float, k: int | None, data: Any) -> None:
+    """Equation 8, written out, is within the bound of section 5.1, at any cut."""
+    m = len(scores)
+    gains = np.array(data.draw(st.lists(st.sampled_from([0.0, 1, 3, 7]), min_size=m, max_size=m)))
+    assume(gains.any())
+    discounts = np.where(np.arange(m) < (k or m), 1 / np.log2(np.arange(m) + 2.0), 0.0)
+    s, order = np.array(scores, dtype=float), np.argsort(scores)[::-1]
+    h = np.exp(-((s[:, None] - s[order][None, :]) ** 2) / sigma)
+    both = (gains @ (h / h.sum(axis=0)) @ discounts, gains[order] @ discounts)
+    error = abs(both[0] - both[1]) / (np.sort(gains)[::-1] @ discounts)
+    assert error <= smooth_ndcg_error_bound(scores, sigma) + 1e-12
+
+
+def test_smooth_ndcg_near_equality() -> None:
+    """NDCG@1 of two documents of which one is relevant: h/(1 + h) in place of 0."""
+    sigma, gap = 0.01, 0.3
+    h = exp(-(gap**2) / sigma)
+    assert h / (1 + h) == pytest.approx(smooth_ndcg_error_bound([0, gap], sigma), rel=2e-4)
+    assert smooth_ndcg_error_bound([2, 2, 2], 1.0) == 2
+    assert smooth_ndcg_error_bound([5], 1.0) == 0
+    assert smooth_ndcg_error_bound([1e300, -1e300], 1e-300) == 0
 
 
 def test_theorem_6_near_equality() -> None:

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gbrank import convex_excess_bound, generalization_bound, smooth_ndcg_lipschitz
+from gbrank import (
+    convex_excess_bound,
+    generalization_bound,
+    selection_excess_bound,
+    smooth_ndcg_lipschitz,
+)
 
 
 @given(st.integers(2, 6), st.floats(0.05, 20), st.integers(0, 999))
@@ -47,6 +52,24 @@ def test_theorem_1_holds(n: int, delta: float) -> None:
     bound = generalization_bound(0.5, 1, 1, 1, n, delta)
     beyond = sum(comb(n, ups) for ups in range(n + 1) if abs(2 * ups / n - 1) / 2 > bound)
     assert beyond / 2**n <= delta
+
+
+@pytest.mark.parametrize("n", [5, 40, 200])
+@pytest.mark.parametrize(("edge", "miss"), [(0.02, 0.0), (0.1, 0.0), (0.3, 0.05)])
+def test_theorems_2_and_7_hold(n: int, edge: float, miss: float) -> None:
+    """Two rankers, right with chances ½ ± edge/2: the worse is chosen too often by few queries.
+
+    What is maximised favours the worse by twice `miss`. Counts of both are binomial.
+    """
+    chances = [[comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+               for p in (0.5 + edge / 2, 0.5 - edge / 2)]  # fmt: skip
+    good, bad = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    wrong = np.outer(*chances)[bad / n + miss > good / n - miss].sum()
+    for delta in (0.5, 0.05):
+        if selection_excess_bound(n, 2, delta, miss) < edge:
+            assert wrong <= delta
+    assert selection_excess_bound(200, 2, 0.5) < 0.3  # so that it is not all empty
+    assert selection_excess_bound(10**12, 2, 0.05, miss) == pytest.approx(2 * miss, abs=1e-5)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 8])
