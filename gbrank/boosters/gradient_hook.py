@@ -200,8 +200,8 @@ class GradientHook:
                 _check_differ(np.asarray(scores), bound[index].queries)
             gradient *= lengthening
             if self.curvature == "unit":
-                some = objective.facts.draws_documents
-                curvature[:] = curvature > SMALLEST_CURVATURE if some else 1.0
+                drawn = objective.facts.draws_documents
+                curvature[:] = curvature > (SMALLEST_CURVATURE if drawn else 0.0)
             if left_out is not None:
                 gradient[left_out] = 0.0
                 curvature[left_out] = 0.0

@@ -494,7 +494,7 @@ class OnLabel(Objective):
 
 @dataclass(frozen=True, eq=False)
 class JudgedRunner:
-    """Computes an objective of some rows only; the others have no gradient."""
+    """Computes an objective of some rows only; the others have neither gradient nor curvature."""
 
     runner: Evaluator
     rows: NDArray[np.int64]
@@ -510,8 +510,7 @@ class JudgedRunner:
         self, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature of each document, times its weight."""
-        gradient = np.zeros(len(scores))
-        curvature = np.full(len(scores), SMALLEST_CURVATURE)
+        gradient, curvature = np.zeros((2, len(scores)))
         own = weights[self.rows] if weights.size else weights
         gradient[self.rows], curvature[self.rows] = self.runner.gradients(
             scores[self.rows], sigma, round, own
