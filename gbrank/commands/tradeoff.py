@@ -5,7 +5,7 @@ The first goal is the objective and its measure, the second a measure of another
 For example:
 
   gbrank tradeoff train.parquet --labels margin --measure "ndcg@10[margin]" --picture front.png
-  gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --levels 0.9 0.95 0.99 \\
+  gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --levels 0.9 0.95 0.99 \
       --results done --model my-ranker --choose "0.95 of best"
   gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --weights 0.2 1 5
 """

@@ -120,7 +120,8 @@ def fit_part(
         others["eval_set"] = [(part.X, part.y) for part in validation]
         others["eval_qid"] = [part.qid for part in validation]
         others["eval_init_score"] = [part.init_score for part in validation]
-        others["eval_labels"] = [part.named_labels() for part in validation]
+        if training.labels is not None:
+            others["eval_labels"] = [part.named_labels() for part in validation]
     return ranker.fit(**training.arguments(), init_score=training.init_score, **others)
 
 

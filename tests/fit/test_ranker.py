@@ -471,7 +471,7 @@ def test_output(booster: str, capfd: pytest.CaptureFixture[str]) -> None:
     """Nothing is printed unless asked for; then a bar on stderr, and training measures."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        quiet = make(booster, early_stopping_rounds=3).fit(X, Y, qid=QID, **VALID)
+        quiet = make(booster, early_stopping_rounds="auto").fit(X, Y, qid=QID, **VALID)
     assert capfd.readouterr() == ("", "")
     assert "train" not in quiet.evals_result_
     ranker = make(booster, verbose=1, sigma=geometric(1, 0.125)).fit(X, Y, qid=QID, **VALID)
