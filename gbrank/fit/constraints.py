@@ -66,7 +66,7 @@ class Constraint:
     def objective(self, like: Objective) -> Objective:
         """Return the objective that raises the measure.
 
-        Where the measure stops at rank k, all ranks are trained.
+        Where the measure stops at rank k, all ranks are trained, unless all count alike up to k.
 
         Parameters
         ----------
@@ -89,7 +89,9 @@ class Constraint:
         'lambda:ndcg[margin]'
         """
         label = self.of.label
-        whole: dict[str, Any] = {"k": None} if hasattr(self.of, "k") else {}
+        discounted = getattr(self.of, "ranking_discount", None)
+        alike = discounted is not None and discounted()[0] == "flat"
+        whole: dict[str, Any] = {"k": None} if hasattr(self.of, "k") and not alike else {}
         trained = replace(self.of, label=None, **whole)
         own: list[Any] = [type(term) for term, _ in terms_of(like) if term.facts.takes_measure]
         for kind in (*own, NoisyLambdaRank, LambdaRank):

@@ -200,8 +200,8 @@ class Measure(ABC):
         """
         if self.label is not None:
             raise ValueError(
-                f"measure {self} is of the label {self.label!r}, which is not known here: take the "
-                "measure without it, and give it this label's values."
+                f"measure {self} is of the label {self.label!r}, which is not known here: use the "
+                "measure without it, on this label's values."
             )
         checked = check_labels(labels, queries.n_documents)
         terms = self.terms(checked, queries)

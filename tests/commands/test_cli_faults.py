@@ -139,7 +139,7 @@ def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert info.value.code == 0
     _, examples = capsys.readouterr().out.split("examples:\n")
     for line in examples.replace("\\\n", " ").splitlines():
-        argv = shlex.split(line.split("|")[0].split(">")[0])
+        argv = shlex.split(line.split(" | ")[0].split(" > ")[0])
         assert argv[0] == "gbrank"
         if argv[1] != "COMMAND":
             _parser().parse_args(argv[1:])
