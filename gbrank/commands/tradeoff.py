@@ -115,9 +115,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _figure(front: Front) -> Any:
+    from matplotlib.figure import Figure
+
     from gbrank import plots
 
-    return plots.front(front).figure
+    figure = Figure(layout="constrained")
+    plots.front(front, ax=figure.subplots())
+    return figure
 
 
 def _page(front: Front) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, get_measure, make_cubic, pareto, plots
@@ -72,7 +73,7 @@ def test_tables_and_a_picture(front: Any) -> None:
     assert_allclose(frame[MEASURE], [point.means[1] for point in front.points])
     assert front.to_markdown().count("\n") == 5
     assert front._repr_html_().count("<tr>") == 5
-    axes = plots.front(front)
+    axes = plots.front(front, ax=Figure().subplots())
     assert [text.get_text() for text in axes.texts] == [point.name for point in front.points]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import (
@@ -163,10 +164,10 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
 
 def test_a_picture_and_a_table() -> None:
     ranker = fitted(f"{MEASURE} >= 0.9 of best", verbose=1)
-    axes = plots.constraints(ranker)
+    axes = plots.constraints(ranker, ax=Figure().subplots())
     weights = axes.figure.axes[-1].lines[0].get_ydata()
     assert_array_equal(weights, next(iter(ranker.evals_result_["multipliers"].values())))
-    assert plots.learning_curves(ranker).get_ylabel() == "ndcg@10"
+    assert plots.learning_curves(ranker, ax=Figure().subplots()).get_ylabel() == "ndcg@10"
     assert "multipliers" in ranker.evals_result_.to_markdown()
     with pytest.raises(ValueError, match="fitted with constraints"):
         plots.constraints(fitted(None))
