@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -74,4 +75,8 @@ def run(page: Path) -> None:
 
 if __name__ == "__main__":
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    run(Path(sys.argv[1]).resolve())
+    page = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder:  # what a page writes is not left behind
+        os.chdir(folder)
+        run(page)
+        os.chdir(page.parent)
