@@ -77,11 +77,11 @@ from .objectives.listwise import ListNet as ListNet
 from .objectives.noisy_lambdarank import NoisyLambdaRank as NoisyLambdaRank
 from .objectives.objective import Mixture as Mixture
 from .objectives.objective import Objective as Objective
-from .objectives.objective import OnLabel as OnLabel
 from .objectives.objective_registry import custom_objective as custom_objective
 from .objectives.objective_registry import get_objective as get_objective
 from .objectives.objective_registry import list_objectives as list_objectives
 from .objectives.objective_registry import register_objective as register_objective
+from .objectives.on_label import OnLabel as OnLabel
 from .objectives.pointwise import GainRegression as GainRegression
 from .objectives.pointwise import Pointwise as Pointwise
 from .objectives.slam import SLAM as SLAM

@@ -14,7 +14,8 @@ from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.noisy_lambdarank import NoisyLambdaRank
-from gbrank.objectives.objective import Mixture, Objective, OnLabel, terms_of
+from gbrank.objectives.objective import Mixture, Objective, terms_of
+from gbrank.objectives.on_label import OnLabel
 from gbrank.schedules import Curve, as_schedule, weight_at
 
 # What a multiplier moves by in all rounds together, for each unit that the measure lacks, and what

@@ -13,7 +13,8 @@ from gbrank.common.grammar import deep_nesting_refused, split_label, split_outsi
 from gbrank.common.registry import Registry, Text, first_line, own_aliases, parts_of
 from gbrank.measures.measure_registry import MEASURES, get_measure
 from gbrank.objectives.custom import CustomObjective
-from gbrank.objectives.objective import Facts, Mixture, Objective, OnLabel
+from gbrank.objectives.objective import Facts, Mixture, Objective
+from gbrank.objectives.on_label import OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
 DEFAULT_OBJECTIVE = "noisy:ndcg"

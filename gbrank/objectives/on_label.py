@@ -1,0 +1,123 @@
+"""Objectives of a label that a fit is given by name, besides y."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbrank.common.arrays import Vector
+from gbrank.common.grammar import check_label_name
+from gbrank.data.named_labels import find_label, is_judged
+from gbrank.data.queries import Queries
+from gbrank.objectives.objective import Evaluator, Facts, Mixture, Objective
+
+
+@dataclass(frozen=True)
+class OnLabel(Objective):
+    """An objective of one of the labels that `GBRanker.fit` is given by name, besides y.
+
+    Written "lambda:ndcg[margin]". Documents that this label does not judge are left out of their
+    lists.
+
+    Parameters
+    ----------
+    objective : Objective
+        What to train on the label; no mixture, whose terms name their labels each.
+    label : str
+        Its name.
+
+    Examples
+    --------
+    >>> from gbrank import OnLabel, Queries, RankNet, get_objective
+    >>> bound = OnLabel(RankNet(), "margin").bind(
+    ...     [0, 0, 0], Queries.from_sizes([3]), named={"margin": [1.5, 0.2, float("nan")]}
+    ... )
+    >>> bound.gradients([0.0, 0.0, 0.0])[0].tolist()
+    [-0.5, 0.5, 0.0]
+    >>> get_objective("ranknet[margin]") == OnLabel(RankNet(), "margin")
+    True
+    """
+
+    name = "on_label"
+
+    objective: Objective
+    label: str
+
+    def __post_init__(self) -> None:
+        check_label_name(self.label)
+        if not isinstance(self.objective, Objective):
+            raise TypeError(f"objective must be an Objective, got {self.objective!r}.")
+        if isinstance(self.objective, Mixture | OnLabel):
+            raise ValueError(
+                f"objective must be a single one without a label, got {self.objective}: each term "
+                "of a mixture names its own label."
+            )
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the objective, whose start is on the same label."""
+        facts = self.objective.facts
+        return facts if facts.start == "none" else replace(facts, start=self._named(facts.start))
+
+    @property
+    def rescaled(self) -> bool:
+        """Whether hooks may scale gradient and curvature, as the objective says."""
+        return self.objective.rescaled
+
+    def __str__(self) -> str:
+        """Return the text from which `get_objective` makes the same objective again."""
+        return self._named(str(self.objective))
+
+    def _named(self, objective: str) -> str:
+        return f"{objective}[{self.label}]"
+
+    def runner(
+        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
+    ) -> Evaluator:
+        """Refuse a single label, which has no name."""
+        return self.runner_of(labels, {}, queries, n_jobs, rounds)
+
+    def runner_of(
+        self,
+        labels: Vector,
+        named: Mapping[str, Vector],
+        queries: Queries,
+        n_jobs: int | None,
+        rounds: int | None,
+    ) -> Evaluator:
+        """Return the runner of the documents that have the label."""
+        values = find_label(named, self.label, f"objective {self}")
+        known = is_judged(values)
+        if known is None:
+            return self.objective.runner(values, queries, n_jobs, rounds)
+        judged, rows, kept = queries.among(known)
+        return JudgedRunner(self.objective.runner(values[rows], judged, n_jobs, rounds), rows, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRunner:
+    """Computes an objective of some rows only; the others have neither gradient nor curvature."""
+
+    runner: Evaluator
+    rows: NDArray[np.int64]
+    queries: NDArray[np.bool_]  # those that have such rows
+
+    def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
+        """Return the loss of each query, 0 for those without such rows."""
+        losses = np.zeros(len(self.queries))
+        losses[self.queries] = self.runner.values(scores[self.rows], sigma, round)
+        return losses
+
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature of each document, times its weight."""
+        gradient, curvature = np.zeros((2, len(scores)))
+        own = weights[self.rows] if weights.size else weights
+        gradient[self.rows], curvature[self.rows] = self.runner.gradients(
+            scores[self.rows], sigma, round, own
+        )
+        return gradient, curvature
