@@ -149,8 +149,6 @@ def train(
         stopping = None
     if history.start_ended and hook is not None:
         rounds = hook.end_start(history.start_ended)
-    if multipliers is not None:
-        multipliers.resume(history.results)
     begin = 0 if hook is None else hook.begin
     bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
     if keep is not None:

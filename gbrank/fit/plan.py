@@ -124,6 +124,8 @@ class BoostingPlan:
         history, keep = None, None
         if self.checkpoint is not None:
             history, keep = self.checkpoint.resume(trainer, self.sigmas)
+            if self.multipliers is not None:
+                self.multipliers.resume(history.results)
         return train(
             trainer,
             self.in_round,
