@@ -48,6 +48,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("objective", "get_objective('(ranknet+listnet)[m]')"),
         ("constraints", "GBRanker(constraints=5).fit(X, y, qid=qid)"),
         ("constraints", "GBRanker(constraints=[0.5]).fit(X, y, qid=qid)"),
+        ("constraints",
+         "GBRanker(constraints=['ap >= 0.5']).fit(X, y, qid=qid, time_limit=1)"),
         ("constraint", "get_constraint('ndcg@10[m] <= 0.5')"),
         ("level", "get_constraint('ndcg@10[m] >= 1.5 of best')"),
         ("constraints", "GBRanker(constraints=['ap >= 0.5', 'ap >= 0.6']).fit(X, y, qid=qid)"),

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from gbrank.common.checks import check_number
+from gbrank.common.checks import check_number, quoted
 from gbrank.fit.arguments import FitOptions
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.callbacks import Round, check_callbacks
@@ -27,6 +27,11 @@ def boost_in_time(boost: Boost, ranker: BoostedRanker, options: FitOptions) -> F
         raise ValueError(
             "checkpoint must be None with time_limit, whose rounds depend on the machine, got "
             f"{options.checkpoint!r}."
+        )
+    if ranker.constraints:
+        raise ValueError(
+            "constraints must be None with time_limit, which would not count the fits for each of "
+            f"them alone, got {quoted(ranker.constraints)}."
         )
     callbacks = check_callbacks(options.callbacks)
     ends: list[float] = []
