@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from gbrank import Objective, Queries
+from gbrank import Objective
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
-from gbrank.objectives.objective import Facts
+from gbrank.objectives.objective import Facts, Judged
 
 __all__ = ["Wrapped", "Wrapper"]
 
@@ -38,11 +38,9 @@ class Wrapped(Objective):
         """Return a description."""
         return f"{self.name} of {self.objective}"
 
-    def runner(
-        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Runner:
+    def runner(self, judged: Judged) -> Runner:
         """Return the wrapper around the inner objective's runner."""
-        return self.wrap(self.objective.runner(labels, queries, n_jobs, rounds))
+        return self.wrap(self.objective.runner(judged))
 
     def wrap(self, inner: Runner) -> Runner:
         """Return the wrapper."""

@@ -19,7 +19,7 @@ from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import SMALLEST_CURVATURE, share_among_equals
 from gbrank.measures.custom_measure import best_first
-from gbrank.objectives.objective import Facts, Objective
+from gbrank.objectives.objective import Facts, Judged, Objective
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,14 @@ class CustomObjective(Objective):
         """Return the name."""
         return self.name
 
-    def runner(
-        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Runner:
+    def runner(self, judged: Judged) -> Runner:
         """Return the compiled driver, or one that calls Python for each query."""
+        labels, queries = judged.labels, judged.queries
         python = PythonRunner(Program(kernel=self.function, labels=labels), queries)
         if not isinstance(self.function, numba.core.dispatcher.Dispatcher):
             return python
         compiled = Program(kernel=_as_kernel(self.function), labels=labels)
-        return CompiledRunner(compiled, queries, n_jobs, python)
+        return CompiledRunner(compiled, queries, judged.n_jobs, python)
 
 
 # Numba's threads end the process where two threads call them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,6 +121,16 @@ class Evaluator(Protocol):
         ...
 
 
+class Judged(NamedTuple):
+    """What an objective is bound to, checked."""
+
+    labels: Vector
+    queries: Queries
+    n_jobs: int | None
+    rounds: int | None
+    named: Mapping[str, Vector]  # the other labels, NaN where a document is unjudged
+
+
 class Objective(ABC):
     """Base class of objectives: small frozen dataclasses that hold parameters only.
 
@@ -172,43 +182,18 @@ class Objective(ABC):
         return Mixture(objectives, weights)
 
     @abstractmethod
-    def runner(
-        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Evaluator:
+    def runner(self, judged: Judged) -> Evaluator:
         """Return the evaluator of values and gradients for these labels.
 
         Parameters
         ----------
-        labels, queries, n_jobs, rounds
-            As for `bind`, which has checked them.
+        judged : Judged
+            The arguments of `bind`, checked.
 
         Returns
         -------
         Evaluator
         """
-
-    def runner_of(
-        self,
-        labels: Vector,
-        named: Mapping[str, Vector],
-        queries: Queries,
-        n_jobs: int | None,
-        rounds: int | None,
-    ) -> Evaluator:
-        """Return the evaluator for the label that the objective names; by default, the first.
-
-        Parameters
-        ----------
-        labels, queries, n_jobs, rounds
-            As for `runner`.
-        named : mapping of str to ndarray, shape (n_documents,)
-            The other labels, NaN where a document is unjudged.
-
-        Returns
-        -------
-        Evaluator
-        """
-        return self.runner(labels, queries, n_jobs, rounds)
 
     def bind(
         self,
@@ -267,7 +252,7 @@ class Objective(ABC):
         )
         check_number(rounds, "rounds", 1, integer=True, optional=True)
         others = check_named(named, queries.n_documents, "named")
-        runner = self.runner_of(checked, others, queries, n_jobs, rounds)
+        runner = self.runner(Judged(checked, queries, n_jobs, rounds, others))
         weights = document_weights(queries, documents, per_query)
         weights = np.empty(0) if weights is None else weights
         return BoundObjective(self, queries, runner, weights, per_query)
@@ -327,11 +312,10 @@ class KernelObjective(Objective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the kernel and its constants for these labels, which are checked."""
 
-    def runner(
-        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Any:
+    def runner(self, judged: Judged) -> Any:
         """Return the runner of the kernel."""
-        return Runner(self.program(labels, queries), queries, n_jobs)
+        program = self.program(judged.labels, judged.queries)
+        return Runner(program, judged.queries, judged.n_jobs)
 
 
 @dataclass(frozen=True)
@@ -504,28 +488,12 @@ class Mixture(Objective):
             for objective, weight in terms_of(self)
         )
 
-    def runner(
-        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Evaluator:
-        """Return a runner of all objectives, on one label."""
-        return self.runner_of(labels, {}, queries, n_jobs, rounds)
-
-    def runner_of(
-        self,
-        labels: Vector,
-        named: Mapping[str, Vector],
-        queries: Queries,
-        n_jobs: int | None,
-        rounds: int | None,
-    ) -> Evaluator:
+    def runner(self, judged: Judged) -> Evaluator:
         """Return a runner of all objectives, each on its label."""
-        weights = [as_schedule(weight) for weight in self.weights or ()]
+        weights, rounds = [as_schedule(weight) for weight in self.weights or ()], judged.rounds
         for round in range(rounds or 1):
             _shares(weights, round, rounds)
-        runners = [
-            item.runner_of(labels, named, queries, n_jobs, rounds) for item in self.objectives
-        ]
-        return MixtureRunner(weights, runners, rounds)
+        return MixtureRunner(weights, [item.runner(judged) for item in self.objectives], rounds)
 
 
 def terms_of(objective: Objective) -> list[tuple[Objective, Sigma]]:

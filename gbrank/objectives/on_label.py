@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +10,7 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Vector
 from gbrank.common.grammar import check_label_name
 from gbrank.data.named_labels import find_label, is_judged
-from gbrank.data.queries import Queries
-from gbrank.objectives.objective import Evaluator, Facts, Mixture, Objective
+from gbrank.objectives.objective import Evaluator, Facts, Judged, Mixture, Objective
 
 
 @dataclass(frozen=True)
@@ -74,27 +72,15 @@ class OnLabel(Objective):
     def _named(self, objective: str) -> str:
         return f"{objective}[{self.label}]"
 
-    def runner(
-        self, labels: Vector, queries: Queries, n_jobs: int | None, rounds: int | None
-    ) -> Evaluator:
-        """Refuse a single label, which has no name."""
-        return self.runner_of(labels, {}, queries, n_jobs, rounds)
-
-    def runner_of(
-        self,
-        labels: Vector,
-        named: Mapping[str, Vector],
-        queries: Queries,
-        n_jobs: int | None,
-        rounds: int | None,
-    ) -> Evaluator:
+    def runner(self, judged: Judged) -> Evaluator:
         """Return the runner of the documents that have the label."""
-        values = find_label(named, self.label, f"objective {self}")
+        values = find_label(judged.named, self.label, f"objective {self}")
         known = is_judged(values)
         if known is None:
-            return self.objective.runner(values, queries, n_jobs, rounds)
-        judged, rows, kept = queries.among(known)
-        return JudgedRunner(self.objective.runner(values[rows], judged, n_jobs, rounds), rows, kept)
+            return self.objective.runner(judged._replace(labels=values))
+        queries, rows, kept = judged.queries.among(known)
+        runner = self.objective.runner(judged._replace(labels=values[rows], queries=queries))
+        return JudgedRunner(runner, rows, kept)
 
 
 @dataclass(frozen=True, eq=False)
