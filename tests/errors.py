@@ -10,7 +10,7 @@ import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import lightgbm as lgb
@@ -133,6 +133,10 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Features": [
         ("X", "GBRanker().fit(X[0], y, qid=qid)"),
         ("X", "trained.predict(damaged())"),
+        ("X", "trained.predict(OnGPU())"),
+        ("labels", "GBRanker().fit(X, OnGPU(), qid=qid)"),
+        ("qid", "GBRanker().fit(X, y, qid=OnGPU())"),
+        ("group", "GBRanker().fit(X, y, group=OnGPU())"),
         ("X", "trained.predict(pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)))"),
         ("X", "GBRanker().fit(X[:0], y[:0], qid=qid[:0])"),
         ("X", "GBRanker().fit(X + np.inf, y, qid=qid)"),
@@ -404,6 +408,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "GBRanker('lightgbm:lambdarank').fit(in_batches, y, qid=qid[::-1] % 3)"),
         ("booster_params", "GBRanker(booster='xgboost', "
          "booster_params={'tree_method': 'approx'}).fit(in_batches, y, qid=qid)"),
+        ("booster_params", "GBRanker(booster='xgboost', "
+         "booster_params={'device': 'cuda'}).fit(in_batches, y, qid=qid)"),
         (".parquet", "scan_parquet(parquet())"),
         ("label", "scan_parquet(parquet({'label': y, 'qid': qid, 'a': y}), label='grade')"),
         ("columns", "scan_parquet(parquet({'label': y, 'qid': qid, 'a': y}, {'qid': qid}))"),
@@ -575,6 +581,16 @@ def names(folder: Path) -> dict[str, Any]:
 
     def signed(content: bytes) -> bytes:
         return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+
+    class OnGPU:
+        """As of CuPy."""
+
+        __cuda_array_interface__: ClassVar[dict[str, Any]] = {}
+
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            raise AssertionError("is not brought back unasked")
+
+    OnGPU.__module__, OnGPU.__qualname__ = "cupy", "ndarray"
 
     def damaged() -> Any:
         matrix = sparse.csr_matrix(X)

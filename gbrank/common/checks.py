@@ -44,12 +44,23 @@ def listed(names: Iterable[object], most: int = 10) -> str:
     return f"[{text}, ... ({len(names)} in all)]" if len(names) > most else f"[{text}]"
 
 
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """Return an array, refusing one on a GPU, which other libraries do not bring back unasked."""
+    if hasattr(values, "__cuda_array_interface__"):
+        kind = type(values)
+        raise TypeError(
+            f"{name} must be in main memory, got a {kind.__module__}.{kind.__qualname__} on a GPU: "
+            "copy it, by .get() in CuPy or .cpu() in PyTorch."
+        )
+    return np.asarray(values)
+
+
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must not be masked: drop the masked rows, got {values!r:.60}.")
     try:
-        array = np.asarray(values)
+        array = as_array(values, name)
     except ValueError:
         raise ValueError(f"{name} must hold one number per entry, got {quoted(values)}.") from None
     if array.ndim == 2 and array.shape[1] == 1:

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.checks import quoted
+from gbrank.common.checks import as_array, quoted
 
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 TIMES = date, time, timedelta, np.datetime64, np.timedelta64
@@ -32,7 +32,7 @@ def as_ids(qid: Any) -> NDArray[Any]:
         return _from_series(series)
     if _is_sequence(qid):
         return _from_sequence(qid)
-    values = np.asarray(qid)
+    values = as_array(qid, "qid")
     return values.astype(object) if values.dtype.kind == "T" else values
 
 

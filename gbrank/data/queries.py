@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import quoted
+from gbrank.common.checks import as_array, quoted
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
 
 MOST_ROWS = 2**53
@@ -321,7 +321,7 @@ def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
 
 def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     """Return group sizes as integers whose sum does not overflow."""
-    counts = np.asarray(sizes)
+    counts = as_array(sizes, "group")
     if counts.ndim != 1 or counts.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
     kind = counts.dtype.kind

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.common.checks import check_number, listed, quoted, unknown_name
+from gbrank.common.checks import as_array, check_number, listed, quoted, unknown_name
 from gbrank.data.frames import (
     alike,
     as_frame,
@@ -330,7 +330,7 @@ def checked_matrix(X: Any) -> Features:
     """Return features of an array or a sparse matrix, in two dimensions, as real numbers."""
     if np.ma.is_masked(X):
         raise ValueError("X must not be masked: fill it with NaN, which is missing.")
-    matrix = X if sp.issparse(X) else np.asarray(X)
+    matrix = X if sp.issparse(X) else as_array(X, "X")
     if matrix.ndim != 2:
         raise ValueError(
             f"X must have two dimensions, got shape {matrix.shape}. Reshape your data: one "

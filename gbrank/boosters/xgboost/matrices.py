@@ -84,6 +84,11 @@ def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings, folder: 
             "booster_params must leave XGBoost's tree_method as it is, 'hist', where X is "
             f"read in batches, got {user}."
         )
+    if in_batches and user.get("device", "cpu") != "cpu":
+        raise ValueError(
+            "booster_params must leave XGBoost's device as it is, 'cpu', where X is read in "
+            f"batches, whose pages no GPU takes, got {user['device']!r}."
+        )
     if in_batches or (hist and settings.built_in is None):
         options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin", MAX_BIN)}
         margin = _margin(rows.init_score)

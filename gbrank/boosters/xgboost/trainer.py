@@ -182,5 +182,8 @@ def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
     device = settings.params.get("device", "cpu")
     if device != "cpu":
         config = json.loads(booster.save_config())
-        if config["learner"]["generic_param"]["device"] == "cpu":
+        found = config["learner"]["generic_param"]["device"]
+        if found == "cpu":
             warn_user(f"XGBoost finds no GPU for device={device!r}, and trains on the CPU.")
+        elif ":" in device and device.partition(":")[2] != found.partition(":")[2]:
+            warn_user(f"XGBoost finds no such GPU as device={device!r}, and trains on {found!r}.")
