@@ -132,6 +132,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Features": [
         ("X", "GBRanker().fit(X[0], y, qid=qid)"),
+        ("X", "GBRanker().fit(lgb.Dataset(X, y), y, qid=qid)"),
+        ("X", "trained.predict(xgb.DMatrix(X))"),
         ("X", "trained.predict(damaged())"),
         ("X", "trained.predict(pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)))"),
         ("X", "GBRanker().fit(X[:0], y[:0], qid=qid[:0])"),
