@@ -332,8 +332,8 @@ def _refuse_booster_data(X: object) -> None:
     if library is not None:
         raise TypeError(
             "X must be an array, a sparse matrix, a data frame or files (scan_parquet), got "
-            f"{library}'s {type(X).__name__}. gbrank makes it itself: pass the features that it was "
-            "made of."
+            f"{library}'s {type(X).__name__}. gbrank makes it itself: pass the features that it "
+            "was made of."
         )
 
 
