@@ -6,6 +6,7 @@ from pathlib import Path
 
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.addnodes import pending_xref
 
 import gbrank
 
@@ -72,6 +73,18 @@ def read_docstring(app, what, name, item, options, lines):
             lines[number] = re.sub(r"docs/([\w/]+)\.md", r":doc:`/\1`", line)
 
 
+def skip_fields(app, what, name, item, skip, options):
+    # Of a named tuple, which its class lists.
+    return True if getattr(item, "__doc__", None) and item.__doc__.startswith("Alias for") else None
+
+
+def unlink_shapes(app, doctree):
+    # Sphinx takes each word of a type for a class, and `n_documents` of a shape for an attribute.
+    for node in list(doctree.findall(pending_xref)):
+        if node["reftype"] == "class" and node["reftarget"].rpartition(".")[2].islower():
+            node.replace_self(node.children)
+
+
 def write_math(writer, node):
     """Write a formula as MathML."""
     block = node.tagname == "math_block"
@@ -117,4 +130,6 @@ list_classes("measures", gbrank.list_measures())
 def setup(app):
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
     app.connect("autodoc-process-docstring", read_docstring)
+    app.connect("autodoc-skip-member", skip_fields)
+    app.connect("doctree-read", unlink_shapes)
     app.connect("source-read", read_page)
