@@ -75,7 +75,7 @@ def read_docstring(app, what, name, item, options, lines):
 
 def skip_fields(app, what, name, item, skip, options):
     # Of a named tuple, which its class lists.
-    return True if getattr(item, "__doc__", None) and item.__doc__.startswith("Alias for") else None
+    return str(item.__doc__).startswith("Alias for field") or None
 
 
 def unlink_shapes(app, doctree):

@@ -646,7 +646,8 @@ def page(found: dict[str, list[Case]]) -> str:
         for case in items:
             cells = [re.sub(r"\\?\n\s*", "", case.code), type(case.error).__name__, case.text]
             code, kind, text = (cell.replace("|", "\\|") for cell in cells)
-            lines.append(f"| `{code}` | {kind} | {text.replace('*', chr(92) + '*')} |")
+            escaped = re.sub(r"[*<]", r"\\\g<0>", text)  # neither emphasis nor HTML
+            lines.append(f"| `{code}` | {kind} | {escaped} |")
     return "\n".join(lines) + "\n"
 
 
