@@ -6,6 +6,7 @@ from pathlib import Path
 
 from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.addnodes import pending_xref
 
 import gbrank
 
@@ -37,6 +38,7 @@ copybutton_prompt_is_regexp = True
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 nb_render_markdown_format = "myst"  # tables and formulas that cells print
+nb_merge_streams = True  # what a cell prints is one block, however Jupyter has cut it
 nb_execution_mode = "off"  # they are committed with their pictures; .ci/run executes them
 autodoc_member_order = "bysource"
 # What scikit-learn adds to every estimator, and documents itself.
@@ -58,15 +60,29 @@ LISTED = [
 autodoc_default_options = {"exclude-members": ", ".join([*OF_SCIKIT_LEARN, *LISTED])}
 autodoc_typehints = "none"  # the docstrings say what is taken, with shapes and units
 autosummary_generate = True
+default_role = "py:obj"  # `name` in a docstring is code, and a link where the name has a page
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 
-def escape_bars(app, what, name, item, options, lines):
+def read_docstring(app, what, name, item, options, lines):
     # |x| is an absolute value in the docstrings, but a substitution in reStructuredText.
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
-            lines[number] = line.replace("|", r"\|")
+            line = line.replace("|", r"\|")
+            lines[number] = re.sub(r"docs/([\w/]+)\.md", r":doc:`/\1`", line)
+
+
+def skip_fields(app, what, name, item, skip, options):
+    # Of a named tuple, which its class lists.
+    return str(item.__doc__).startswith("Alias for field") or None
+
+
+def unlink_shapes(app, doctree):
+    # Sphinx takes each word of a type for a class, and `n_documents` of a shape for an attribute.
+    for node in list(doctree.findall(pending_xref)):
+        if node["reftype"] == "class" and node["reftarget"].rpartition(".")[2].islower():
+            node.replace_self(node.children)
 
 
 def write_math(writer, node):
@@ -86,10 +102,14 @@ def copy_notebooks():
         shutil.copy(path, folder / "notebooks")
 
 
-def find_notebooks(app, name, text):
-    # In the repository they are one folder up.
+def read_page(app, name, text):
+    # In the repository notebooks and pages are in folders side by side.
     text[0] = text[0].replace("](../notebooks/", "](notebooks/")
     text[0] = text[0].replace("](../../notebooks/", "](../notebooks/")
+    text[0] = text[0].replace("](../docs/", "](../")
+    # An empty line ends what doctest reads as output; no reader needs it.
+    text[0] = re.sub(r"(```python\n(?:[^`]|`(?!``))*?\n)\n```", r"\1```", text[0])
+    text[0] = re.sub(r"(- Class: )(`gbrank\.\w+`)", r"\1{class}\2", text[0])
 
 
 def list_classes(kind, facts):
@@ -109,5 +129,7 @@ list_classes("measures", gbrank.list_measures())
 
 def setup(app):
     app.add_html_math_renderer("mathml", (write_math, None), (write_math, None))
-    app.connect("autodoc-process-docstring", escape_bars)
-    app.connect("source-read", find_notebooks)
+    app.connect("autodoc-process-docstring", read_docstring)
+    app.connect("autodoc-skip-member", skip_fields)
+    app.connect("doctree-read", unlink_shapes)
+    app.connect("source-read", read_page)

@@ -132,6 +132,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Features": [
         ("X", "GBRanker().fit(X[0], y, qid=qid)"),
+        ("X", "GBRanker().fit(lgb.Dataset(X, y), y, qid=qid)"),
+        ("X", "trained.predict(xgb.DMatrix(X))"),
         ("X", "trained.predict(damaged())"),
         ("X", "trained.predict(OnGPU())"),
         ("labels", "GBRanker().fit(X, OnGPU(), qid=qid)"),
@@ -660,7 +662,8 @@ def page(found: dict[str, list[Case]]) -> str:
         for case in items:
             cells = [re.sub(r"\\?\n\s*", "", case.code), type(case.error).__name__, case.text]
             code, kind, text = (cell.replace("|", "\\|") for cell in cells)
-            lines.append(f"| `{code}` | {kind} | {text.replace('*', chr(92) + '*')} |")
+            escaped = re.sub(r"[*<]", r"\\\g<0>", text)  # neither emphasis nor HTML
+            lines.append(f"| `{code}` | {kind} | {escaped} |")
     return "\n".join(lines) + "\n"
 
 

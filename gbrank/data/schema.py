@@ -27,6 +27,7 @@ from gbrank.data.frames import (
 from gbrank.data.ids import is_missing
 
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
+BOOSTERS = {"catboost": "CatBoost", "lightgbm": "LightGBM", "xgboost": "XGBoost"}
 
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
 
@@ -326,8 +327,19 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
         )
 
 
+def _refuse_booster_data(X: object) -> None:
+    library = BOOSTERS.get(type(X).__module__.partition(".")[0])
+    if library is not None:
+        raise TypeError(
+            "X must be an array, a sparse matrix, a data frame or files (scan_parquet), got "
+            f"{library}'s {type(X).__name__}. gbrank makes it itself: pass the features that it "
+            "was made of."
+        )
+
+
 def checked_matrix(X: Any) -> Features:
     """Return features of an array or a sparse matrix, in two dimensions, as real numbers."""
+    _refuse_booster_data(X)
     if np.ma.is_masked(X):
         raise ValueError("X must not be masked: fill it with NaN, which is missing.")
     matrix = X if sp.issparse(X) else as_array(X, "X")

@@ -114,7 +114,7 @@ def borrowed(typing: Any, structure: Any) -> Any:
 
 @cast(Any, intrinsic)
 def part(typing: Any, array: Any, begin: Any, end: Any) -> Any:
-    """Return ``array[begin:end]`` of a vector, unchecked: it compiles much faster."""
+    """Return ``array[begin:end]`` of a vector unchecked, which compiles much faster."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         first, last = (

@@ -131,7 +131,7 @@ class DiscountedMeasure(Measure):
 
     @property
     def known_at_real_ranks(self) -> bool:
-        """Whether the discount is one by name: compiled code has its formula for real ranks."""
+        """Whether the discount is one by name, whose formula compiled code has for real ranks."""
         return not callable(self.ranking_discount()[0])
 
 

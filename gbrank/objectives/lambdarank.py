@@ -462,7 +462,7 @@ class LambdaRank(MeasureObjective):
 
     @property
     def rescaled(self) -> bool:
-        """Whether hooks may scale gradient and curvature: not when reproducing a built-in."""
+        """Whether hooks may scale gradient and curvature, not when reproducing a built-in."""
         return self.normalize is None
 
     def program(self, labels: Vector, queries: Queries) -> Program:
