@@ -45,3 +45,11 @@ def test_no_gpu() -> None:
     with pytest.warns(UserWarning, match="XGBoost finds no GPU for device='cuda', and trains on"):
         ranker = fit(device="cuda")
     assert_array_equal(ranker.predict(X), fit().predict(X))
+
+
+def test_no_such_gpu() -> None:
+    """The user hears on which other GPU it trains."""
+    if not has_gpu():
+        pytest.skip("XGBoost finds no GPU on this machine")
+    with pytest.warns(UserWarning, match="no such GPU as device='cuda:99', and trains on 'cuda:"):
+        fit(device="cuda:99")
