@@ -13,6 +13,7 @@ from scipy.special import ndtr
 
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.compiling import inline
+from gbrank.engine.sorting import rank
 from gbrank.engine.structures import part
 
 # Φ is a Taylor polynomial around the nearest of places 1/PLACES apart; Φ and φ are exact to 1e-11.
@@ -48,6 +49,8 @@ class Integrals(NamedTuple):
     left: Vector
     slope: Vector
     level: Positions  # how many distinct smaller gains a document has
+    order: Positions
+    spare_order: Positions
     below: Vector  # sums over levels: of densities,
     gain_below: Vector  # and of densities times gains
     chance: Vector
@@ -92,14 +95,17 @@ def densest(start: int, end: int, reach: float, depth: Vector) -> int:
 
 
 @inline
-def gain_levels(start: int, end: int, gains: Vector, level: Positions) -> int:
+def gain_levels(start: int, end: int, work: Integrals) -> int:
     """Write how many distinct smaller gains each document has; return how many gains there are."""
-    by_gain = start + np.argsort(part(gains, start, end))
-    level[by_gain[0]] = 0
-    for n in range(1, end - start):
-        k, before = by_gain[n], by_gain[n - 1]
-        level[k] = level[before] + (gains[k] > gains[before])
-    return level[by_gain[-1]] + 1
+    keys, order = part(work.below, start, end), part(work.order, start, end)
+    for n in range(end - start):
+        keys[n] = work.gain[start + n]
+    rank(keys, order, part(work.gain_below, start, end), part(work.spare_order, start, end))
+    level = 0
+    for n in range(end - start - 1, -1, -1):
+        level += n + 1 < end - start and keys[n] > keys[n + 1]
+        work.level[start + order[n]] = level
+    return level + 1
 
 
 @inline

@@ -120,7 +120,7 @@ def soft_rank_by_exponentials(query: Query, measure: MeasureFunctions, out: Deri
         if end == start + 1:
             value += work.gain[start] * discounts[start]
         else:
-            levels = gain_levels(start, end, work.gain, work.level)
+            levels = gain_levels(start, end, work)
             densest_window = densest(start, end, accuracy.reach, work.depth)
             step = accuracy.smooth_step / np.log(densest_window + 4.0)
             value += sum_exponentials(
@@ -145,7 +145,7 @@ def soft_rank_by_counts(query: Query, measure: MeasureFunctions, out: Derivative
         if end == start + 1:
             value += work.gain[start] * discounts[start]
         else:
-            levels = gain_levels(start, end, work.gain, work.level)
+            levels = gain_levels(start, end, work)
             step = accuracy.step / np.sqrt(min(end - start, SELDOM * deepest) + 1)
             value += integrate(
                 start, end, step, accuracy, support, deepest, discounts, levels, work, out

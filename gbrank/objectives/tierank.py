@@ -28,11 +28,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.data.queries import Queries
-from gbrank.engine.compiling import inline
+from gbrank.engine.compiling import inline, plain
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
+from gbrank.engine.sorting import rank_by_counting
 from gbrank.engine.structures import part
 from gbrank.numerics.random_rounding import (
     NEGLIGIBLE,
@@ -84,15 +85,18 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     scale = ranking.scale
     sum_up(ranking.discounts, sums)
     if n < s.size:
-        best = best_value(ranking.gains, paired, sums)
-        drawn = best_value(part(documents.gain, 0, n), paired, sums)
+        order = part(documents.place, n, n + s.size)
+        best = best_value(ranking.gains, paired, sums, order)
+        drawn = best_value(part(documents.gain, 0, n), paired, sums, order)
         scale *= best / drawn if drawn > 0 else 0.0
 
     value = 0.0
     upper, lower = work.upper, work.lower
     begin = end = 0
     passed = 0.0
-    low, high, gain = count_up(0, 0, paired, documents, upper)
+    low = high = 0
+    gain = 0.0
+    begin_list(upper)
     while True:
         stop = next_segment(begin, end, n, s, documents)
         next_low, next_high, next_gain = count_up(end, stop, paired, documents, lower)
@@ -125,15 +129,15 @@ def sum_up(discounts: Vector, sums: PositionSums) -> None:
         sums.moments[p + 1] = moment
 
 
-@inline
-def best_value(gains: Vector, paired: bool, sums: PositionSums) -> float:
-    """Return the measure of the best order, before normalisation."""
+@plain
+def best_value(gains: Vector, paired: bool, sums: PositionSums, order: Positions) -> float:
+    """Return the measure of the best order, before normalisation, and write that order."""
     discounts = sums.discounts
-    rising = np.sort(gains)
+    rank_by_counting(gains, order)
     total = 0.0
     above = 0.0
-    for i in range(rising.size):
-        gain = rising[rising.size - 1 - i]
+    for i in range(gains.size):
+        gain = gains[order[i]]
         total += gain * (discounts[i + 1] - discounts[i]) * (1.0 + (above if paired else 0.0))
         above += gain
     return total
@@ -182,6 +186,14 @@ def count_up(
     for t in range(low, high + 1):
         boundary.by_chance[t] = boundary.by_risen[t] = boundary.by_pairs[t] = 0.0
     return low, high, total
+
+
+@inline
+def begin_list(boundary: Boundary) -> None:
+    """Make boundary 0 certain: no document is above the first segment."""
+    clear(0, boundary)
+    boundary.chance[0] = 1.0
+    boundary.by_chance[0] = boundary.by_risen[0] = boundary.by_pairs[0] = 0.0
 
 
 @inline
