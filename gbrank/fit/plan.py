@@ -31,7 +31,7 @@ from gbrank.fit.constraints import Constraint, ConstraintOutcome, Multipliers, g
 from gbrank.fit.context import Context
 from gbrank.fit.estimator import check_verbose
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import Evaluation, History, train
+from gbrank.fit.loop import Evaluation, History, part_of_more, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
 from gbrank.fit.stopping import stopping_of, warn_of_short_patience
@@ -285,7 +285,7 @@ def _constrained(
 def _alone(plan: BoostingPlan, objective: Objective, constraint: Constraint) -> list[float]:
     """Return what the measure of a constraint is in each round of a fit for it alone."""
     alone = replace(_retrained(plan, objective, [constraint.of]), checkpoint=None, callbacks=())
-    with closing(alone.trainer()) as trainer:
+    with part_of_more(), closing(alone.trainer()) as trainer:
         history = alone.run(trainer)
     curve = history.results[plan.watched][str(constraint.measure)]
     return curve[: history.best_round]
