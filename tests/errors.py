@@ -100,7 +100,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Data frames in parts": [
         ("frame", "split_frame(X)"),
-        ("frame", "split_frame(duckdb.sql('select 1 label, 1 qid'))"),
+        ("frame", "split_frame(duckdb.sql('select 1 as label, 1 as qid'))"),
         ("frame", "split_frame(pd.DataFrame({'label': y, 'qid': qid}))"),
         ("drop", "split_frame(frame, drop='size')"),
         ("label", "split_frame(frame, qid='size')"),
