@@ -482,7 +482,10 @@ class GBRanker(BoostedRanker):
         if fitted.init is None:
             return shares
         own = [*self._columns, "the mean score"]
-        others = [*fitted.init._columns, "the mean score"]
+        columns = column_names_of(fitted.init._schema)
+        if None in (fitted.schema.names, fitted.init._schema.names):
+            columns = own[: len(columns)]  # those of an array are known by their order
+        others = [*columns, *fitted.init._fitted.context.names(columns), "the mean score"]
         if more := sorted(set(others) - set(own)):
             raise ValueError(
                 f"init must add no features but {self.added_features_} for scores to be explained, "
@@ -605,7 +608,7 @@ class GBRanker(BoostedRanker):
         queries = Queries.resolve(matrix.shape[0], qid, group)
         labels = None if y is None else check_labels(y, matrix.shape[0])
         known = queries.ids.tolist()
-        if query not in known and (query is not None or len(known) > 1):
+        if not _holds(known, query) and (query is not None or len(known) > 1):
             raise ValueError(
                 f"query must be one of the {len(known)} queries of X, such as {known[0]!r}, got "
                 f"{quoted(query)}."
@@ -720,6 +723,14 @@ class GBRanker(BoostedRanker):
         check_choice(kind, "kind", ["gain", "split"])
         totals = self._model.importances(kind)
         return totals / (totals.sum() or 1.0)
+
+
+def _holds(known: list[Any], query: object) -> bool:
+    """Say whether something is one of the ids of queries."""
+    try:
+        return query in known
+    except (TypeError, ValueError):  # a container, compared entry by entry
+        return False
 
 
 def _dense(matrix: Features) -> Matrix:

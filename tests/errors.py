@@ -58,6 +58,12 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("constraints",
          "get_constraint(Constraint(custom_measure(len), 0.5)).objective(RankNet())"),
         ("ranker", "pareto(GBRanker(constraints=['ap >= 0.5']), X, y, qid=qid, measure='ap')"),
+        ("ranker", "pareto(LinearRanker(), X, y, qid=qid, measure='ap')"),
+        ("ranker", "pareto(GBRanker('lightgbm:lambdarank'), X, y, qid=qid, measure='ap')"),
+        ("levels", "pareto(GBRanker(), X, y, qid=qid, measure='ap', levels=[0.9, 0.9])"),
+        ("eval_labels",
+         "GBRanker('ranknet', eval_metric='ap[m]').fit(X, y, qid=qid, labels={'m': y}, "
+         "eval_set=[(X, y)], eval_qid=[qid])"),
         ("weights", "pareto(GBRanker(), X, y, qid=qid, measure='ap', levels=[0.9], weights=[1])"),
         ("validation_fraction",
          "pareto(GBRanker(), X, y, qid=qid, measure='ap', validation_fraction=1)"),

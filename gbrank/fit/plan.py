@@ -14,6 +14,7 @@ from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, State
 from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Vector
+from gbrank.common.checks import listed
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
@@ -56,6 +57,13 @@ def evaluations(
     training: bool,
 ) -> tuple[Evaluation | None, list[Evaluation]]:
     """Bind measures to the training rows, if asked to, and to each validation set."""
+    for i, part in enumerate(valid):
+        for measure in measures:
+            if measure.label in rows.named and measure.label not in part.named:
+                raise ValueError(
+                    f"eval_labels must have {measure.label!r} for eval_set[{i}], which measure "
+                    f"{measure} is of, got {listed(part.named)}."
+                )
     on_train = Evaluation("train", rows, schema, measures, n_jobs) if training else None
     return on_train, [
         Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
