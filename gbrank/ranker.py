@@ -39,6 +39,8 @@ from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.fit.storage import Saved, describe_booster, read_saved
+from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import get_measure
 
 
 @explains_parameters
@@ -580,7 +582,8 @@ class GBRanker(BoostedRanker):
             All documents of the query, and perhaps of others.
         y : array-like, shape (n_documents,), optional
             Relevance labels: with these the table says for each document which swap with a wrongly
-            ordered one raises the first `eval_metric` most, and by how much.
+            ordered one raises the measure most, and by how much: the first `eval_metric` that is of
+            y and of no column of X, ndcg@10 where there is none.
         qid, group
             The queries, as for `fit`; with neither, all rows are one query.
         query : object, optional
@@ -624,8 +627,17 @@ class GBRanker(BoostedRanker):
             shares,
             scores,
             None if labels is None else labels[rows],
-            self._measures()[0],
+            self._measure_of_y(),
         )
+
+    def _measure_of_y(self) -> Measure:
+        """Return the first measure of y alone that the ranker is judged by, else the usual one."""
+        own = (
+            item
+            for item in self._measures()
+            if item.label is None and not getattr(item, "columns", ())
+        )
+        return next(own, get_measure("ndcg@10"))
 
     def _explained(self, X: Table, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
         """Return the shares, scores and values of some documents of a whole query."""

@@ -35,6 +35,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("labels", "GBRanker().fit(X, y, qid=qid, labels=['m'])"),
         ("labels", "GBRanker().fit(pd.DataFrame(X), y, qid=qid, labels=['m'])"),
         ("labels", "GBRanker().fit(pd.DataFrame({'m': ['a'] * 100}), y, qid=qid, labels=['m'])"),
+        ("labels", "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m', 'm'])"),
         ("labels", "GBRanker().fit(X, y, qid=qid, labels={'m': -2 - y})"),
         ("labels", "GBRanker().fit(X, y, qid=qid, labels={'m': -1 + 0 * y})"),
         ("label", "GBRanker().fit(X, y, qid=qid, labels={'': y})"),

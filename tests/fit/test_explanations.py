@@ -12,7 +12,16 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import reference
-from gbrank import GBRanker, LinearRanker, PairExplanation, make_cubic, plots, write_letor
+from gbrank import (
+    GBRanker,
+    LinearRanker,
+    PairExplanation,
+    custom_measure,
+    get_measure,
+    make_cubic,
+    plots,
+    write_letor,
+)
 from gbrank.commands.cli import main
 from gbrank.data.rows import take_rows
 
@@ -204,3 +213,15 @@ def test_what_is_no_query(query: object) -> None:
     ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
     with pytest.raises(ValueError, match="query must be one of the"):
         ranker.explain_query(X, Y, qid=QID, query=query)
+
+
+def test_a_query_of_a_ranker_that_is_judged_by_other_things() -> None:
+    """Labels with a name, or columns: swaps are judged by the first measure of y alone."""
+    of_columns = custom_measure(lambda scores, labels, a: float(a[scores.argmax()]), columns=[0])
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    for others, name in [(["map"], "map"), ([], "ndcg@10")]:
+        ranker.set_params(eval_metric=["ndcg[margin]", of_columns, *others])
+        why = ranker.explain_query(X, Y, qid=QID, query=3)
+        own = QID == 3
+        assert why.measure == name
+        assert why.value == get_measure(name)(Y[own], ranker.predict(X[own]))
