@@ -39,6 +39,8 @@ from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.fit.storage import Saved, describe_booster, read_saved
+from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import get_measure
 
 
 @explains_parameters
@@ -482,7 +484,10 @@ class GBRanker(BoostedRanker):
         if fitted.init is None:
             return shares
         own = [*self._columns, "the mean score"]
-        others = [*fitted.init._columns, "the mean score"]
+        columns = column_names_of(fitted.init._schema)
+        if None in (fitted.schema.names, fitted.init._schema.names):
+            columns = own[: len(columns)]  # those of an array are known by their order
+        others = [*columns, *fitted.init._fitted.context.names(columns), "the mean score"]
         if more := sorted(set(others) - set(own)):
             raise ValueError(
                 f"init must add no features but {self.added_features_} for scores to be explained, "
@@ -577,7 +582,8 @@ class GBRanker(BoostedRanker):
             All documents of the query, and perhaps of others.
         y : array-like, shape (n_documents,), optional
             Relevance labels: with these the table says for each document which swap with a wrongly
-            ordered one raises the first `eval_metric` most, and by how much.
+            ordered one raises the measure most, and by how much: the first `eval_metric` that is of
+            y and of no column of X, ndcg@10 where there is none.
         qid, group
             The queries, as for `fit`; with neither, all rows are one query.
         query : object, optional
@@ -605,7 +611,7 @@ class GBRanker(BoostedRanker):
         queries = Queries.resolve(matrix.shape[0], qid, group)
         labels = None if y is None else check_labels(y, matrix.shape[0])
         known = queries.ids.tolist()
-        if query not in known and (query is not None or len(known) > 1):
+        if not _holds(known, query) and (query is not None or len(known) > 1):
             raise ValueError(
                 f"query must be one of the {len(known)} queries of X, such as {known[0]!r}, got "
                 f"{quoted(query)}."
@@ -621,8 +627,17 @@ class GBRanker(BoostedRanker):
             shares,
             scores,
             None if labels is None else labels[rows],
-            self._measures()[0],
+            self._measure_of_y(),
         )
+
+    def _measure_of_y(self) -> Measure:
+        """Return the first measure of y alone that the ranker is judged by, else the usual one."""
+        own = (
+            item
+            for item in self._measures()
+            if item.label is None and not getattr(item, "columns", ())
+        )
+        return next(own, get_measure("ndcg@10"))
 
     def _explained(self, X: Table, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
         """Return the shares, scores and values of some documents of a whole query."""
@@ -720,6 +735,14 @@ class GBRanker(BoostedRanker):
         check_choice(kind, "kind", ["gain", "split"])
         totals = self._model.importances(kind)
         return totals / (totals.sum() or 1.0)
+
+
+def _holds(known: list[Any], query: object) -> bool:
+    """Say whether something is one of the ids of queries."""
+    try:
+        return query in known
+    except (TypeError, ValueError):  # a container, compared entry by entry
+        return False
 
 
 def _dense(matrix: Features) -> Matrix:

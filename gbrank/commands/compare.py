@@ -36,7 +36,6 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-import narwhals as nw
 
 from gbrank.commands.data_files import (
     add_categorical,
@@ -47,6 +46,7 @@ from gbrank.commands.data_files import (
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add
+from gbrank.commands.table_files import as_categories
 from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import (
@@ -154,10 +154,7 @@ def _read(arguments: argparse.Namespace, path: str) -> Dataset:
     if Path(path).is_dir():
         return read_folds(path)
     data = read_labelled(arguments, [path])
-    X = data.X
-    if names := arguments.categorical_feature:
-        text = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in names]
-        X = nw.from_native(X).with_columns(text).to_native()
+    X = as_categories(data.X, arguments.categorical_feature or ())
     return Dataset(Path(path).name, X, data.y, data.qid)
 
 

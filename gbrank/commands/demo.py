@@ -22,6 +22,7 @@ from gbrank.commands.shared import add
 from gbrank.common.checks import check_number
 from gbrank.data.splitting import query_train_test_split
 from gbrank.datasets import make_cubic
+from gbrank.fit.loop import part_of_more
 from gbrank.measures.measure_registry import get_measure
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
@@ -88,7 +89,8 @@ def run(arguments: argparse.Namespace) -> None:
     for name, params in {"": {"n_estimators": 1}, **RANKERS}.items():  # the first one compiles
         print(f"Training {name} ..." if name else "Compiling ...", file=sys.stderr, flush=True)
         start = time.process_time()
-        ranker = GBRanker(**common | params).fit(X, y, qid=qid, **held_out)
+        with part_of_more():
+            ranker = GBRanker(**common | params).fit(X, y, qid=qid, **held_out)
         fits[name] = ranker, time.process_time() - start
     del fits[""]
     print(

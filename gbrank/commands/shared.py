@@ -3,6 +3,7 @@
 import argparse
 import json
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +24,20 @@ def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: ob
 def validation_curve(ranker: "GBRanker") -> tuple[str, list[float]]:
     """Return the deciding measure and its value by round, none without validation data."""
     return next(iter(ranker.evals_result_.get("valid_0", {}).items()), ("", []))
+
+
+def check_model_folder(path: str) -> None:
+    """Refuse a folder for a model that holds anything but a model."""
+    from gbrank.fit.storage import DESCRIPTION, is_of_model  # not loaded by all commands
+
+    folder = Path(path)
+    names = {item.name for item in folder.iterdir()} if folder.exists() else set()
+    others = {name for name in names if not is_of_model(name)}
+    if others or (names and DESCRIPTION not in names):
+        raise ValueError(
+            "--model must be a new folder, or one that holds a model and nothing else, got "
+            f"{folder} with {min(others or names)!r}."
+        )
 
 
 def print_json(content: dict[str, Any]) -> None:

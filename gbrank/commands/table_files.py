@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from gbrank.common.checks import quoted
+from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.extras import needed
 from gbrank.common.files import refuse_stream
 from gbrank.data.ids import as_ids
@@ -39,6 +39,16 @@ def read_table(path: StrPath, is_text: Callable[[str], bool] = lambda _: False) 
             raise ValueError(f"{path}: expected different names of columns, got {name!r} twice")
     if not table.num_rows:
         raise ValueError(f"{path}: expected at least one row, got none")
+    return table
+
+
+def as_categories(table: Any, names: Iterable[str]) -> Any:
+    """Return a pyarrow table, some of whose columns hold categories: the texts of their values."""
+    for name in names:
+        if name not in table.column_names:
+            raise unknown_name("column (categorical_feature)", name, table.column_names)
+        values = table[name].cast("string").dictionary_encode()
+        table = table.set_column(table.column_names.index(name), name, values)
     return table
 
 

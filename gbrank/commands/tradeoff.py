@@ -19,7 +19,7 @@ from typing import Any
 
 from gbrank.commands.data_files import add_categorical, add_files, add_unjudged, read_labelled
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add
+from gbrank.commands.shared import add, check_model_folder
 from gbrank.common.checks import check_choice
 from gbrank.common.files import check_folder, replace_file
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     if (arguments.choose is None) != (arguments.model is None):
         raise ValueError("choose and model must be given together, got one of them.")
     if arguments.choose is not None:
+        check_model_folder(arguments.model)
         check_choice(arguments.choose, "choose", point_names(arguments.levels, arguments.weights))
     if arguments.picture is not None:
         check_picture(arguments.picture, "--picture")

@@ -24,7 +24,6 @@ import inspect
 import json
 import math
 import sys
-from pathlib import Path
 from typing import Any, get_args
 
 from gbrank.commands.data_files import (
@@ -36,10 +35,9 @@ from gbrank.commands.data_files import (
 )
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add, validation_curve
+from gbrank.commands.shared import add, check_model_folder, validation_curve
 from gbrank.data.batches import learn_schema
 from gbrank.fit.stopping import stopping_of
-from gbrank.fit.storage import DESCRIPTION, is_of_model
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
@@ -127,7 +125,7 @@ def _pair(text: str) -> tuple[str, Any]:
 def run(arguments: argparse.Namespace) -> None:
     """Train a ranker, save it and say what came out."""
     import_plugins(arguments.plugin)
-    _check_target(Path(arguments.model))
+    check_model_folder(arguments.model)
     given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
     parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
     ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
@@ -148,17 +146,6 @@ def run(arguments: argparse.Namespace) -> None:
     ranker.fit(data.X, data.y, qid=data.qid, **options)
     ranker.save(arguments.model)
     _report(ranker, arguments.model)
-
-
-def _check_target(folder: Path) -> None:
-    """Refuse a folder that holds anything but a model."""
-    names = {item.name for item in folder.iterdir()} if folder.exists() else set()
-    others = {name for name in names if not is_of_model(name)}
-    if others or (names and DESCRIPTION not in names):
-        raise ValueError(
-            "--model must be a new folder, or one that holds a model and nothing else, got "
-            f"{folder} with {min(others or names)!r}."
-        )
 
 
 def _report(ranker: GBRanker, folder: str) -> None:

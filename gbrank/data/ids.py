@@ -159,7 +159,8 @@ def key_of(value: object) -> int:
 def _key_of_number(value: Any) -> int:
     """Return an integer of up to 64 bits as it is, and a hash of others."""
     real = value.real
-    if value == real and -(2**63) <= real < 2**64 and real == int(real):
+    # NumPy 1 compares no longdouble with a long integer.
+    if value == real and -(2.0**63) <= real < 2.0**64 and real % 1 == 0:
         return int(real) & (2**64 - 1)
     return _digest(f"number {hash(value)}")  # the same for equal numbers of all types
 

@@ -60,6 +60,8 @@ def check_column_names(names: Any) -> list[str]:
             "labels must be a mapping of name to values, or a list of columns of X, got "
             f"{quoted(names)}."
         )
+    if len(set(names)) < len(names):
+        raise ValueError(f"labels must name different columns, got {quoted(list(names))}.")
     return list(names)
 
 

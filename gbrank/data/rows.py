@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.data.batches import FeatureBatches
+from gbrank.data.frames import as_frame
 from gbrank.data.named_labels import find_label, is_judged
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
@@ -21,7 +22,10 @@ def take_rows(X: Any, chosen: NDArray[np.int64]) -> Any:
     """Return some rows of a table."""
     from sklearn.utils import _safe_indexing  # takes long to import, and commands need no rows
 
-    return X[chosen] if isinstance(X, FeatureBatches) else _safe_indexing(X, chosen)
+    if isinstance(X, FeatureBatches):
+        return X[chosen]
+    frame = as_frame(X, "X")
+    return _safe_indexing(X, chosen) if frame is None else frame[chosen].to_native()
 
 
 def document_weights(

@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit, train_test_split
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import indexable
 
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import queries_needed
 from gbrank.data.queries import Queries
+from gbrank.data.rows import take_rows
 
 
 def query_train_test_split(
@@ -70,7 +71,7 @@ def query_train_test_split(
         np.arange(queries.n_queries), **sizes, random_state=random_state, shuffle=shuffle
     )
     rows = [np.flatnonzero(np.isin(queries.index, part)) for part in numbers]
-    return [_safe_indexing(array, part) for array in arrays for part in rows]
+    return [take_rows(array, part) for array in arrays for part in rows]
 
 
 class _ByQuery:

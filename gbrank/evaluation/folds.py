@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import _safe_indexing
 
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_labels, check_number
 from gbrank.data.queries import Queries
+from gbrank.data.rows import take_rows
 from gbrank.data.sampling import query_keys, query_noise
 
 
@@ -125,7 +125,7 @@ class Dataset:
 
     def _documents(self, rows: Positions) -> Documents:
         qid = self.queries.ids[self.queries.index[rows]]
-        return Documents(_safe_indexing(self.X, rows), self.labels[rows], qid)
+        return Documents(take_rows(self.X, rows), self.labels[rows], qid)
 
 
 def _check_fold(fold: Any, queries: Queries, number: int) -> Fold:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,21 +14,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gbrank.common.checks import check_jobs, check_number
+from gbrank.common.checks import check_jobs, check_number, check_vector, quoted
 from gbrank.common.describe import describe
 from gbrank.common.extras import needed
 from gbrank.common.progress import Bar
 from gbrank.common.tabulate import html_table, markdown_table
 from gbrank.common.threads import usable_threads
+from gbrank.data.batches import learn_schema
 from gbrank.data.checking import check_rows
-from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows, take_rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation.statistics import interval
 from gbrank.evaluation.stored_outcomes import code_version
 from gbrank.fit.arguments import FitData, Ids, Labels, Table
+from gbrank.fit.boosted_ranker import built_in_of
 from gbrank.fit.constraints import Constraint
 from gbrank.fit.estimator import check_seed, scores_of
+from gbrank.fit.loop import part_of_more
 from gbrank.fit.storage import DESCRIPTION
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
@@ -252,6 +255,8 @@ def pareto(
     >>> front["0.9 of best"].predict(X).shape
     (400,)
     """
+    if not isinstance(ranker, GBRanker):
+        raise TypeError(f"ranker must be a GBRanker, got {quoted(ranker)}.")
     second = get_measure(measure)
     first, *_ = ranker._measures()
     rankers = _rankers(ranker, second, levels, weights)
@@ -281,51 +286,78 @@ def _rankers(
     """Return the rankers to train, by name."""
     if ranker.constraints:
         raise ValueError(f"ranker must have no constraints, got {ranker.constraints!r}.")
-    if levels is not None and weights is not None:
-        raise ValueError("weights must be None where levels are given, got both.")
+    if built_in_of(ranker) is not None:
+        raise ValueError(
+            "ranker must have an objective of gbrank, such as 'lambdarank', to be mixed with "
+            f"another, got objective={ranker.objective!r}."
+        )
     objective = get_objective(ranker.objective)
     raised = Constraint(measure, 1.0, True).objective(objective)
     terms = terms_of(objective)
     changes: list[dict[str, Any]] = [{}, {"objective": raised}]
-    for level in _levels(levels, weights):
+    names = point_names(levels, weights)
+    levels, weights = _between(levels, weights)
+    for level in levels:
         changes.append({"constraints": [str(Constraint(measure, level, of_best=True))]})
-    for weight in weights or ():
-        check_number(weight, "weights", 0, open_low=True)
+    for weight in weights:
         both = [*(term for term, _ in terms), raised], [*(own for _, own in terms), weight]
         changes.append({"objective": Mixture(*both)})
-    names = point_names(levels, weights)
     made = (clone(ranker).set_params(**change) for change in changes)
     return dict(zip(names, made, strict=True))
 
 
-def _levels(levels: Sequence[float] | None, weights: Sequence[float] | None) -> Sequence[float]:
-    return LEVELS if levels is None and weights is None else levels or ()
+def _between(
+    levels: Sequence[float] | None, weights: Sequence[float] | None
+) -> tuple[list[float], list[float]]:
+    """Return the levels and weights between both ends, checked."""
+    if levels is None and weights is None:
+        levels = LEVELS
+    elif levels is not None and weights is not None:
+        raise ValueError("weights must be None where levels are given, got both.")
+    return _numbers(levels, "levels", 1.0), _numbers(weights, "weights", math.inf)
+
+
+def _numbers(values: Sequence[float] | None, name: str, high: float) -> list[float]:
+    """Return numbers whose names in a table differ."""
+    numbers: list[float] = [] if values is None else check_vector(values, name).tolist()
+    for number in numbers:
+        check_number(number, name, 0, high, open_low=True)
+    if len({f"{number:g}" for number in numbers}) < len(numbers):
+        raise ValueError(f"{name} must differ in their first six digits, got {numbers}.")
+    return numbers
 
 
 def point_names(levels: Sequence[float] | None, weights: Sequence[float] | None) -> list[str]:
     """Return the names of the rankers of a trade-off."""
-    by_level = [f"{level:g} of best" for level in _levels(levels, weights)]
-    return [FIRST, SECOND, *by_level, *(f"weight {weight:g}" for weight in weights or ())]
+    levels, weights = _between(levels, weights)
+    by_level = [f"{level:g} of best" for level in levels]
+    return [FIRST, SECOND, *by_level, *(f"weight {weight:g}" for weight in weights)]
 
 
 def _split(data: FitData, fraction: float, seed: int) -> tuple[FitData, FitData]:
     """Return the documents to train on, and those that are set aside: whole queries."""
     check_number(fraction, "validation_fraction", 0, 1, open_low=True)
-    queries = Queries.resolve(len(np.asarray(data.y)), data.qid)
+    rows, _ = data.checked(learn_schema(data.X, data.columns))
+    queries = rows.queries
     held_out = sampled(query_keys(queries.ids), fraction, seed, 0)
     if held_out.all() or not held_out.any():
         raise ValueError(
             "validation_fraction must leave queries on both sides, got "
             f"{fraction} of {queries.n_queries} queries."
         )
-    y, ids = np.asarray(data.y), queries.ids[queries.index]
-    labels: Mapping[str, Any] = data.labels if isinstance(data.labels, Mapping) else {}
     parts = []
     for kept in (~held_out, held_out):
-        rows = np.flatnonzero(kept[queries.index])
-        named = {name: np.asarray(values)[rows] for name, values in labels.items()}
-        X, columns = take_rows(data.X, rows), data.categorical_feature
-        parts.append(FitData(X, y[rows], qid=ids[rows], labels=named, categorical_feature=columns))
+        chosen = np.flatnonzero(kept[queries.index])
+        named = {name: values[chosen] for name, values in rows.named.items()}
+        parts.append(
+            FitData(
+                take_rows(data.X, chosen),
+                rows.labels[chosen],
+                qid=queries.ids[queries.index[chosen]],
+                labels=named,
+                categorical_feature=data.categorical_feature,
+            )
+        )
     return parts[0], parts[1]
 
 
@@ -344,7 +376,8 @@ def _fitted(name: str, ranker: GBRanker, data: FitData, path: Path | None) -> tu
     if path is not None and (path / DESCRIPTION).exists():
         return name, GBRanker.load(path)
     columns = data.categorical_feature
-    ranker.fit(data.X, data.y, qid=data.qid, labels=data.labels, categorical_feature=columns)
+    with part_of_more():
+        ranker.fit(data.X, data.y, qid=data.qid, labels=data.labels, categorical_feature=columns)
     if path is not None:
         ranker.save(path)
     return name, ranker
@@ -356,9 +389,12 @@ def _point(name: str, ranker: GBRanker, data: FitData, measures: tuple[Measure, 
     scores = scores_of(ranker, data.X, data.qid)
     means, intervals = [], []
     for measure in measures:
-        values = on_rows(measure.placed(ranker._schema), rows).per_query(scores)
-        values = values[~np.isnan(values)]
-        low, high = interval([values[np.newaxis]])
-        means.append(float(values.mean()))
+        bound = on_rows(measure.placed(ranker._schema), rows)
+        try:
+            means.append(bound.mean(scores))
+        except ValueError as error:
+            raise ValueError(f"of the queries that are set aside, {error}") from None
+        values = bound.per_query(scores)
+        low, high = interval([values[np.newaxis, ~np.isnan(values)]])
         intervals.append((float(low[0]), float(high[0])))
     return Point(name, ranker, (means[0], means[1]), (intervals[0], intervals[1]))

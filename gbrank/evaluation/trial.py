@@ -2,7 +2,6 @@
 
 import signal
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.folds import Dataset, Documents, Fold
 from gbrank.fit.estimator import scores_of
-from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.loop import part_of_more
 from gbrank.measures.measure import Measure
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
@@ -88,12 +87,9 @@ def run(task: Task) -> Outcome:
     train, valid, test = task.data.fold(task.trial.fold)
     start = time.process_time()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", FitInterrupted)
+        with part_of_more():
             held_out = {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
             ranker = task.ranker.fit(train.X, train.y, qid=train.qid, **held_out)
-    except FitInterrupted:  # by Ctrl-C; the ranker has kept the rounds that were done
-        raise KeyboardInterrupt from None
     except (ValueError, TypeError) as error:
         raise ValueError(f"{task.trial}: {error}") from error
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)

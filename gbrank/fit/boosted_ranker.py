@@ -87,7 +87,7 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
         seed=all_gather(check_seed(ranker.random_state))[0],
         n_jobs=usable_threads(check_jobs(ranker.n_jobs)),
         params=dict(params or {}),
-        built_in=_built_in(ranker),
+        built_in=built_in_of(ranker),
         early_stopping=ranker.early_stopping_rounds is not None,
         resumable=resumable,
     )
@@ -119,7 +119,7 @@ def learning_rate_of(ranker: BoostedRanker, n_documents: float) -> float:
     return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
 
 
-def _built_in(ranker: BoostedRanker) -> str | None:
+def built_in_of(ranker: BoostedRanker) -> str | None:
     """Return the booster's own objective that a ranker asks for, or None."""
     if not isinstance(ranker.objective, str):
         return None

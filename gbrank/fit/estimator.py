@@ -360,7 +360,7 @@ def check_seed(random_state: int | np.random.RandomState | None) -> int:
         return int(check_number(random_state, "random_state", 0, 2**31 - 1, integer=True))
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError:
+    except (ValueError, TypeError):  # old versions format a tuple into their message
         raise ValueError(
             f"random_state must be an integer, a RandomState or None, got {quoted(random_state)}."
         ) from None

@@ -1,7 +1,9 @@
 """The boosting loop: rounds, evaluation, early stopping, progress; the same for every booster."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +26,19 @@ from gbrank.measures.on_rows import on_rows
 
 class FitInterrupted(UserWarning):
     """Ctrl-C ended a fit; the model keeps the rounds that were done."""
+
+
+_is_part: ContextVar[bool] = ContextVar("_is_part", default=False)
+
+
+@contextmanager
+def part_of_more() -> Iterator[None]:
+    """Let Ctrl-C end all that a fit is part of: it keeps no rounds, and raises."""
+    token = _is_part.set(True)
+    try:
+        yield
+    finally:
+        _is_part.reset(token)
 
 
 class Evaluation:
@@ -170,7 +185,7 @@ def train(
             if keep is not None:
                 keep(history, stopped or _finished(history, rounds, begin, stopping))
     except KeyboardInterrupt:
-        if history.done == 0:
+        if history.done == 0 or _is_part.get():
             raise
         history.forget_unfinished()
         kept = history.best_round if on_valid else history.done

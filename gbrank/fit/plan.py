@@ -14,6 +14,7 @@ from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, State
 from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Vector
+from gbrank.common.checks import listed
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
@@ -31,7 +32,7 @@ from gbrank.fit.constraints import Constraint, ConstraintOutcome, Multipliers, g
 from gbrank.fit.context import Context
 from gbrank.fit.estimator import check_verbose
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import Evaluation, History, train
+from gbrank.fit.loop import Evaluation, History, part_of_more, train
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
 from gbrank.fit.stopping import stopping_of, warn_of_short_patience
@@ -56,6 +57,13 @@ def evaluations(
     training: bool,
 ) -> tuple[Evaluation | None, list[Evaluation]]:
     """Bind measures to the training rows, if asked to, and to each validation set."""
+    for i, part in enumerate(valid):
+        for measure in measures:
+            if measure.label in rows.named and measure.label not in part.named:
+                raise ValueError(
+                    f"eval_labels must have {measure.label!r} for eval_set[{i}], which measure "
+                    f"{measure} is of, got {listed(part.named)}."
+                )
     on_train = Evaluation("train", rows, schema, measures, n_jobs) if training else None
     return on_train, [
         Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
@@ -285,7 +293,7 @@ def _constrained(
 def _alone(plan: BoostingPlan, objective: Objective, constraint: Constraint) -> list[float]:
     """Return what the measure of a constraint is in each round of a fit for it alone."""
     alone = replace(_retrained(plan, objective, [constraint.of]), checkpoint=None, callbacks=())
-    with closing(alone.trainer()) as trainer:
+    with part_of_more(), closing(alone.trainer()) as trainer:
         history = alone.run(trainer)
     curve = history.results[plan.watched][str(constraint.measure)]
     return curve[: history.best_round]

@@ -18,6 +18,7 @@ from gbrank.data.rows import Rows
 from gbrank.fit.arguments import Table
 from gbrank.fit.boosted_ranker import START_NAMES, BoostedRanker, is_start_name
 from gbrank.fit.estimator import BaseRanker, scores_of
+from gbrank.fit.loop import part_of_more
 from gbrank.fit.pretrained import as_pretrained
 from gbrank.objectives.objective_registry import get_objective
 
@@ -61,6 +62,7 @@ def _regression(ranker: BoostedRanker) -> Any:
         n_estimators=max(1, int(SHARE_OF_ROUNDS * ranker.n_estimators)),
         learning_rate=None,
         curvature="own",
+        constraints=None,
         validation_fraction=None,
         early_stopping_rounds=None,
         verbose=0,
@@ -96,11 +98,16 @@ def _fit(estimator: Any, tables: Sequence[Table], rows: Rows, valid: Sequence[Ro
                 f"init must be fitted, or a GBRanker, where position is given, got {estimator!r}."
             )
         options["position"] = rows.positions
+    if "labels" in taken and rows.named:
+        options["labels"] = rows.named
+        if valid:
+            options["eval_labels"] = [part.named for part in valid]
     if valid:
         labels = (part.labels for part in valid)
         options["eval_set"] = list(zip(tables[1:], labels, strict=True))
         options["eval_qid"] = [_validation_ids(part) for part in valid]
-    return fit(tables[0], rows.labels, **options)
+    with part_of_more():
+        return fit(tables[0], rows.labels, **options)
 
 
 def _validation_ids(rows: Rows) -> NDArray[Any]:

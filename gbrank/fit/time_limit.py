@@ -12,6 +12,7 @@ from gbrank.fit.arguments import FitOptions
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.callbacks import Round, check_callbacks
 from gbrank.fit.fitted import FittedTrees
+from gbrank.fit.loop import part_of_more
 
 PROBED = 5  # rounds
 USED = 0.9  # share of what is left: rounds vary, and the end takes time too
@@ -37,7 +38,8 @@ def boost_in_time(boost: Boost, ranker: BoostedRanker, options: FitOptions) -> F
     ends: list[float] = []
     probe = copy.copy(ranker)
     probe.n_estimators, probe.early_stopping_rounds, probe.verbose = PROBED, None, 0
-    boost(probe, FitOptions(callbacks=[lambda _: ends.append(perf_counter())]))
+    with part_of_more():
+        boost(probe, FitOptions(callbacks=[lambda _: ends.append(perf_counter())]))
     a_round = float(np.mean(np.diff(ends)))
     before = ends[0] - a_round - begin
     left = begin + seconds - perf_counter() - before

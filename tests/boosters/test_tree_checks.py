@@ -15,6 +15,7 @@ import pytest
 
 from gbrank import GBRanker, make_cubic
 from gbrank.boosters import MODELS
+from gbrank.boosters.xgboost.json_checks import forest_of
 
 X, Y, QID = make_cubic(30, n_documents=20, n_features=4, random_state=0)
 X[:, 3] = (3 * Y + np.arange(len(Y)) % 3) % 5  # categories that every booster splits by
@@ -123,6 +124,7 @@ def tree_of(model: dict[str, Any]) -> dict[str, Any]:
         (lambda model, tree: model["tree_info"].__setitem__(0, 5), "tree_info must be"),
         (lambda model, tree: model["iteration_indptr"].__setitem__(1, 9), "iteration_indptr must"),
         (lambda model, tree: model["gbtree_model_param"].update(num_trees="9"), "num_trees must"),
+        (lambda model, tree: model.update(weight_drop=[1.0]), "weight_drop must have 4 entries"),
     ],
 )
 def test_json(change: Callable[[Any, Any], object], message: str) -> None:
@@ -200,3 +202,12 @@ def test_random_edits(booster: str, tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr + run.stdout[-200:]
     assert run.stdout.endswith("done\n")
+
+
+def test_the_weights_of_dart() -> None:
+    """XGBoost writes them in the model since 3.4, and beside "gbtree" before."""
+    model = {"trees": [{}, {}]}
+    old = {"name": "dart", "gbtree": {"model": model}, "weight_drop": [0.5, 0.25]}
+    new = {"name": "gbtree", "model": {**model, "weight_drop": [0.5, 0.25]}}
+    assert [forest_of(old)[1], forest_of(new)[1]] == [[0.5, 0.25], [0.5, 0.25]]
+    assert forest_of({"name": "gbtree", "model": model}) == (model, None)

@@ -96,3 +96,26 @@ def test_faults(
 def test_letor_files_have_no_other_labels(data: Path, tmp_path: Path, fault: Output) -> None:
     options = ["--labels", "margin", "--model", tmp_path / "model"]
     assert "labels must be columns of tables" in fault("train", data / "train.txt", *options)
+
+
+def test_models_of_a_named_measure_are_explained_and_reported(
+    table: Path, tmp_path: Path, output: Output
+) -> None:
+    model, page = tmp_path / "model", tmp_path / "page.html"
+    options = ["--labels", "margin", "--metric", "ndcg@10[margin]"]
+    output("train", table, "--model", model, *options, *SMALL)
+    said = output("explain", table, "--model", model, "--query", QID[0])
+    assert ", ndcg@10 " in said
+    output("report", table, "--model", model, "--html", page)
+    assert "[margin]" not in page.read_text(encoding="utf-8").partition("Parameters")[0]
+
+
+def test_a_folder_with_other_files_is_refused_before_training(
+    table: Path, tmp_path: Path, fault: Output
+) -> None:
+    said = fault(
+        "tradeoff", table, "--labels", "margin", "--measure", "ndcg@10[margin]", "--levels", 0.8,
+        "--n-estimators", 10**9, "--choose", "0.8 of best", "--model", tmp_path,
+    )  # fmt: skip
+    assert "--model must be a new folder" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]

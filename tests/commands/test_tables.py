@@ -93,7 +93,7 @@ def test_predictions_are_a_table(
     assert found["query"].tolist() == rows["query"].tolist()
     assert found["url"].tolist() == rows["url"].tolist()
     scores = load_ranker(folder / "m").predict(rows[["a", "b", "c", "d", "shop"]])
-    assert_allclose(found["score"], scores, rtol=1e-15)
+    assert_allclose(found["score"], scores, rtol=1e-13)  # pandas reads text with small errors
     by_scores = output("evaluate", test, *COLUMNS, "--scores", path)
     assert by_scores == output("evaluate", test, *COLUMNS, "--model", folder / "m")
 

@@ -363,7 +363,7 @@ def test_damaged_sparse_matrices(make: Any, damage: str) -> None:
     for ranker in rankers:
         for call in (lambda ranker=ranker: ranker.predict(broken),
                      lambda ranker=ranker: clone(ranker).fit(broken, y, qid=qid)):  # fmt: skip
-            with pytest.raises(ValueError, match=r"X is a damaged CS[RC] matrix: ind"):
+            with pytest.raises(ValueError, match=r"X is a damaged CS[RC] matrix: "):
                 call()
 
 
@@ -673,7 +673,7 @@ def test_integers_that_are_rounded(values: list[Any]) -> None:
     kinds = [
         pa.table({"a": pa.array(values, dtype)}),
         pl.DataFrame({"a": values}, schema={"a": pl.UInt64 if dtype == "uint64" else pl.Int64}),
-        pl.DataFrame({"a": values}, schema={"a": pl.Int128}),
+        *([pl.DataFrame({"a": values}, schema={"a": pl.Int128})] if hasattr(pl, "Int128") else ()),
         pd.DataFrame({"a": pd.array(values, dtype.replace("i", "I").replace("u", "U"))}),
         pd.DataFrame({"a": pd.array(values, f"{dtype}[pyarrow]")}),
     ]

@@ -64,6 +64,11 @@ def arrow_series(values: list[Any], dtype: pa.DataType) -> pd.Series:
     return pd.Series(pd.array(values, dtype=pd.ArrowDtype(dtype)))
 
 
+def long_series(values: list[Any], name: str = "Int128") -> Any:
+    """Return a polars series of 128 bits, or a list where polars has none (before 1.18)."""
+    return pl.Series(values, dtype=getattr(pl, name)) if hasattr(pl, name) else values
+
+
 APART: dict[str, Any] = {
     "polars text": pl.Series(["a\0", "a"]),
     "polars Enum": pl.Series(["a\0", "a"], dtype=pl.Enum(["a\0", "a"])),
@@ -75,8 +80,8 @@ APART: dict[str, Any] = {
     "arrow times": pa.array([1, 2], pa.time64("ns")),
     "pandas arrow times": arrow_series([1, 2], pa.time64("ns")),
     "arrow dates": pa.array([86_400_000, 86_400_001], pa.date64()),
-    "polars 128 bits": pl.Series([2**100, 2**100 + 1], dtype=pl.Int128),
-    "polars unsigned 128 bits": pl.Series([2**100, 2**100 + 1], dtype=pl.UInt128),
+    "polars 128 bits": long_series([2**100, 2**100 + 1]),
+    "polars unsigned 128 bits": long_series([2**100, 2**100 + 1], "UInt128"),
     "pandas nullable": pd.Series([2**60, 2**60 + 1], dtype="Int64"),
     "deque": deque(["a\0", "a"]),
     "deque of integers": deque([2**63 + 1, 2**63 + 2, -1]),
@@ -114,6 +119,8 @@ def test_ids_that_stay_apart(kind: str) -> None:
 def test_columns_that_stay_apart(kind: str, make: Callable[..., Any]) -> None:
     """In the queries of a split frame, too."""
     ids = APART[kind]
+    if isinstance(ids, list) and make is pl.DataFrame:
+        pytest.skip("this version of polars has no integers of 128 bits")
     if make is pa.table and kind == "polars 128 bits":
         ids = pa.array([2**100, 2**100 + 1], pa.decimal128(38))
     elif make is pa.table:
@@ -138,7 +145,7 @@ EQUAL: dict[str, list[Any]] = {
         np.array([3.0], np.float32), np.array([np.float16(3)], object), [Number.THREE],
         np.array([Number.THREE, "x"], object)[:1], [Decimal(3)], [Fraction(3)], [3 + 0j],
         pd.Series([3], dtype="Int64"), pd.Series([3], dtype="category"), pl.Series([3]),
-        pl.Series([3], dtype=pl.Int128), pl.Series([Decimal(3)]), pa.array([3]),
+        long_series([3]), pl.Series([Decimal(3)]), pa.array([3]),
         np.array([3], np.longdouble),
     ],
     "truth": [
@@ -148,7 +155,7 @@ EQUAL: dict[str, list[Any]] = {
     "negative": [[-3], [-3.0], np.array([-3]), np.array([-3], object), [Fraction(-3)]],
     "fractions": [[0.5], [Fraction(1, 2)], [Decimal("0.5")], np.array([0.5], np.float16)],
     "large": [[2**62], [2.0**62], [Decimal(2**62)], np.array([2**62], np.uint64)],
-    "beyond 64 bits": [[2**70], [2.0**70], [Decimal(2**70)], pl.Series([2**70], dtype=pl.Int128)],
+    "beyond 64 bits": [[2**70], [2.0**70], [Decimal(2**70)], long_series([2**70])],
     "unsigned": [[2**63 + 1], np.array([2**63 + 1], np.uint64), np.array([2**63 + 1], object)],
     "text": [
         ["a"], np.array(["a"]), np.array(["a"], object), [np.str_("a")], [Text("a")],
@@ -298,7 +305,7 @@ def test_equal_ids_train_the_same_model() -> None:
         (pl.Series([None, 1]).cast(pl.Time), "be missing.* in row 0"),
         (pa.array([1, None], pa.time64("ns")), "be missing.* in row 1"),
         (pl.Series(["a", "b", "a", None]), "be missing.* in row 3"),
-        (pl.Series([2**100, None], dtype=pl.Int128), "be missing.* in row 1"),
+        (long_series([2**100, None]), "be missing.* in row 1"),
         (pa.nulls(2), "be missing.* in row 0"),
         ([1, (object(),)], "values whose repr is the same.*type object"),
         ([frozenset([object()])], "values whose repr is the same.*type object"),

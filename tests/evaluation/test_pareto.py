@@ -111,7 +111,7 @@ def test_a_call_that_was_stopped_goes_on(
     ("changed", "message"),
     [
         ({"levels": [0.9], "weights": [1.0]}, "weights must be None where levels"),
-        ({"levels": [1.2]}, "level must be"),
+        ({"levels": [1.2]}, "levels must be"),
         ({"weights": [0]}, "weights must be"),
         ({"measure": "ndcg[other]"}, "unknown label 'other'"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
@@ -126,3 +126,49 @@ def test_what_is_wrong_with_arguments(changed: dict[str, Any], message: str) -> 
 def test_no_constraints_of_its_own() -> None:
     with pytest.raises(ValueError, match="ranker must have no constraints"):
         pareto(GBRanker(constraints=["ap >= 0.5"]), X, Y, qid=QID, **GOAL)
+
+
+def trade_off(**changes: Any) -> Any:
+    given = {"X": X, "y": Y, "qid": QID, "levels": [0.9], "n_jobs": 1, **GOAL, **changes}
+    ranker = GBRanker("ranknet", n_estimators=2, random_state=0, n_jobs=1)
+    return pareto(ranker, given.pop("X"), given.pop("y"), **given)
+
+
+@pytest.mark.parametrize("name", ["levels", "weights"])
+def test_numbers_may_be_in_an_array(name: str) -> None:
+    found = trade_off(**{"levels": None, name: np.array([0.5, 0.9])})
+    same = trade_off(**{"levels": None, name: [0.5, 0.9]})
+    assert [(p.name, p.means) for p in found.points] == [(p.name, p.means) for p in same.points]
+    assert len(found.points) == 4
+
+
+@pytest.mark.parametrize("values", [[0.9, 0.9], [0.9, 0.9 + 1e-9], 0.9, ["0.9"], [0.9, None]])
+@pytest.mark.parametrize("name", ["levels", "weights"])
+def test_no_ranker_is_lost_by_its_name(name: str, values: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"^{name} must"):
+        trade_off(**{"levels": None, name: values})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"X": np.vstack([X, X])}, "qid must have one entry per row, 1600, got 800"),
+        ({"X": X[:-1]}, "qid must have one entry per row, 799, got 800"),
+        ({"y": np.append(Y, Y)}, "labels must have 800 entries, got 1600"),
+        ({"y": None}, "y must hold one label per row"),
+        ({"qid": None}, "needs qid="),
+        ({"labels": {"margin": np.append(MARGIN, MARGIN)}}, r"labels\['margin'\] must have 800"),
+        ({"labels": {"margin": MARGIN[:-1]}}, r"labels\['margin'\] must have 800"),
+    ],
+)
+def test_data_of_other_lengths_are_refused(changes: dict[str, Any], message: str) -> None:
+    """Rows that have no partner are not dropped."""
+    with pytest.raises(ValueError, match=message):
+        trade_off(**changes)
+
+
+def test_a_goal_that_no_query_set_aside_has_is_refused() -> None:
+    held_out = sampled(query_keys(np.arange(80)), 0.25, 0, 0)[QID]
+    labels = {"margin": np.where(held_out, 0.0, MARGIN)}
+    with pytest.raises(ValueError, match="set aside, ndcg@10 is undefined on every query"):
+        trade_off(labels=labels)

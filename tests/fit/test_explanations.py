@@ -12,7 +12,16 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import reference
-from gbrank import GBRanker, LinearRanker, PairExplanation, make_cubic, plots, write_letor
+from gbrank import (
+    GBRanker,
+    LinearRanker,
+    PairExplanation,
+    custom_measure,
+    get_measure,
+    make_cubic,
+    plots,
+    write_letor,
+)
 from gbrank.commands.cli import main
 from gbrank.data.rows import take_rows
 
@@ -185,3 +194,34 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--pair must be of ranks from 1 to 8, got 9" in capsys.readouterr().err
     assert main([*command[:-1], "70"]) == 1
     assert "unknown query '70'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("context", [None, "rank"])
+def test_a_start_that_was_fitted_on_an_array(context: str | None) -> None:
+    """Its columns are those of the frame, in their order."""
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    start = GBRanker(**SMALL, context=context).fit(X, Y, qid=QID)
+    ranker = GBRanker(**SMALL, init=start, context=context).fit(frame, Y, qid=QID)
+    shares = ranker.explain(frame, qid=QID)
+    assert_allclose(shares.sum(axis=1), ranker.predict(frame, qid=QID))
+    same = GBRanker(**SMALL, init=start, context=context).fit(X, Y, qid=QID)
+    assert_allclose(shares, same.explain(X, qid=QID), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("query", [np.array([1, 2]), pd.Series([1]), pd.NA, [1]])
+def test_what_is_no_query(query: object) -> None:
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match="query must be one of the"):
+        ranker.explain_query(X, Y, qid=QID, query=query)
+
+
+def test_a_query_of_a_ranker_that_is_judged_by_other_things() -> None:
+    """Labels with a name, or columns: swaps are judged by the first measure of y alone."""
+    of_columns = custom_measure(lambda scores, labels, a: float(a[scores.argmax()]), columns=[0])
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    for others, name in [(["map"], "map"), ([], "ndcg@10")]:
+        ranker.set_params(eval_metric=["ndcg[margin]", of_columns, *others])
+        why = ranker.explain_query(X, Y, qid=QID, query=3)
+        own = QID == 3
+        assert why.measure == name
+        assert why.value == get_measure(name)(Y[own], ranker.predict(X[own]))

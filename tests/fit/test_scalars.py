@@ -18,7 +18,7 @@ SMALL: dict[str, Any] = {"n_estimators": 2, "min_child_samples": 3, "n_jobs": 1,
 BOOSTED: dict[str, Any] = {
     "objective": "ranknet", "booster": "xgboost", "n_estimators": 3, "learning_rate": 0.25,
     "num_leaves": 7, "max_depth": 3, "min_child_samples": 4, "subsample": 0.5,
-    "subsample_by": "query", "colsample": 0.5, "extra_trees": True, "reg_lambda": 0.5,
+    "subsample_by": "query", "colsample": 0.75, "extra_trees": True, "reg_lambda": 0.5,
     "sigma": 0.5, "curvature": "unit", "init": "regression", "eval_metric": "map",
     "early_stopping_rounds": 2, "validation_fraction": 0.5, "random_state": 7, "n_jobs": 2,
     "verbose": 0, "booster_params": {"max_bin": 31},

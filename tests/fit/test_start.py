@@ -298,3 +298,20 @@ def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="init must be a ranker of gbrank for the model to be"):
         fitted(ranker(init=Ridge().fit(X, Y))).save(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("init", ["regression", ranker("ranknet[margin]", n_estimators=3)])
+def test_a_start_has_the_named_labels(init: Any) -> None:
+    """Which its objective or the measures need; constraints are of the ranker alone."""
+    labels = {"margin": np.where(X[:, 0] > 0.5, np.nan, X[:, 0] + 1)}
+    params = {"eval_metric": "ndcg[margin]", "n_estimators": 10}
+    made = ranker("ranknet", **params, init=init, constraints=["ndcg[margin] >= 0.5 of best"])
+    made.set_params(validation_fraction=0.3).fit(X, Y, qid=QID, labels=labels)
+    assert made.constraints_
+    assert made.init_.constraints_ == []
+    if init != "regression":
+        train, _ = split_rows(Rows(X, Y, Queries.from_qid(QID), named=labels), 0.3, 0)[0]
+        alone = clone(init).fit(
+            train.X, Y[: len(train.labels)] * 0, qid=train.queries.index, labels=train.named
+        )
+        assert_array_equal(made.init_.predict(X), alone.predict(X))

@@ -78,3 +78,10 @@ def test_what_is_refused(tmp_path: Any) -> None:
             GBRanker(**SMALL).fit(X, Y, qid=QID, time_limit=seconds)
     with pytest.raises(ValueError, match="checkpoint must be None with time_limit"):
         GBRanker(**SMALL).fit(X, Y, qid=QID, time_limit=5, checkpoint=tmp_path)
+
+
+def test_as_long_as_it_takes() -> None:
+    """Millions of rounds that fit into the time are not all gone through before the first."""
+    ranker = GBRanker("ranknet", random_state=0, n_jobs=1)
+    ranker.fit(X, Y, qid=QID, time_limit=1e12, callbacks=[lambda _: True])
+    assert ranker.best_iteration_ == 1

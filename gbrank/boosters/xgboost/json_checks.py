@@ -19,18 +19,26 @@ def check_json(content: bytes) -> None:
     try:
         learner = json.loads(content)["learner"]
         booster = learner["gradient_booster"]
-        dart = booster["name"] == "dart"
-        model = (booster["gbtree"] if dart else booster)["model"]
+        model, weights = forest_of(booster)
         trees, n_features = model["trees"], whole(learner["learner_model_param"]["num_feature"])
         _check_forest(model, learner["learner_model_param"], len(trees))
-        if dart:
-            numbers(booster["weight_drop"], "weight_drop", len(trees))
+        if weights is not None:
+            numbers(weights, "weight_drop", len(trees))
         for i, tree in enumerate(trees):
             if tree["id"] != i:
                 raise DamagedTree(f"id must be {i}")
             _check_one(tree, n_features)
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError) as error:
         raise DamagedTree(f"it must have all that a model has: {error!r}") from None
+
+
+def forest_of(booster: dict[str, Any]) -> tuple[dict[str, Any], list[float] | None]:
+    """Return the model that holds a booster's trees, and their weights if DART has given them some.
+
+    They are in the model since XGBoost 3.4, and beside the one of "gbtree" before.
+    """
+    model = booster.get("gbtree", booster)["model"]
+    return model, model.get("weight_drop", booster.get("weight_drop"))
 
 
 def _check_forest(model: dict[str, Any], param: dict[str, Any], n_trees: int) -> None:

@@ -9,7 +9,7 @@ import xgboost as xgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.boosters.xgboost.errors import translated
-from gbrank.boosters.xgboost.json_checks import check_json
+from gbrank.boosters.xgboost.json_checks import check_json, forest_of
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix
 from gbrank.boosters.xgboost.openmp import granted_threads
 from gbrank.common.arrays import Matrix, Vector
@@ -111,12 +111,11 @@ class XGBoostModel:
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score where the base score is 0, as in gbrank."""
-        booster = json.loads(self.dump())["learner"]["gradient_booster"]
-        trees = booster.get("gbtree", booster)["model"]["trees"]  # those of "dart" have weights
-        weights = booster.get("weight_drop", [1.0] * len(trees))
+        model, weights = forest_of(json.loads(self.dump())["learner"]["gradient_booster"])
+        trees = model["trees"]
         return [
             _tree(tree, weight, _categories(tree))
-            for tree, weight in zip(trees, weights, strict=True)
+            for tree, weight in zip(trees, weights or [1.0] * len(trees), strict=True)
         ]
 
 

@@ -87,7 +87,8 @@ def report(
         The column of X that says what documents are called; their row by default, from 0.
     measures : sequence of str, Measure or callable, optional
         The first decides: groups, worst queries and changes are by this one. By default the
-        ranker's `eval_metric`, then ndcg@1, ndcg@5, ndcg@10, map and mrr.
+        ranker's `eval_metric`, but for labels that have a name, then ndcg@1, ndcg@5, ndcg@10, map
+        and mrr.
     names : tuple of str
         What the two rankers are called.
 
@@ -182,7 +183,8 @@ def _model(called: str, ranker: BaseRanker[Any], X: Any, queries: Queries) -> Mo
 
 def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -> list[Measure]:
     if given is None:
-        found = [*ranker._measures(), *map(get_measure, USUAL)]
+        of_y = (measure for measure in ranker._measures() if measure.label is None)
+        found = [*of_y, *map(get_measure, USUAL)]
     elif isinstance(given, str) or callable(given) or not len(given):
         raise ValueError(f"measures must be a list of at least one measure, got {quoted(given)}.")
     else:

@@ -1,0 +1,60 @@
+"""Ctrl-C in a fit that is part of something larger ends the whole."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gbrank import BestRate, GBRanker, make_cubic, pareto
+from gbrank.fit import loop
+
+X, Y, QID = make_cubic(30, n_documents=10, n_features=3, random_state=0)
+LABELS = {"margin": abs(X[:, 0])}
+MEASURE = "ndcg[margin]"
+
+
+def ranker(**params: Any) -> GBRanker:
+    return GBRanker("ranknet", n_estimators=20, random_state=0, n_jobs=1, **params)
+
+
+def front() -> None:
+    pareto(ranker(), X, Y, qid=QID, labels=LABELS, measure=MEASURE, n_jobs=1, progress=False)
+
+
+def best_rate() -> None:
+    search = BestRate(ranker(validation_fraction=0.3), [0.1, 0.2])
+    search.fit(X, Y, qid=QID, eval_set=[(X, Y)], eval_qid=[QID])
+
+
+WHOLES: dict[str, Callable[[], object]] = {
+    "rounds that are timed": lambda: ranker().fit(X, Y, qid=QID, time_limit=1),
+    "a fit for a constraint alone": lambda: ranker(constraints=[f"{MEASURE} >= 0.9 of best"]).fit(
+        X, Y, qid=QID, labels=LABELS
+    ),
+    "a start": lambda: ranker(init=ranker()).fit(X, Y, qid=QID),
+    "a trade-off": front,
+    "a search of the best rate": best_rate,
+}
+
+
+@pytest.mark.filterwarnings("ignore:eval_set")
+@pytest.mark.parametrize("rounds", [1, 3])
+@pytest.mark.parametrize("whole", WHOLES)
+def test_ctrl_c_ends_the_whole(whole: str, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Ctrl-C in the fit itself, after its first round, would not."""
+    done = []
+
+    def interrupted(callbacks: Any, round: Any) -> bool:
+        done.append(round)
+        if len(done) == rounds:
+            raise KeyboardInterrupt
+        return call_all(callbacks, round)
+
+    call_all = loop.call_all
+    monkeypatch.setattr(loop, "call_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        WHOLES[whole]()
+    assert len(done) == rounds
+    done.clear()
+    with pytest.warns(loop.FitInterrupted):  # what is no part keeps its rounds, as before
+        assert ranker().fit(X, Y, qid=QID).best_iteration_ == rounds
