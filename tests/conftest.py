@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -44,6 +45,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         from compiling import compile_what_no_other_does
 
         compile_what_no_other_does(Path(session.config.getoption("basetemp")).parent)
+
+
+@pytest.fixture
+def registry() -> Iterator[None]:
+    """Forget the measures and objectives that a test registers."""
+    from gbrank.measures.measure_registry import MEASURES
+    from gbrank.objectives.objective_registry import OBJECTIVES
+
+    with patch.dict(MEASURES), patch.dict(OBJECTIVES):
+        yield
 
 
 @pytest.fixture

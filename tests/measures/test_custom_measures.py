@@ -1,11 +1,9 @@
 """Measures from users' functions of one query."""
 
 import pickle
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import lightgbm as lgb
 import numpy as np
@@ -41,7 +39,6 @@ from gbrank import (
     xgboost_feval,
 )
 from gbrank.commands.cli import main
-from gbrank.measures.measure_registry import MEASURES
 
 Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(30, n_documents=10, n_features=5, random_state=0)
@@ -57,13 +54,6 @@ def dcg_at_3(scores: Any, labels: Any) -> Any:
 def first_relevant(scores: Any, labels: Any) -> Any:
     """Return the reciprocal rank, undefined without a relevant document."""
     return 1 / (1 + int(np.argmax(labels > 0))) if (labels > 0).any() else np.nan
-
-
-@pytest.fixture
-def registry() -> Iterator[None]:
-    """Let a test register measures for itself only."""
-    with patch.dict(MEASURES):
-        yield
 
 
 @given(reference.queries(8))

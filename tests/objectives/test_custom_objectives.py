@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
-from unittest.mock import patch
 
 import lightgbm as lgb
 import numba
@@ -30,14 +28,6 @@ from gbrank import (
     make_cubic,
     xgboost_obj,
 )
-from gbrank.objectives.objective_registry import OBJECTIVES
-
-
-@pytest.fixture
-def registry() -> Iterator[None]:
-    """Forget what a test registers."""
-    with patch.dict(OBJECTIVES):
-        yield
 
 
 def test_plain_and_compiled_agree() -> None:

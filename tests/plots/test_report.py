@@ -467,6 +467,7 @@ def test_small_and_odd_data(rows: slice, labels: Any, without: int, tmp_path: Pa
         assert page.table("measures", "measure")["ndcg@10"] == ["0", "–", "–", "–"]
 
 
+@pytest.mark.usefixtures("registry")
 def test_measures_of_your_own(tmp_path: Path) -> None:
     """The first decides; one may look at columns that are no features."""
     ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
