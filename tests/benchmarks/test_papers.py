@@ -304,6 +304,7 @@ def test_separable_queries() -> None:
     assert perceptron_loss_bound(radius, slam.GAP) < slam.N_QUERIES * slam.PASSES
 
 
+@pytest.mark.slow
 def test_cumulative_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Below its bound, and hardly more after the first pass; an adversary comes close to it."""
     for name, value in {"GAP": 0.2, "N_QUERIES": 200, "PASSES": 2}.items():
@@ -495,6 +496,7 @@ def test_approx_ap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(not (row.ci_low or 0) <= 0 <= (row.ci_high or 0) for row in differences) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.letor
 @needs_letor
 def test_approximation_error_falls_with_alpha(

@@ -49,6 +49,7 @@ def said(code: str, *arguments: str) -> str:
     return run.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_the_other_booster_stays_away(booster: str) -> None:
     """Fit, continue from a model of the library, save, load, predict and score."""

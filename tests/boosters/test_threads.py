@@ -47,6 +47,7 @@ def fitted(n_jobs: int, **environment: str) -> tuple[str, str]:
     return run.stdout, run.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment", [{"OMP_MAX_ACTIVE_LEVELS": "0"}, {"OMP_DYNAMIC": "true"}], ids=str
 )

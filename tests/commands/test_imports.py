@@ -40,6 +40,7 @@ def loaded_by(library: str) -> set[str]:
     return modules_of(f"import sys, {library}; print(*sys.modules, file=sys.stderr)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("booster", "other"), [("lightgbm", "xgboost"), ("xgboost", "lightgbm")])
 @pytest.mark.parametrize("command", ["predict", "evaluate", "info"])
 def test_a_model_loads_its_own_booster_only(

@@ -129,6 +129,7 @@ def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str
     assert_array_equal(scores(model, rows), found.predict(X))
 
 
+@pytest.mark.slow
 def test_features_relative_to_the_query(rows: Any) -> None:
     """The model of one machine, and its scores, though rows of a query lie in three partitions."""
     params: dict[str, Any] = {

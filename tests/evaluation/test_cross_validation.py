@@ -494,6 +494,7 @@ def test_bad_input(change: dict[str, Any], message: str) -> None:
     assert Noisy.fits == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_fit_that_fails_is_named(jobs: int) -> None:
     """Ranker, data, seed and fold."""

@@ -77,6 +77,7 @@ def test_tables_and_a_picture(front: Any) -> None:
     assert [text.get_text() for text in axes.texts] == [point.name for point in front.points]
 
 
+@pytest.mark.slow
 def test_weights_and_columns_of_a_frame_in_processes() -> None:
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(margin=MARGIN)
     options: dict[str, Any] = {"measure": MEASURE, "labels": ["margin"], "progress": False}

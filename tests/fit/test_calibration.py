@@ -291,6 +291,7 @@ def test_bad_output() -> None:
 # --- In comparisons ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_comparisons_report_it(tmp_path: Path) -> None:
     """On the documents of each fit, averaged over fits; nothing where there are scores alone."""
     rows = Fold(*(np.flatnonzero(part) for part in (TRAIN, VALID, TEST)))

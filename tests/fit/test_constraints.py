@@ -198,6 +198,7 @@ GBRanker(constraints=["ndcg@10[margin] >= 0.9 of best"], **SMALL).fit(
 """
 
 
+@pytest.mark.slow
 def test_a_killed_fit_goes_on_to_the_same_model(tmp_path: Path) -> None:
     code = KILLED.format(tests=str(Path(__file__).parents[1]), folder=str(tmp_path))
     assert subprocess.run([sys.executable, "-c", code]).returncode == 9

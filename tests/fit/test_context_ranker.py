@@ -102,6 +102,7 @@ def test_what_is_missing_is_said() -> None:
         without.predict(X, qid=QID[:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_saved_pickled_and_cloned(booster: str, tmp_path: Path) -> None:
     """A fresh process predicts the same from the folder."""

@@ -82,6 +82,7 @@ def watched(call: Callable[[], Any], watcher: Interruption) -> None:
         sys.setprofile(before)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::gbrank.fit.loop.FitInterrupted")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("kind", KINDS)
@@ -171,6 +172,7 @@ def test_a_fit_during_a_save(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_array_equal(load_ranker(tmp_path).predict(FIRST), before)
 
 
+@pytest.mark.slow
 def test_an_interrupted_round_leaves_no_values() -> None:
     """All attributes of a fit that Ctrl-C has ended tell of the same rounds."""
     for at in range(1, 400, 7):

@@ -91,6 +91,7 @@ def test_ap_is_that_of_soft_ranks(places: list[int], data: Any) -> None:
     assert approximation("ap", labels, scores, sigma) == pytest.approx(total / len(relevant))
 
 
+@pytest.mark.slow
 @given(untied, st.data())
 @settings(max_examples=60)
 def test_theorems_5_and_6(places: list[int], data: Any) -> None:
@@ -134,6 +135,7 @@ def cascade(x: Vector, scores: NDArray[Any], sigma: float, beta: float) -> compl
     return complex((x / ranks * left.prod(axis=1)).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rr", "err"])
 @loop("order", ["random", "best first", "worst first", "best in the middle"])
 @loop("sigma", [0.003, 0.1])

@@ -48,6 +48,7 @@ def test_formulas(places: list[int], data: Any) -> None:
     assert -bind("rr", labels).loss(scores, sigma)[0] == pytest.approx(rr, rel=1e-12)
 
 
+@pytest.mark.slow
 @given(untied, st.data())
 @settings(max_examples=60)
 def test_small_sigma(places: list[int], data: Any) -> None:

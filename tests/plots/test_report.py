@@ -513,6 +513,7 @@ def test_without_jinja(
         gbrank.report(rankers[0], FRAME[TEST], Y[TEST], qid=QUERIES, html=tmp_path / "report.html")
 
 
+@pytest.mark.slow
 def test_command_on_tables(rankers: tuple[GBRanker, GBRanker], tmp_path: Path) -> None:
     """In a process of its own, it writes the page that Python writes."""
     table = FRAME[TEST].assign(country=COUNTRY, url=range(160), kind=FRAME["kind"].astype(str))

@@ -170,6 +170,7 @@ assert_unchanged("asking for XGBoost's messages")
 """
 
 
+@pytest.mark.slow
 def test_no_global_state() -> None:
     """Importing gbrank, and fitting an integer seed, leaves everything as it was."""
     done = subprocess.run(

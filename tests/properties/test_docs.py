@@ -41,6 +41,7 @@ def environment(folder: Path) -> dict[str, str]:
     return os.environ | runs | {"PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [p for p in [README, *PAGES] if p.exists() and any(blocks(p))], ids=page_id
 )
