@@ -583,7 +583,8 @@ class GBRanker(BoostedRanker):
         y : array-like, shape (n_documents,), optional
             Relevance labels: with these the table says for each document which swap with a wrongly
             ordered one raises the measure most, and by how much: the first `eval_metric` that is of
-            y and of no column of X, ndcg@10 where there is none.
+            y and of no column of X, ndcg@10 where there is none. All swaps are tried: with a
+            measure of the whole list, lists of more than 1,000 documents take minutes.
         qid, group
             The queries, as for `fit`; with neither, all rows are one query.
         query : object, optional

@@ -243,7 +243,8 @@ def best_swaps(labels: Vector, measure: Measure) -> tuple[float, list[tuple[int 
     ranks = -np.arange(m, dtype=np.float64)
     value = measure.bind(labels, Queries.from_sizes([m]), 1).per_query(ranks).item()
     upper, lower = np.nonzero(labels[:, None] < labels)
-    wrong = upper < lower
+    k = getattr(measure, "k", None)
+    wrong = (upper < lower) & (upper < (k or m))  # below rank k a swap changes nothing
     upper, lower = upper[wrong], lower[wrong]
     best = np.zeros(m)
     partner = np.full(m, -1)
