@@ -90,7 +90,7 @@ def test_missing_categories() -> None:
     assert ranker.explain_pair(frame, 3, 4, qid=QID).first[4] is None
 
 
-def best_swap(labels: list[float], place: int) -> float:
+def best_swap(labels: list[float], place: int, k: int = 10) -> float:
     """Return the largest gain in NDCG of a swap of this document with a wrongly ordered one."""
     gains = [0.0]
     for other in range(len(labels)):
@@ -98,7 +98,7 @@ def best_swap(labels: list[float], place: int) -> float:
         if labels[upper] < labels[lower]:
             swapped = list(labels)
             swapped[upper], swapped[lower] = labels[lower], labels[upper]
-            gains.append((reference.ndcg(swapped, 10) or 0) - (reference.ndcg(labels, 10) or 0))
+            gains.append((reference.ndcg(swapped, k) or 0) - (reference.ndcg(labels, k) or 0))
     return max(gains)
 
 
@@ -125,6 +125,19 @@ def test_a_query() -> None:
                 dict(sorted(lifts.items(), key=lambda item: -item[1])[:3])
             )
             assert all(share < 0 for _, share in why.lowers[place])
+
+
+def test_a_measure_that_is_cut() -> None:
+    """Below the cut no swap helps; to swap with a document below it does."""
+    ranker = GBRanker(**SMALL, eval_metric="ndcg@3").fit(X, Y, qid=QID)
+    partners = []
+    for query in range(30):
+        why = ranker.explain_query(X, Y, qid=QID, query=query)
+        for place, (partner, gain) in enumerate(why.swaps):
+            wanted = best_swap(Y[why.rows].tolist(), place, k=3)
+            assert (0.0 if partner is None else gain) == pytest.approx(wanted, abs=1e-12)
+            partners.append((place, partner))
+    assert any(place < 3 and (partner or 0) > 3 for place, partner in partners)
 
 
 def test_a_query_without_labels() -> None:
