@@ -10,8 +10,9 @@ import numpy as np
 
 from benchmarks.studies.as_they_come import gbrank_scores
 from benchmarks.studies.validated import Scores, validated
-from benchmarks.studies.wrapped import Wrapped, Wrapper
+from benchmarks.studies.wrapped import Wrapped
 from gbrank import (
+    Queries,
     get_objective,
     ndcg_error_bound,
     rank_error_bound,
@@ -47,38 +48,28 @@ class Bounded(Wrapped):
 
     complexity: float = 1.0
 
-    def wrap(self, inner: Runner) -> Runner:
-        """Return what chooses."""
-        return Choosing(self, inner)
-
-
-class Choosing(Wrapper):
-    """See `Bounded`."""
-
-    objective: Bounded
-
     def gradients(
-        self, scores: Vector, sigma: float, round: int, weights: Vector
+        self, inner: Runner, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
         """Return the derivatives at the sigma of the smallest bound, with steps of a spread."""
-        unit = self.objective.facts.sigma_unit
+        unit = self.facts.sigma_unit
         power = 2 if unit == "squared score" else 1
-        spread = spread_within_queries(scores, self.queries) or 1.0
-        width = min(WIDTHS, key=lambda width: self._bound(scores, width, spread, power))
-        gradient, curvature = self.inner.gradients(
-            scores, (width * spread) ** power, round, weights
-        )
-        longer = step_factor(width**power, self.queries, unit)
+        spread = spread_within_queries(scores, inner.queries) or 1.0
+        bounds = [self._bound(scores, inner.queries, width, spread, power) for width in WIDTHS]
+        width = WIDTHS[np.argmin(bounds)]
+        gradient, curvature = inner.gradients(scores, (width * spread) ** power, round, weights)
+        longer = step_factor(width**power, inner.queries, unit)
         return gradient * longer / max(width, 1.0), curvature
 
-    def _bound(self, scores: Vector, width: float, spread: float, power: int) -> float:
+    def _bound(
+        self, scores: Vector, queries: Queries, width: float, spread: float, power: int
+    ) -> float:
         """Return the error's bound and that of the complexity."""
         sigma = (width * spread) ** power
         errors = [
-            _error_bound(scores[self.queries.rows(q)], sigma, power)
-            for q in range(self.queries.n_queries)
+            _error_bound(scores[queries.rows(q)], sigma, power) for q in range(queries.n_queries)
         ]
-        narrow = self.objective.complexity / (width * np.sqrt(self.queries.n_queries))
+        narrow = self.complexity / (width * np.sqrt(queries.n_queries))
         return float(np.mean(np.minimum(errors, 1.0)) + narrow)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.studies.study import study
-from benchmarks.studies.wrapped import Wrapped, Wrapper
+from benchmarks.studies.wrapped import Wrapped
 from gbrank import get_objective, ranker_from_name
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
@@ -34,22 +34,12 @@ class Blend(Wrapped):
 
     own: float = 0.0
 
-    def wrap(self, inner: Runner) -> Runner:
-        """Return what mixes them."""
-        return Blended(self, inner)
-
-
-class Blended(Wrapper):
-    """See `Blend`."""
-
-    objective: Blend
-
     def gradients(
-        self, scores: Vector, sigma: float, round: int, weights: Vector
+        self, inner: Runner, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
         """Return the gradient as it is, and the mixed curvature."""
-        own = self.objective.own
-        gradient, curvature = self.inner.gradients(scores, sigma, round, weights)
+        own = self.own
+        gradient, curvature = inner.gradients(scores, sigma, round, weights)
         return gradient, own * curvature + (1 - own) * np.mean(curvature)
 
 

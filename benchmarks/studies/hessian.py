@@ -10,8 +10,8 @@ import numpy as np
 
 from benchmarks.studies.as_they_come import gbrank_scores
 from benchmarks.studies.validated import Scores, validated
-from benchmarks.studies.wrapped import Wrapped, Wrapper
-from gbrank import get_objective
+from benchmarks.studies.wrapped import Wrapped
+from gbrank import Queries, get_objective
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
 
@@ -38,46 +38,37 @@ class Hessian(Wrapped):
 
     absolute: bool = False
 
-    def wrap(self, inner: Runner) -> Runner:
-        """Return what computes it."""
-        return Diagonal(self, inner)
-
-
-class Diagonal(Wrapper):
-    """See `Hessian`."""
-
-    objective: Hessian
-
     def gradients(
-        self, scores: Vector, sigma: float, round: int, weights: Vector
+        self, inner: Runner, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
         """Return the gradient as it is, and the diagonal."""
-        squared = self.objective.facts.sigma_unit == "squared score"
+        squared = self.facts.sigma_unit == "squared score"
         step = STEP * (np.sqrt(sigma) if squared else sigma)
-        gradient, own = self.inner.gradients(scores, sigma, round, weights)
+        gradient, own = inner.gradients(scores, sigma, round, weights)
         diagonal = np.empty_like(own)
-        for rows in self._one_of_each_query():
+        for rows in _one_of_each_query(inner.queries):
             moved = scores.copy()
             moved[rows] += step
-            then, _ = self.inner.gradients(moved, sigma, round, weights)
+            then, _ = inner.gradients(moved, sigma, round, weights)
             diagonal[rows] = (then[rows] - gradient[rows]) / step
-        positive = np.abs(diagonal) if self.objective.absolute else np.maximum(diagonal, 0.0)
-        return gradient, np.where(self._near_another(scores, 2 * step), own, positive)
+        positive = np.abs(diagonal) if self.absolute else np.maximum(diagonal, 0.0)
+        return gradient, np.where(_near_another(scores, inner.queries, 2 * step), own, positive)
 
-    def _one_of_each_query(self) -> list[np.ndarray]:
-        """Return rows that can move at once: at most one of each query."""
-        starts, sizes = self.queries.offsets[:-1], self.queries.sizes
-        return [self.queries.order[starts[sizes > k] + k] for k in range(sizes.max())]
 
-    def _near_another(self, scores: Vector, gap: float) -> np.ndarray:
-        """Say which documents are closer than that to another one of their query."""
-        codes = self.queries.index
-        order = np.lexsort((scores, codes))
-        near = (np.diff(scores[order]) < gap) & (np.diff(codes[order]) == 0)
-        found = np.zeros(len(scores), dtype=bool)
-        found[order[1:]] |= near
-        found[order[:-1]] |= near
-        return found
+def _one_of_each_query(queries: Queries) -> list[np.ndarray]:
+    """Return rows that can move at once: at most one of each query."""
+    starts, sizes = queries.offsets[:-1], queries.sizes
+    return [queries.order[starts[sizes > k] + k] for k in range(sizes.max())]
+
+
+def _near_another(scores: Vector, queries: Queries, gap: float) -> np.ndarray:
+    """Say which documents are closer than that to another one of their query."""
+    order = np.lexsort((scores, queries.index))
+    near = (np.diff(scores[order]) < gap) & (np.diff(queries.index[order]) == 0)
+    found = np.zeros(len(scores), dtype=bool)
+    found[order[1:]] |= near
+    found[order[:-1]] |= near
+    return found
 
 
 def changed(name: str) -> dict[str, Scores]:

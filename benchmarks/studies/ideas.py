@@ -35,21 +35,13 @@ class Log(Wrapped):
 
     name = "log"
 
-    def wrap(self, inner: Runner) -> Runner:
-        """Return what divides by the measure."""
-        return Logarithm(self, inner)
-
-
-class Logarithm(Wrapper):
-    """See `Log`."""
-
     def gradients(
-        self, scores: Vector, sigma: float, round: int, weights: Vector
+        self, inner: Runner, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
         """Return both divided by the measure of their query."""
-        gradient, curvature = self.inner.gradients(scores, sigma, round, weights)
-        measure = -self.inner.values(scores, sigma, round)
-        factor = 1 / np.where(measure > 0, measure, 1)[self.queries.index]
+        gradient, curvature = inner.gradients(scores, sigma, round, weights)
+        measure = -inner.values(scores, sigma, round)
+        factor = 1 / np.where(measure > 0, measure, 1)[inner.queries.index]
         return gradient * factor, curvature * factor
 
 

@@ -13,7 +13,7 @@ from catboost import CatBoostRanker
 
 from benchmarks.studies.as_they_come import gbrank_scores, peer_scores
 from benchmarks.studies.validated import validated
-from benchmarks.studies.wrapped import Wrapped, Wrapper
+from benchmarks.studies.wrapped import Wrapped
 from gbrank import get_objective
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
@@ -47,19 +47,11 @@ class Bootstrap(Wrapped):
 
     name = "bootstrap"
 
-    def wrap(self, inner: Runner) -> Runner:
-        """Return what draws."""
-        return Bootstrapped(self, inner)
-
-
-class Bootstrapped(Wrapper):
-    """See `Bootstrap`."""
-
     def gradients(
-        self, scores: Vector, sigma: float, round: int, weights: Vector
+        self, inner: Runner, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
         """Return both times the draw."""
-        gradient, curvature = self.inner.gradients(scores, sigma, round, weights)
+        gradient, curvature = inner.gradients(scores, sigma, round, weights)
         draw = np.random.default_rng(round).exponential(size=len(scores))
         return gradient * draw, curvature * draw
 
@@ -72,22 +64,12 @@ class Noise(Wrapped):
 
     size: float = 1.0
 
-    def wrap(self, inner: Runner) -> Runner:
-        """Return what adds it."""
-        return Noisy(self, inner)
-
-
-class Noisy(Wrapper):
-    """See `Noise`."""
-
-    objective: Noise
-
     def gradients(
-        self, scores: Vector, sigma: float, round: int, weights: Vector
+        self, inner: Runner, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
         """Return the gradient with noise, and the curvature as it is."""
-        gradient, curvature = self.inner.gradients(scores, sigma, round, weights)
-        size = self.objective.size * max(0.0, 1 - round / ROUNDS)
+        gradient, curvature = inner.gradients(scores, sigma, round, weights)
+        size = self.size * max(0.0, 1 - round / ROUNDS)
         drawn = np.random.default_rng(round).normal(size=len(scores))
         return gradient + size * drawn * np.sqrt(curvature), curvature
 

@@ -11,7 +11,7 @@ __all__ = ["Wrapped", "Wrapper"]
 
 
 class Wrapper(Runner):
-    """A runner that passes on what another one computes; subclasses change it."""
+    """A runner whose gradients the objective changes; it passes on the other one's values."""
 
     def __init__(self, objective: "Wrapped", inner: Runner) -> None:
         self.objective = objective
@@ -22,10 +22,16 @@ class Wrapper(Runner):
         """Return the inner objective's loss of each query."""
         return self.inner.values(scores, sigma, round)
 
+    def gradients(
+        self, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return what the objective makes of the inner one's."""
+        return self.objective.gradients(self.inner, scores, sigma, round, weights)
+
 
 @dataclass(frozen=True)
 class Wrapped(Objective):
-    """An objective whose gradients a `Wrapper` changes."""
+    """An objective around another one; subclasses override `gradients`, or `wrap`."""
 
     objective: Objective
 
@@ -44,4 +50,10 @@ class Wrapped(Objective):
 
     def wrap(self, inner: Runner) -> Runner:
         """Return the wrapper."""
+        return Wrapper(self, inner)
+
+    def gradients(
+        self, inner: Runner, scores: Vector, sigma: float, round: int, weights: Vector
+    ) -> tuple[Vector, Vector]:
+        """Return gradient and curvature, from those of the inner objective."""
         raise NotImplementedError
