@@ -187,17 +187,22 @@ def train(
     except KeyboardInterrupt:
         if history.done == 0 or _is_part.get():
             raise
-        history.forget_unfinished()
-        kept = history.best_round if on_valid else history.done
-        warn_user(
-            f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
-            FitInterrupted,
-        )
+        _keep_what_is_done(history, rounds, bool(on_valid))
     finally:
         bar.close()
     if not on_valid:
         history.best_round = history.done
     return history
+
+
+def _keep_what_is_done(history: History, rounds: int, validated: bool) -> None:
+    """Forget a round that was interrupted, and say how many the model keeps."""
+    history.forget_unfinished()
+    kept = history.best_round if validated else history.done
+    warn_user(
+        f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
+        FitInterrupted,
+    )
 
 
 def _finished(history: History, rounds: int, begin: int, stopping: Stopping | None) -> bool:
