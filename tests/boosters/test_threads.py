@@ -1,4 +1,4 @@
-"""XGBoost where OpenMP gives fewer threads than it is asked for, which would end the process."""
+"""OpenMP: how long its threads spin, and XGBoost where it gives fewer than it is asked for."""
 
 import os
 import subprocess
@@ -67,3 +67,39 @@ def test_threads_as_asked() -> None:
         scores, told = fitted(n_jobs, **limit)
         assert scores == expected
         assert "told in []" in told
+
+
+LOADED = """
+import os, sys
+spins = []
+sys.addaudithook(lambda event, args: event == "import" and args[0] == sys.argv[1] and
+                 spins.append(os.environ.get("GOMP_SPINCOUNT")))
+import gbrank
+X, y = [[0.0], [1.0]] * 30, [0, 1] * 30
+gbrank.GBRanker(booster=sys.argv[1], n_estimators=1).fit(X, y, group=[60])
+print(spins[0], os.environ.get("GOMP_SPINCOUNT"))
+"""
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize(
+    ("set_by_user", "seen"),
+    [
+        ({}, "1000 None"),
+        ({"OMP_WAIT_POLICY": "active"}, "None None"),
+        ({"GOMP_SPINCOUNT": "7"}, "7 7"),
+    ],
+    ids=str,
+)
+def test_how_long_threads_spin(booster: str, set_by_user: dict[str, str], seen: str) -> None:
+    """A short time, in what a booster loads; the user's choice counts, and nothing is left set."""
+    names = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    run = subprocess.run(
+        [sys.executable, "-c", LOADED, booster],
+        env=environment | set_by_user | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert run.stdout.split("\n")[0] == seen, run.stderr

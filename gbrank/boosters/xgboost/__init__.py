@@ -1,1 +1,6 @@
 """XGBoost: trainer, model and hook."""
+
+from gbrank.boosters.spinning import short_spins
+
+with short_spins():
+    import xgboost  # noqa: F401
