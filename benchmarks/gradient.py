@@ -2,7 +2,8 @@
 
 The same trees (31 leaves, 2 threads, learning rate 0.1, 255 bins) are grown on: squared loss;
 stored derivatives, which cost nothing and bend like LambdaRank's; LightGBM's lambdarank and
-XGBoost's rank:ndcg; and gbrank's LambdaRank and default objective on both boosters. At the end
+XGBoost's rank:ndcg; and gbrank's LambdaRank and default objective on both boosters; the default
+objective also on the trees that `GBRanker()` grows. At the end
 stands the gradient of every objective alone, at scattered scores, and its ratio to that of
 LightGBM's lambdarank over all pairs at the same scores: what its rounds take beyond those on
 stored derivatives where trees cost next to nothing, with two leaves and one feature of two values.
@@ -41,6 +42,10 @@ LIMIT = 5.0  # seconds
 MOVED = 0.05  # about as far as scores move in a round of boosting
 FLOOR = "stored derivatives"
 DEFAULT = f"gbrank {DEFAULT_OBJECTIVE}"
+ALL_PAIRS_OURS = "gbrank LambdaRank, all pairs"
+OWN_TREES = f"{DEFAULT}, GBRanker's trees"
+DEFAULT_TREES = {"num_leaves": 63, "feature_fraction": 0.5, "extra_trees": True}
+DEFAULT_BINS = {"max_bin": 63}
 
 
 def make_data(n_queries: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -127,6 +132,7 @@ def main() -> None:
 
     all_pairs, top = LambdaRank(NDCG()), LambdaRank(NDCG(), truncation=30)
     light = lgb.Dataset(X, y, group=sizes, params={"verbosity": -1}).construct()
+    coarse = lgb.Dataset(X, y, group=sizes, params={"verbosity": -1, **DEFAULT_BINS}).construct()
     extreme = xgb.DMatrix(X, y, group=sizes)
     level = "lambdarank_truncation_level"
     pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": ALL_PAIRS}
@@ -146,18 +152,15 @@ def main() -> None:
             "gbrank LambdaRank, truncation 30": lightgbm_round(
                 light, lightgbm_fobj(top, n_jobs=THREADS)
             ),
-            "gbrank LambdaRank, all pairs": lightgbm_round(
-                light, lightgbm_fobj(all_pairs, n_jobs=THREADS)
-            ),
+            ALL_PAIRS_OURS: lightgbm_round(light, lightgbm_fobj(all_pairs, n_jobs=THREADS)),
             DEFAULT: lightgbm_round(light, lightgbm_fobj(n_jobs=THREADS)),
+            OWN_TREES: lightgbm_round(coarse, lightgbm_fobj(n_jobs=THREADS), **DEFAULT_TREES),
         },
         "XGBoost": {
             "squared loss": xgboost_round(extreme, "reg:squarederror"),
             FLOOR: xgboost_round(extreme, replay),
             "rank:ndcg, all pairs": xgboost_round(extreme, "rank:ndcg", **pairs),
-            "gbrank LambdaRank, all pairs": xgboost_round(
-                extreme, xgboost_obj(all_pairs, n_jobs=THREADS)
-            ),
+            ALL_PAIRS_OURS: xgboost_round(extreme, xgboost_obj(all_pairs, n_jobs=THREADS)),
             DEFAULT: xgboost_round(extreme, xgboost_obj(n_jobs=THREADS)),
         },
     }
@@ -167,7 +170,7 @@ def main() -> None:
         for name, value in seconds.items():
             print(f"  {name:34}{value:9.3f}{value - seconds[FLOOR]:12.3f}")
         theirs = next(name for name in rounds if "all pairs" in name and "gbrank" not in name)
-        for ours in ("gbrank LambdaRank, all pairs", DEFAULT):
+        for ours in (name for name in (ALL_PAIRS_OURS, DEFAULT, OWN_TREES) if name in rounds):
             print(f"  whole round, {ours}: {seconds[ours] / seconds[theirs]:.2f} x {theirs}")
         print()
     if options.rounds_only:

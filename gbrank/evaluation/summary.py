@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.evaluation.statistics import holm, interval, randomisation_test, stratified_mean, t_test
 from gbrank.evaluation.trial import Outcome
 
@@ -60,34 +61,60 @@ def summarise(
 def _rows(
     data: str, measure: str, strata: list[list[Outcome]], baseline: str, part: str
 ) -> list[Row]:
+    """Return the row of each ranker, in the order of its first outcome."""
     rankers = list(dict.fromkeys(outcome.trial.ranker for outcome in strata[0]))
     all_cubes = [_cube(outcomes, measure, part) for outcomes in strata]
     cubes = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))] for cube in all_cubes]
     n_queries, n_all = (sum(cube.shape[2] for cube in some) for some in (cubes, all_cubes))
-    scores = [cube.mean(axis=1) for cube in cubes]
-    means = stratified_mean(scores)
-    by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
-    repeated = by_seed.shape[1] > 1
-    deviations = by_seed.std(axis=1, ddof=1) if repeated else np.full_like(means, np.nan)
-    reference = rankers.index(baseline)
-    differences = [values - values[reference] for values in scores]
-    fits = [
-        [o for group in strata for o in group if o.trial.ranker == ranker] for ranker in rankers
-    ]
-    columns = (
-        *(means, *interval(scores), deviations),
-        *(stratified_mean(differences), *interval(differences), *_tests(differences, reference)),
-        [_mean(getattr(o, part).calibration_error for o in own) for own in fits],
-        [_mean(o.rounds for o in own) for own in fits],
-        [_mean(o.cpu_seconds for o in own) for own in fits],
-    )
+    figures = _figures(cubes, rankers.index(baseline))
     return [
-        Row(data, measure, ranker, n_queries, n_all - n_queries, *map(float, numbers))
-        for ranker, *numbers in zip(rankers, *columns, strict=True)
+        Row(
+            data=data,
+            measure=measure,
+            ranker=ranker,
+            n_queries=n_queries,
+            n_skipped=n_all - n_queries,
+            **{name: float(values[place]) for name, values in figures.items()},
+            **_costs([fit for fits in strata for fit in fits if fit.trial.ranker == ranker], part),
+        )
+        for place, ranker in enumerate(rankers)
     ]
 
 
-def _tests(differences: list[NDArray[np.float64]], reference: int) -> NDArray[np.float64]:
+def _figures(cubes: list[Cube], reference: int) -> dict[str, Vector]:
+    """Return what a row says of scores, by its names; each with a value for every ranker."""
+    scores = [cube.mean(axis=1) for cube in cubes]
+    differences = [values - values[reference] for values in scores]
+    by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
+    n_rankers, n_seeds = by_seed.shape
+    low, high = interval(scores)
+    difference_low, difference_high = interval(differences)
+    p_randomisation, p_t = _tests(differences, reference)
+    return {
+        "mean": stratified_mean(scores),
+        "low": low,
+        "high": high,
+        "seed_deviation": by_seed.std(axis=1, ddof=1)
+        if n_seeds > 1
+        else np.full(n_rankers, np.nan),
+        "difference": stratified_mean(differences),
+        "difference_low": difference_low,
+        "difference_high": difference_high,
+        "p_randomisation": p_randomisation,
+        "p_t": p_t,
+    }
+
+
+def _costs(fits: list[Outcome], part: str) -> dict[str, float]:
+    """Return what a row says of the fits of one ranker, by its names."""
+    return {
+        "calibration_error": _mean(getattr(fit, part).calibration_error for fit in fits),
+        "rounds": _mean(fit.rounds for fit in fits),
+        "cpu_seconds": _mean(fit.cpu_seconds for fit in fits),
+    }
+
+
+def _tests(differences: list[Matrix], reference: int) -> NDArray[np.float64]:
     """Return both corrected p-values of each ranker, NaN for the baseline."""
     compared = np.arange(len(differences[0])) != reference
     tested = [values[compared] for values in differences]
