@@ -22,7 +22,7 @@ from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, get_objective
 from gbrank.parallel.collective import all_any, all_sum
-from gbrank.parallel.sums import order_free_mean
+from gbrank.parallel.sums import order_free_mean, round_to_exact_sums
 from gbrank.schedules import Sigma, unit_of
 
 T = TypeVar("T")
@@ -32,6 +32,8 @@ Mask: TypeAlias = NDArray[np.bool_]
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))
 # Smaller gradients are the remains of underflow, where all pairs are in order.
 SMALLEST_GRADIENT = 1e-290
+# Boosters keep single precision.
+SMALLEST_SINGLE = float(np.finfo(np.float32).tiny)
 
 
 class Parts(NamedTuple):
@@ -206,11 +208,13 @@ class GradientHook:
                 gradient[left_out] = 0.0
                 curvature[left_out] = 0.0
             _check_any(gradient, curvature, first=round == 0)
-            if objective.rescaled and self.curvature == "own":
+            rescaled = objective.rescaled and self.curvature == "own"
+            if rescaled:
                 count = len(curvature) if left_out is None else int((~left_out).sum())
                 rescale_to_unit_mean(gradient, curvature, count)
             wide = f" Steps are as long as sigma is wide: choose one far below {sigma:.3g}."
             _check_size(gradient, curvature, wide if objective.facts.sigma_unit != "none" else "")
+            _round(gradient, curvature, SMALLEST_SINGLE if rescaled else 0.0)
         return gradient, curvature
 
     def _sigma_and_lengthening(
@@ -273,6 +277,15 @@ def _check_size(gradient: Vector, curvature: Vector, advice: str) -> None:
         )
 
 
+def _round(gradient: Vector, curvature: Vector, smallest: float) -> None:
+    """Round both, in place, so that boosters' sums lose no bit; they add in an order of their own.
+
+    A document with a gradient keeps some curvature, any other the `smallest`.
+    """
+    _, unit = round_to_exact_sums(gradient, curvature)
+    np.maximum(curvature, np.where(gradient == 0.0, smallest, unit), out=curvature)
+
+
 class MeasureHook:
     """Measures as custom metrics: the part that is the same for all boosters."""
 
@@ -300,5 +313,3 @@ def rescale_to_unit_mean(gradient: Vector, curvature: Vector, count: int) -> Non
     mean = order_free_mean(curvature, count)
     gradient /= mean
     curvature /= mean
-    # Boosters keep single precision.
-    np.maximum(curvature, np.finfo(np.float32).tiny, out=curvature)

@@ -1,4 +1,6 @@
-"""Sums over all workers in fixed point: the same bits for any order of values and workers."""
+"""Sums over all workers: the same bits for any order of values and workers."""
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,26 @@ def order_free_sums(
     bits, largest = _fixed_point_format(values)
     np.add.at(sums, groups, _to_fixed_point(values, bits, largest))
     return np.ldexp(all_sum(sums), -bits) * largest
+
+
+def round_to_exact_sums(*arrays: NDArray[np.float64]) -> list[float]:
+    """Round finite values, in place, so that no sum of some of an array's loses a bit.
+
+    Of N values of at most M in size, over all workers, what remains are multiples of M N / 2⁵¹ (N
+    and M rounded up to powers of 2): such sums need 52 bits. Return this unit for each array; 0
+    where all values are 0.
+    """
+    largest = all_max(np.array([np.abs(values).max(initial=0.0) for values in arrays]))
+    counts = all_sum(np.array([len(values) for values in arrays]))
+    units = []
+    for values, size, count in zip(arrays, largest, counts, strict=True):
+        exponent = math.frexp(size)[1] + int(count).bit_length()
+        # Doubles near 3 N M are so far apart.
+        offset = math.ldexp(1.5, exponent + 1)
+        values += offset
+        values -= offset
+        units.append(math.ldexp(1.0, exponent - 51) if size > 0 else 0.0)
+    return units
 
 
 def _fixed_point_format(values: NDArray[np.float64]) -> tuple[int, float]:

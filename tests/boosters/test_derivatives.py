@@ -1,5 +1,6 @@
 """What the boosters are given: finite derivatives, in the scale of squared loss."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import reference
 from cases import loop
 from gbrank import Queries
 from gbrank.boosters.gradient_hook import GradientHook, rescale_to_unit_mean
+from gbrank.parallel.sums import round_to_exact_sums
 
 Vector = NDArray[np.float64]
 
@@ -101,3 +103,34 @@ def test_no_curvature_at_all_is_refused() -> None:
     data = reference.Data(10)
     with pytest.raises((ValueError, RuntimeError), match="curvature"):
         derivatives(first_order, data, data.scores)
+
+
+@given(
+    st.lists(st.floats(-1e30, 1e30).filter(lambda x: abs(x) > 1e-30), min_size=1, max_size=60),
+    st.randoms(),
+)
+def test_sums_are_exact(values: list[float], random: Any) -> None:
+    """Any sum of some of the numbers, in any order, is that of exact arithmetic."""
+    rounded = np.array(values)
+    (unit,) = round_to_exact_sums(rounded)
+    assert np.abs(rounded - values).max() <= unit / 2
+    assert unit <= 2.0**-49 * len(values) * np.abs(values).max()
+    some = random.sample(rounded.tolist(), random.randint(1, len(values)))
+    expected = float(sum(map(Fraction, some)))
+    assert sum(some) == expected
+    single = np.float32(some)  # as boosters keep them
+    assert sum(single.tolist()) == float(sum(map(Fraction, single.tolist())))
+
+
+def test_rounding_leaves_no_gradient_without_curvature() -> None:
+    """Where one document has nearly all curvature, the others still take bounded steps."""
+
+    def steep(scores: Vector, labels: Vector, sigma: float) -> tuple[float, Vector, Vector]:
+        curvature = np.full(len(scores), 1e-15)
+        curvature[0] = 1.0
+        return 0.0, 1e-13 * (1 + labels) + curvature, curvature
+
+    data = reference.Data(12)
+    gradient, curvature = derivatives(steep, data, data.scores)
+    assert (gradient > 0).sum() > 1
+    assert (gradient <= 1000 * curvature).all()

@@ -145,7 +145,7 @@ def test_steps_grow_with_the_queries(objective: str, power: int) -> None:
         longer, curvature = relative.derivatives(relative.bind(labels, queries), values, 0)
         absolute = GradientHook(objective, relative.sigmas[0], start=False)
         plain, same = absolute.derivatives(absolute.bind(labels, queries), values, 0)
-        assert_allclose(longer, plain * (0.2 + 0.8 * n / (n + 5000)) / 0.2, rtol=1e-12)
+        assert_allclose(longer, plain * (0.2 + 0.8 * n / (n + 5000)) / 0.2, rtol=1e-11)  # rounded
         assert_array_equal(curvature, same)
 
 
