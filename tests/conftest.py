@@ -1,7 +1,8 @@
-"""What holds for every test: its examples, how threads wait, and when kernels are compiled."""
+"""What holds for every test: its path, its examples, how threads wait, when kernels compile."""
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -12,6 +13,9 @@ from sklearn import set_config
 
 # What the checks of a measure compare is shown when one fails.
 pytest.register_assert_rewrite("oracle")
+
+# `benchmarks` is never installed: it comes behind everything that is.
+sys.path.append(str(Path(__file__).parents[1]))
 
 # Workers of pytest-xdist share the cores: an OpenMP thread that spins while it waits for another
 # makes small trainings a hundred times slower. Read when LightGBM or XGBoost is imported.
