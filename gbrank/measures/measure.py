@@ -20,6 +20,7 @@ from gbrank.common.checks import (
     check_weights,
 )
 from gbrank.common.grammar import changed_options, check_label_name, format_options
+from gbrank.common.threads import usable_threads
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
 from gbrank.engine.compiling import Function
@@ -46,6 +47,9 @@ TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
     "optimistic": "descending",
     "order": "input",
 }
+
+# With fewer, a second thread costs more than it saves: a list is little but sorted.
+DOCUMENTS_PER_THREAD = 50_000
 
 
 def measure_value(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -184,7 +188,7 @@ class Measure(ABC):
         queries : Queries
             Which rows belong to which query.
         n_jobs : int, optional
-            Number of threads; all by default.
+            Number of threads at most; all by default.
         X : array-like, sparse matrix or data frame, optional
             The features; for a measure that looks at some of their columns (see `custom_measure`).
 
@@ -220,7 +224,8 @@ class Measure(ABC):
             tied=self.ties == "average",
             order=TIE_ORDERS[self.ties],
         )
-        return Runner(program, queries, n_jobs)
+        worth = 1 + queries.n_documents // DOCUMENTS_PER_THREAD
+        return Runner(program, queries, min(usable_threads(n_jobs), worth))
 
     def per_query(
         self,
