@@ -31,7 +31,9 @@ from gbrank.engine.query_loop import Documents, Outputs, Sorted, Work, loop_of
 from gbrank.engine.structures import carved, n_vectors, type_of
 
 # Below this many pairs a second thread costs more than it saves.
-PAIRS_PER_THREAD = 200_000
+PAIRS_PER_THREAD = 2_000_000
+# What a document takes besides its pairs, in pairs.
+PAIRS_PER_DOCUMENT = 100
 
 T = TypeVar("T")
 
@@ -117,8 +119,9 @@ class Runner:
 
     @cached_property
     def _bounds(self) -> NDArray[np.int64]:
-        """Split queries into one run per thread, of about equal numbers of pairs."""
-        cost = np.cumsum(self.queries.sizes.astype(np.float64) ** 2)
+        """Split queries into one run per thread, of about equal work."""
+        sizes = self.queries.sizes.astype(np.float64)
+        cost = np.cumsum(sizes * (sizes + PAIRS_PER_DOCUMENT))
         threads = min(usable_threads(self.n_jobs), 1 + int(cost[-1] / PAIRS_PER_THREAD))
         inner = np.searchsorted(cost, cost[-1] * np.arange(1, threads) / threads)
         return np.concatenate([[0], inner, [self.queries.n_queries]])

@@ -34,6 +34,7 @@ from gbrank.common.threads import usable_threads
 from gbrank.engine import driver
 from gbrank.engine.contract import Terms
 from gbrank.engine.driver import Pool
+from gbrank.measures import measure
 
 
 @pytest.fixture
@@ -45,11 +46,13 @@ def many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- Threads ----------------------------------------------------------------------------------
 
 
-def test_two_threads_on_data_that_need_them() -> None:
+def test_two_threads_on_data_that_need_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough pairs for two threads: the same bits of gradients, losses and measures."""
-    rng, sizes = np.random.default_rng(0), np.full(30, 100)
+    rng, sizes = np.random.default_rng(0), np.full(24, 300)
+    n = sizes.sum()
     assert (sizes**2).sum() > driver.PAIRS_PER_THREAD
-    labels, scores = rng.integers(0, 5, 3000).astype(float), rng.integers(0, 500, 3000) / 50
+    monkeypatch.setattr(measure, "DOCUMENTS_PER_THREAD", n // 2)
+    labels, scores = rng.integers(0, 5, n).astype(float), rng.integers(0, 500, n) / 50
     queries = Queries.from_sizes(sizes)
     for name in ("ranknet", "lambda:ndcg@10", "lambda:map", "lambda:err"):
         one, two = (get_objective(name).bind(labels, queries, n_jobs=jobs) for jobs in (1, 2))
