@@ -6,8 +6,13 @@ independent numbers per document takes them at different i.
 
 import numpy as np
 
+from gbrank.common.arrays import Vector
 from gbrank.data import sampling
 from gbrank.engine.compiling import inline
+
+# Of the bits of a double: those of its fraction, and those of the number 1.
+FRACTION, ONE = np.int64((1 << 52) - 1), np.int64(1023 << 52)
+LOG_2 = float(np.log(2.0))
 
 split_mix = inline(sampling.split_mix)
 
@@ -29,3 +34,19 @@ def stratified(noise: int, i: int, shift: np.uint64) -> float:
     """Return the i-th uniform number in ]0, 1[, shifted: all strata are evenly apart, modulo 1."""
     bits = split_mix(noise, i) + shift
     return (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52
+
+
+@inline
+def take_logarithms(x: Vector) -> None:
+    """Replace uniform numbers by their logarithms, within 1e-7; unlike np.log, it vectorises.
+
+    Of u = 2^e (1 + f), f in [0, 1[: log u = e log 2 + 2 artanh(f / (2 + f)), by its series.
+    """
+    bits = x.view(np.int64)
+    for i in range(np.uintp(0), np.uintp(x.size)):
+        power = np.float64((bits[i] >> np.int64(52)) - np.int64(1023))
+        bits[i] = (bits[i] & FRACTION) | ONE
+        t = (x[i] - 1.0) / (x[i] + 1.0)
+        square = t * t
+        series = 1 / 7 + square * (1 / 9 + square * (1 / 11 + square / 13))
+        x[i] = power * LOG_2 + 2 * t * (1 + square * (1 / 3 + square * (1 / 5 + square * series)))

@@ -21,7 +21,7 @@ from gbrank.engine.query_loop import with_work
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
 from gbrank.engine.structures import part, shortened
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
-from gbrank.numerics.noise import stratified, stratum
+from gbrank.numerics.noise import stratified, stratum, take_logarithms
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -31,6 +31,9 @@ from gbrank.objectives.objective_registry import register_objective
 WHOLE, TOP = 700, 192
 # exp(NARROW) is finite: within so many σ, pairs may be taken in any order.
 NARROW = 700.0
+# From this many documents on, to leave out pairs of one label saves more than to group them costs:
+# two groups in short lists, more in long ones.
+SHORT, FEW_GROUPS, GROUPS = 12, 2, 8
 # Long lists are processed in blocks that stay in the processor's cache.
 BLOCK = 1024
 
@@ -94,18 +97,18 @@ class WholeListWork(NamedTuple):
 def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Go through all pairs once, each weighted by its mean delta over the draws.
 
-    The delta must be |G_a − G_b| |D_a − D_b|, D a function of the rank alone. Documents of a long
-    list are taken label by label, so that pairs of one label are left out.
+    The delta must be |G_a − G_b| |D_a − D_b|, D a function of the rank alone. Documents are taken
+    label by label, so that pairs of one label are left out.
     """
     parameters: NoisyParameters = query.parameters
     work: WholeListWork = query.work
     s, gains, sigma = query.scores, query.ranking.gains, query.sigma
     m, draws = s.size, parameters.draws
     wide = is_wide(s, sigma)
-    grouped = m >= LONG and (s[0] - s[m - 1]) / sigma <= NARROW
+    grouped = m >= SHORT and (s[0] - s[m - 1]) / sigma <= NARROW
     measure.separable(untied(query.ranking, gains, work.first, work.last), m, work.delta)
     exponentials(s, sigma, work.up, work.down)
-    place_documents(grouped, query.labels, work.position, work.draw)
+    place_documents(grouped, query.labels, work.position)
     for draw in range(draws):
         draw_ranking(query, draw, draws, wide, work.down, work.draw)
         for r in range(m):
@@ -163,18 +166,30 @@ def sum_pairs(
 
 
 @inline
-def place_documents(grouped: bool, labels: Vector, position: Positions, draw: Draw) -> None:
-    """Write where each document stands: where it is, or `grouped` by label, the highest first."""
+def place_documents(grouped: bool, labels: Vector, position: Positions) -> None:
+    """Write where each document stands: where it is, or `grouped` by label, the highest first.
+
+    Only so many labels, the lowest ones, are apart; all others are together, before them.
+    """
     m = labels.size
     if not grouped:
         for i in range(m):
             position[i] = i
         return
-    for i in range(m):
-        draw.keys[i] = labels[i]
-    sort_draw(m, draw)
-    for i in range(m):
-        position[draw.places[i]] = i
+    groups = GROUPS if m >= LONG else FEW_GROUPS
+    end = m
+    label = labels.min()
+    for group in range(groups):
+        next_label = np.inf
+        for i in range(m - 1, -1, -1):
+            if labels[i] == label or (labels[i] > label and group == groups - 1):
+                end -= 1
+                position[i] = end
+            elif labels[i] > label:
+                next_label = min(next_label, labels[i])
+        if end == 0:
+            return
+        label = next_label
 
 
 @inline
@@ -204,14 +219,17 @@ def draw_ranking(query: Query, draw: int, draws: int, wide: bool, down: Vector, 
     """Write the place of the document of each noisy rank."""
     s, m = query.scores, query.scores.size
     shift = stratum(draw, draws)
+    keys = part(work.keys, 0, m)
     for i in range(m):
-        exponential = np.log(stratified(query.noise, i, shift))  # the negative of one
+        keys[i] = stratified(query.noise, i, shift)
+    take_logarithms(keys)  # now the negatives of exponential numbers
+    for i in range(m):
         if wide:
-            work.keys[i] = (s[i] - s[0]) / query.sigma - np.log(-exponential)  # plus Gumbel noise
+            keys[i] = (s[i] - s[0]) / query.sigma - np.log(-keys[i])  # plus Gumbel noise
         else:
-            work.keys[i] = exponential * down[i]  # minus exp(−(s + noise)/σ), of the same order
+            keys[i] *= down[i]  # minus exp(−(s + noise)/σ), of the same order
     if m < LONG:
-        rank_by_counting(part(work.keys, 0, m), work.places)
+        rank_by_counting(keys, work.places)
     else:
         sort_draw(m, work)
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from gbrank.numerics.noise import split_mix, uniform
+from gbrank.numerics.noise import split_mix, take_logarithms, uniform
 
 
 def draws(noise: int, n: int) -> NDArray[np.float64]:
@@ -45,3 +45,18 @@ def test_distribution(noise: int) -> None:
     assert np.abs(np.sort(values) - np.arange(n) / n).max() < 2 / sqrt(n)
     assert_allclose(np.corrcoef(values[1:], values[:-1])[0, 1], 0, atol=4 / sqrt(n))
     assert 0 < values.min() < values.max() < 1
+
+
+def test_logarithms() -> None:
+    """Of all kinds of uniform numbers, also the smallest and the largest; always below 0."""
+    edges = [0.5 * 2.0**-52, 2.0**-30, 0.25, np.nextafter(0.5, 0), 0.5, 1 - 2.0**-53]
+    values = np.concatenate([draws(3, 100_000), edges])
+    expected = np.log(values)
+
+    @numba.njit
+    def take(x: Any) -> None:
+        take_logarithms(x)
+
+    take(values)
+    assert_allclose(values, expected, rtol=0, atol=1e-7)
+    assert (values < 0).all()

@@ -27,6 +27,7 @@ from gbrank.data.sampling import query_keys, query_noise, split_mix
 from gbrank.engine.driver import Runner
 from gbrank.engine.sorting import LONG
 from gbrank.objectives.noisy_lambdarank import (
+    SHORT,
     TOP,
     WHOLE,
     RankingsWork,
@@ -109,7 +110,7 @@ def ndcg_weights(labels: np.ndarray, ranking: Any, truncation: float = np.inf) -
     ("measure", "truncation", "sizes"),
     [
         *product(MEASURES, [1, 3, None], [[7, 1, 5]]),
-        *product([NDCG()], [20, None], [[LONG + 3, LONG - 1]]),
+        *product([NDCG()], [20, None], [[LONG + 3, LONG - 1], [SHORT, SHORT + 9]]),
     ],
     ids=str,
 )
@@ -178,12 +179,13 @@ def test_all_pairs_of_lists_that_are_not_long() -> None:
         assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("size", [SHORT + 9, LONG + 9])
 @pytest.mark.parametrize("spread", [100.0, 800.0, 1300.0, 2000.0])
-def test_both_ways_of_long_lists(spread: float) -> None:
+def test_both_ways(spread: float, size: int) -> None:
     """Once through the pairs, or once for each noisy ranking, however far scores are apart."""
     rng = np.random.default_rng(1)
-    labels, s = rng.integers(0, 3, LONG + 9).astype(float), spread * rng.random(LONG + 9)
-    queries = Queries.from_sizes([LONG + 9])
+    labels, s = rng.integers(0, 3, size).astype(float), spread * rng.random(size)
+    queries = Queries.from_sizes([size])
     program = NoisyLambdaRank().program(labels, queries)
     assert program.kernel is noisy_whole_lists
     other = replace(program, kernel=noisy_rankings, work=RankingsWork)
