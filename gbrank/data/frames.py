@@ -18,7 +18,10 @@ from gbrank.data.ids import as_ids, is_missing
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
 INTEGERS = nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64
-NUMPY_TYPES = nw.Boolean, nw.Float32, nw.Float64, *INTEGERS
+NUMPY_TYPES = {
+    np.dtype("bool" if kind is nw.Boolean else kind.__name__.lower()): kind
+    for kind in (nw.Boolean, nw.Float32, nw.Float64, *INTEGERS)
+}
 AT_ONCE = 2**20  # how many numbers are copied together, beside the matrix that they go to
 
 
@@ -205,7 +208,7 @@ def column_types(frame: nw.DataFrame[Any]) -> list[DType]:
     if not frame.implementation.is_pandas():
         return list(frame.schema.values())
     types: list[DType] = []
-    found: dict[Any, DType] = {}
+    found: dict[Any, DType] = {dtype: kind() for dtype, kind in NUMPY_TYPES.items()}
     for place, dtype in enumerate(frame.to_native().dtypes):
         if dtype.kind == "O" or dtype not in found:  # what objects are, their values say
             found[dtype] = frame[:, place].dtype
@@ -215,7 +218,7 @@ def column_types(frame: nw.DataFrame[Any]) -> list[DType]:
 
 def alike(dtypes: Sequence[DType], n_rows: int) -> Iterator[list[int]]:
     """Yield the places of columns that can be read at once: of one type that NumPy has too."""
-    places: dict[type[DType], list[int]] = {kind: [] for kind in NUMPY_TYPES}
+    places: dict[type[DType], list[int]] = {kind: [] for kind in NUMPY_TYPES.values()}
     for place, dtype in enumerate(dtypes):
         if type(dtype) in places:
             places[type(dtype)].append(place)
@@ -227,5 +230,7 @@ def alike(dtypes: Sequence[DType], n_rows: int) -> Iterator[list[int]]:
 def read_at_once(frame: nw.DataFrame[Any], places: list[int]) -> NDArray[Any] | None:
     """Return columns of one type as an array; None if a missing value makes objects of them."""
     whole = places == list(range(frame.shape[1]))
-    values = (frame if whole else frame[:, places]).to_numpy()
+    read = frame if whole else frame[:, places]
+    # narwhals would look at each column of pandas' once more.
+    values = (read.to_native() if frame.implementation.is_pandas() else read).to_numpy()
     return None if values.dtype == object else values
