@@ -81,6 +81,7 @@ print(spins[0], os.environ.get("GOMP_SPINCOUNT"))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize(
     ("set_by_user", "seen"),
