@@ -26,6 +26,7 @@ from gbrank import (
     list_objectives,
 )
 from gbrank.engine import driver
+from lists import runner
 
 Vector = NDArray[np.float64]
 Pair = tuple[Vector, Vector]
@@ -210,6 +211,26 @@ def test_threads_change_no_bit(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     results = [bind(name, data, n_jobs=jobs).gradients(data.scores) for jobs in (1, 2, 3, 7)]
     for result in results[1:]:
         assert_same(result, results[0])
+
+
+@battery([name for name in NAMES if kind(name) == "lambda"])
+@loop("tied", [False, True])
+def test_sums_over_sorted_scores(name: str, tied: bool) -> None:
+    """As pair by pair, where long lists have such sums."""
+    sizes, rng = [5, 30, 64], np.random.default_rng(27)
+    labels, scores = rng.integers(0, 3, sum(sizes)).astype(float), rng.normal(size=sum(sizes))
+    if tied:
+        scores = np.round(2 * scores)
+    program = get_objective(name).program(labels, Queries.from_sizes(sizes))
+    if program.parameters.longest == np.inf:  # there are none
+        return
+    swept, direct = (runner(name, labels, way, sizes) for way in (False, True))
+    for found, expected in zip(
+        swept.gradients(scores, 0.7, 0, np.empty(0)),
+        direct.gradients(scores, 0.7, 0, np.empty(0)),
+        strict=True,
+    ):
+        assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
 
 
 # --- Hard cases -------------------------------------------------------------------------------
