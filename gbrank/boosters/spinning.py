@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# What GNU's OpenMP takes where there are more threads than processors; else 300,000, in which a
-# thread that waits for one without a processor takes its time from those that work.
+# So many turns GNU's OpenMP takes itself where there are more threads than processors. Elsewhere it
+# takes 300,000, in which a waiting thread keeps a processor from the one that it waits for.
 SPINS = "1000"
 SETTING = "GOMP_SPINCOUNT"
 

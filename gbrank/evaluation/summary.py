@@ -86,7 +86,9 @@ def _figures(cubes: list[Cube], reference: int) -> dict[str, Vector]:
     scores = [cube.mean(axis=1) for cube in cubes]
     differences = [values - values[reference] for values in scores]
     by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
-    n_rankers, n_seeds = by_seed.shape
+    deviation = np.full(len(by_seed), np.nan)
+    if by_seed.shape[1] > 1:
+        deviation = by_seed.std(axis=1, ddof=1)
     low, high = interval(scores)
     difference_low, difference_high = interval(differences)
     p_randomisation, p_t = _tests(differences, reference)
@@ -94,9 +96,7 @@ def _figures(cubes: list[Cube], reference: int) -> dict[str, Vector]:
         "mean": stratified_mean(scores),
         "low": low,
         "high": high,
-        "seed_deviation": by_seed.std(axis=1, ddof=1)
-        if n_seeds > 1
-        else np.full(n_rankers, np.nan),
+        "seed_deviation": deviation,
         "difference": stratified_mean(differences),
         "difference_low": difference_low,
         "difference_high": difference_high,
@@ -114,7 +114,7 @@ def _costs(fits: list[Outcome], part: str) -> dict[str, float]:
     }
 
 
-def _tests(differences: list[Matrix], reference: int) -> NDArray[np.float64]:
+def _tests(differences: list[Matrix], reference: int) -> Matrix:
     """Return both corrected p-values of each ranker, NaN for the baseline."""
     compared = np.arange(len(differences[0])) != reference
     tested = [values[compared] for values in differences]
