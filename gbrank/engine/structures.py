@@ -7,6 +7,7 @@ finds a measure's own by `unpack`, since all measures are one type to a kernel.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
@@ -34,8 +35,13 @@ def type_of(value: Any) -> Any:
     if isinstance(value, tuple):
         return named(type(value), *map(type_of, value))
     if isinstance(value, np.ndarray):
-        return types.Array(getattr(types, value.dtype.name), value.ndim, "C")
+        return _array_type(value.dtype, value.ndim)
     return {bool: types.boolean, int: INTEGER, float: REAL}[type(value)]
+
+
+@cache
+def _array_type(dtype: Any, ndim: int) -> Any:
+    return types.Array(getattr(types, dtype.name), ndim, "C")
 
 
 def n_vectors(cls: Any) -> int:
@@ -75,6 +81,7 @@ def _carve(cls: Any, rows: Mapping[str, int], pieces: list[Vector]) -> Any:
     return cls(*made)
 
 
+@cache
 def _kinds(cls: Any) -> dict[str, Any]:
     return get_type_hints(cls)
 

@@ -18,7 +18,7 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.checking import check_rows, check_valid
 from gbrank.data.schema import Schema
 from gbrank.fit.evals_result import EvalsResult
-from gbrank.fit.loop import Evaluation, train
+from gbrank.fit.loop import Evaluation, Loop
 from gbrank.fit.stopping import Stopping
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
@@ -86,16 +86,13 @@ class CatBoostPeer(BaseEstimator):
         replay = SimpleNamespace(
             step=lambda _: None, valid_scores=lambda: [next(scores) for scores in stages]
         )
-        history = train(
+        history = Loop(
             cast(Steps, replay),
             lambda _: None,
             model.tree_count_,
-            on_train=None,
             on_valid=on_valid,
             stopping=None if patience is None else Stopping(patience),
-            progress=False,
-            sigmas={},
-        )
+        ).run()
         model.shrink(history.best_round)
         self.model_, self._schema = model, schema
         self.best_iteration_ = history.best_round

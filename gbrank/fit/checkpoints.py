@@ -91,7 +91,7 @@ class Checkpoint:
     def resume(
         self, trainer: Trainer, sigmas: dict[int, float]
     ) -> tuple[History, Callable[[History, bool], None]]:
-        """Return the history to go on from, and the function that writes checkpoints of `train`."""
+        """Return the history to go on from, and the function that writes checkpoints."""
         sigmas.update(self._sigmas)
 
         def keep(history: History, now: bool) -> None:

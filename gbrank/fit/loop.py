@@ -68,53 +68,12 @@ class History:
     done: int = 0  # how many rounds have been trained
     start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
 
-    def end_round(
-        self,
-        trainer: Steps,
-        on_train: Evaluation | None,
-        on_valid: Sequence[Evaluation],
-        stopping: Stopping | None,
-        multipliers: Multipliers | None,
-    ) -> dict[str, str]:
-        """Measure each set after a round, and note the best one; return what the bar shows."""
-        shown: dict[str, str] = {}
-        if on_train is not None:
-            shown |= self._record(on_train, trainer.train_scores())
-        scores = trainer.valid_scores() if on_valid else []
-        for evaluation, current in zip(on_valid, scores, strict=True):
-            shown |= self._record(evaluation, current)
-        violation = 0.0
-        if multipliers is not None:
-            violation = multipliers.end_round(self.results)
-            for constraint, curve in self.results[MULTIPLIERS].items():
-                shown[f"weight of {constraint}"] = f"{curve[-1]:.3g}"
-        self.done += 1
-        if on_valid:
-            self._update_best(on_valid[0].name, stopping, violation)
-        return shown
-
-    def _record(self, evaluation: Evaluation, scores: Vector) -> dict[str, str]:
+    def record(self, name: str, values: dict[str, float]) -> dict[str, str]:
         """Append the values of one set after a round; return the first for the progress bar."""
-        values = evaluation.values(scores)
         for measure, value in values.items():
-            self.results.setdefault(evaluation.name, {}).setdefault(measure, []).append(value)
+            self.results.setdefault(name, {}).setdefault(measure, []).append(value)
         measure, value = next(iter(values.items()))
-        return {f"{evaluation.name} {measure}": f"{value:.4f}"}
-
-    def _update_best(self, name: str, stopping: Stopping | None, violation: float) -> None:
-        """Note the round to keep: the best one or, without early stopping, the last one.
-
-        The best is the best of those in which all constraints hold, if there are any.
-        """
-        curve = next(iter(self.results[name].values()))
-        if (
-            stopping is None
-            or self.best_round == 0
-            or (-violation, stopping.mean(curve, self.done))
-            > (-self.violation, stopping.mean(curve, self.best_round))
-        ):
-            self.best_round, self.best_value = self.done, curve[-1]
-            self.violation = violation
+        return {f"{name} {measure}": f"{value:.4f}"}
 
     def forget_unfinished(self) -> None:
         """Drop the values of a round that was not finished."""
@@ -139,78 +98,119 @@ class History:
         }
 
 
-def train(
-    trainer: Steps,
-    derivatives: Callable[[int], Derivatives | None],
-    rounds: int,
-    *,
-    on_train: Evaluation | None,
-    on_valid: list[Evaluation],
-    stopping: Stopping | None,
-    progress: bool,
-    sigmas: dict[int, float],
-    hook: GradientHook | None = None,
-    multipliers: Multipliers | None = None,
-    callbacks: Sequence[Callback] = (),
-    history: History | None = None,
-    keep: Callable[[History, bool], None] | None = None,
-) -> History:
-    """Boost until the last round, a callback or Ctrl-C, or until validation stops improving.
+@dataclass
+class Loop:
+    """The rounds of a fit, one after another."""
 
-    If validation stops improving in the start stage of `hook`, its objective itself begins.
-    """
-    history = history or History()
-    if not on_valid:
-        stopping = None
-    if history.start_ended and hook is not None:
-        rounds = hook.end_start(history.start_ended)
-    begin = 0 if hook is None else hook.begin
-    bar = Bar(total=rounds, initial=history.done, disable=not progress, unit="round")
-    if keep is not None:
-        keep(history, True)
-    stopped = False
-    try:
-        while not stopped and not _finished(history, rounds, begin, stopping):
-            round = history.done
-            trainer.step(derivatives(round))
-            shown = {"sigma": f"{sigmas[round]:.3g}"} if round in sigmas else {}
-            shown |= history.end_round(trainer, on_train, on_valid, stopping, multipliers)
-            if hook is not None and history.done < begin and _out_of_patience(history, 0, stopping):
-                history.start_ended = begin = history.done
-                bar.total = rounds = hook.end_start(begin)
-            bar.set_postfix(shown, refresh=False)
-            bar.update()
-            values, best = history.last_values(), history.best_round if on_valid else round + 1
-            stopped = call_all(callbacks, Round(round, rounds, sigmas.get(round), values, best))
-            if keep is not None:
-                keep(history, stopped or _finished(history, rounds, begin, stopping))
-    except KeyboardInterrupt:
-        if history.done == 0 or _is_part.get():
-            raise
-        _keep_what_is_done(history, rounds, bool(on_valid))
-    finally:
-        bar.close()
-    if not on_valid:
-        history.best_round = history.done
-    return history
+    trainer: Steps
+    derivatives: Callable[[int], Derivatives | None]  # from a round
+    rounds: int
+    on_train: Evaluation | None = None
+    on_valid: Sequence[Evaluation] = ()
+    stopping: Stopping | None = None
+    sigmas: dict[int, float] = field(default_factory=dict)  # by round, to be shown
+    hook: GradientHook | None = None
+    multipliers: Multipliers | None = None
+    callbacks: Sequence[Callback] = ()
+    history: History = field(default_factory=History)
+    keep: Callable[[History, bool], None] | None = None  # writes a checkpoint
+    progress: bool = False  # whether to show it
 
+    def run(self) -> History:
+        """Boost until the last round, a callback or Ctrl-C, or until validation stops improving.
 
-def _keep_what_is_done(history: History, rounds: int, validated: bool) -> None:
-    """Forget a round that was interrupted, and say how many the model keeps."""
-    history.forget_unfinished()
-    kept = history.best_round if validated else history.done
-    warn_user(
-        f"Fit interrupted after {history.done} of {rounds} rounds: the model keeps {kept}.",
-        FitInterrupted,
-    )
+        If validation stops improving in the start stage of `hook`, its objective itself begins.
+        """
+        history, hook = self.history, self.hook
+        if hook is not None and history.start_ended:
+            self.rounds = hook.end_start(history.start_ended)
+        bar = Bar(total=self.rounds, initial=history.done, disable=not self.progress, unit="round")
+        if self.keep is not None:
+            self.keep(history, True)
+        stopped = False
+        try:
+            while not (stopped or self._finished):
+                shown = self._one_round()
+                if hook is not None and history.done < hook.begin and self._out_of_patience(0):
+                    history.start_ended = history.done
+                    bar.total = self.rounds = hook.end_start(history.done)
+                bar.set_postfix(shown, refresh=False)
+                bar.update()
+                stopped = call_all(self.callbacks, self._last_round())
+                if self.keep is not None:
+                    self.keep(history, stopped or self._finished)
+        except KeyboardInterrupt:
+            if history.done == 0 or _is_part.get():
+                raise
+            self._keep_what_is_done()
+        finally:
+            bar.close()
+        if not self.on_valid:
+            history.best_round = history.done
+        return history
 
+    def _one_round(self) -> dict[str, str]:
+        """Grow a tree, measure each set, and note the best round; return what the bar shows."""
+        history, round = self.history, self.history.done
+        self.trainer.step(self.derivatives(round))
+        shown = {"sigma": f"{self.sigmas[round]:.3g}"} if round in self.sigmas else {}
+        if self.on_train is not None:
+            values = self.on_train.values(self.trainer.train_scores())
+            shown |= history.record(self.on_train.name, values)
+        scores = self.trainer.valid_scores() if self.on_valid else []
+        for evaluation, current in zip(self.on_valid, scores, strict=True):
+            shown |= history.record(evaluation.name, evaluation.values(current))
+        violation = 0.0
+        if self.multipliers is not None:
+            violation = self.multipliers.end_round(history.results)
+            for constraint, curve in history.results[MULTIPLIERS].items():
+                shown[f"weight of {constraint}"] = f"{curve[-1]:.3g}"
+        history.done += 1
+        if self.on_valid:
+            self._update_best(self.on_valid[0].name, violation)
+        return shown
 
-def _finished(history: History, rounds: int, begin: int, stopping: Stopping | None) -> bool:
-    """Say whether there is no round left, or early stopping has run out of patience."""
-    return history.done >= rounds or _out_of_patience(history, begin, stopping)
+    def _update_best(self, name: str, violation: float) -> None:
+        """Note the round to keep: the best one or, without early stopping, the last one.
 
+        The best is the best of those in which all constraints hold, if there are any.
+        """
+        history, stopping = self.history, self.stopping
+        curve = next(iter(history.results[name].values()))
+        if (
+            stopping is None
+            or history.best_round == 0
+            or (-violation, stopping.mean(curve, history.done))
+            > (-history.violation, stopping.mean(curve, history.best_round))
+        ):
+            history.best_round, history.best_value = history.done, curve[-1]
+            history.violation = violation
 
-def _out_of_patience(history: History, begin: int, stopping: Stopping | None) -> bool:
-    """Say whether too many rounds, from `begin` on, have passed without a new best one."""
-    since = history.done - max(history.best_round, begin)
-    return stopping is not None and since >= stopping.patience
+    def _last_round(self) -> Round:
+        """Return what callbacks are told of the round that has just ended."""
+        history, round = self.history, self.history.done - 1
+        best = history.best_round if self.on_valid else history.done
+        return Round(round, self.rounds, self.sigmas.get(round), history.last_values(), best)
+
+    def _keep_what_is_done(self) -> None:
+        """Forget a round that was interrupted, and say how many the model keeps."""
+        history = self.history
+        history.forget_unfinished()
+        kept = history.best_round if self.on_valid else history.done
+        warn_user(
+            f"Fit interrupted after {history.done} of {self.rounds} rounds: "
+            f"the model keeps {kept}.",
+            FitInterrupted,
+        )
+
+    @property
+    def _finished(self) -> bool:
+        """Whether there is no round left, or early stopping has run out of patience."""
+        begin = 0 if self.hook is None else self.hook.begin
+        return self.history.done >= self.rounds or self._out_of_patience(begin)
+
+    def _out_of_patience(self, begin: int) -> bool:
+        """Say whether too many rounds, from `begin` on, have passed without a new best one."""
+        if self.stopping is None or not self.on_valid:
+            return False
+        return self.history.done - max(self.history.best_round, begin) >= self.stopping.patience

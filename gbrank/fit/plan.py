@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,7 +33,7 @@ from gbrank.fit.constraints import Constraint, ConstraintOutcome, Multipliers, g
 from gbrank.fit.context import Context
 from gbrank.fit.estimator import check_verbose
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import Evaluation, History, part_of_more, train
+from gbrank.fit.loop import Evaluation, History, Loop, part_of_more
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.start import fit_start, from_start
 from gbrank.fit.stopping import stopping_of, warn_of_short_patience
@@ -72,7 +73,7 @@ def evaluations(
 
 @dataclass(eq=False)
 class BoostingPlan:
-    """What a fit of a GBRanker does: `trainer`, then `run`, then what it makes."""
+    """What a fit of a GBRanker does: `trainer`, then `loop`, then what it makes."""
 
     ranker: BoostedRanker
     settings: TreeSettings
@@ -126,28 +127,28 @@ class BoostingPlan:
             return trainer
         return DebiasedTrainer(trainer, self.rows.positions, self.settings.learning_rate, state)
 
-    def run(self, trainer: Trainer) -> History:
-        """Boost until the end."""
+    def loop(self, trainer: Trainer) -> Loop:
+        """Return the rounds to boost, or those that a checkpoint has left."""
         ranker, rate = self.ranker, self.settings.learning_rate
-        history, keep = None, None
+        history, keep = History(), None
         if self.checkpoint is not None:
             history, keep = self.checkpoint.resume(trainer, self.sigmas)
             if self.multipliers is not None:
                 self.multipliers.resume(history.results)
-        return train(
+        return Loop(
             trainer,
             self.in_round,
             ranker.n_estimators,
             on_train=self.on_train,
             on_valid=self.on_valid,
             stopping=stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate),
-            progress=check_verbose(ranker.verbose),
             sigmas=self.sigmas,
             hook=self.hook,
             multipliers=self.multipliers,
             callbacks=self.callbacks,
             history=history,
             keep=keep,
+            progress=check_verbose(ranker.verbose),
         )
 
     @property
@@ -197,7 +198,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         plan = plan_boosting(ranker, data, options)
         trainer = plan.trainer()
         with closing(trainer):
-            history = plan.run(trainer)
+            history = plan.loop(trainer).run()
             model = trainer.finish(history.best_round)
             scores = plan.calibration_scores(trainer, model)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
@@ -294,7 +295,7 @@ def _alone(plan: BoostingPlan, objective: Objective, constraint: Constraint) -> 
     """Return what the measure of a constraint is in each round of a fit for it alone."""
     alone = replace(_retrained(plan, objective, [constraint.of]), checkpoint=None, callbacks=())
     with part_of_more(), closing(alone.trainer()) as trainer:
-        history = alone.run(trainer)
+        history = alone.loop(trainer).run()
     curve = history.results[plan.watched][str(constraint.measure)]
     return curve[: history.best_round]
 
@@ -411,7 +412,7 @@ def _derivatives(
     left_out = _sampling(ranker, rows, settings.seed)
 
     def in_round(round: int) -> Derivatives:
-        return lambda scores: hook.derivatives(bound, scores, round, left_out(round))
+        return partial(hook.derivatives, bound, round=round, left_out=left_out(round))
 
     return in_round, hook
 

@@ -20,7 +20,7 @@ from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
-from gbrank.fit.loop import train
+from gbrank.fit.loop import Loop
 from gbrank.fit.plan import evaluations
 from gbrank.fit.stopping import Stopping
 from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
@@ -241,17 +241,17 @@ class LinearRanker(LinearModel[FittedSteps]):
         move = self._move(objective, rows, self._center(start), n_steps, seed, n_jobs)
         unit = objective.facts.sigma_unit
         descent = Descent(move, rows, valid, [start], schedule, unit, n_steps)
-        history = train(
+        history = Loop(
             descent,
             lambda round: None,
             n_steps,
             on_train=on_train,
             on_valid=on_valid,
             stopping=None if patience is None else Stopping(patience),
-            progress=check_verbose(self.verbose),
             sigmas=descent.sigmas,
             callbacks=called,
-        )
+            progress=check_verbose(self.verbose),
+        ).run()
         return FittedSteps(
             schema=schema,
             trained_on=data.trained_on(rows),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gbrank.fit.loop import train
+from gbrank.fit.loop import Loop
 from gbrank.fit.stopping import Stopping
 
 
@@ -55,10 +55,8 @@ def test_the_best_round(
     values: list[float], stopping: Stopping | None, best: int, done: int
 ) -> None:
     steps: Any = Replay(values)
-    history = train(
-        steps, lambda round: None, len(values), on_train=None, on_valid=[steps],
-        stopping=stopping, progress=False, sigmas={},
-    )  # fmt: skip
+    loop = Loop(steps, lambda round: None, len(values), on_valid=[steps], stopping=stopping)
+    history = loop.run()
     assert (history.best_round, history.done) == (best, done)
     assert history.best_value == values[best - 1]
 
@@ -67,9 +65,8 @@ def test_the_best_round(
 def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) -> None:
     """The best round is in the start, which is not long enough to be ended by it."""
     steps: Any = Replay([0.9] + 11 * [0.1])
-    hook: Any = SimpleNamespace(begin=begin, end_start=None)
-    history = train(
-        steps, lambda round: None, 12, on_train=None, on_valid=[steps],
-        stopping=Stopping(3), progress=False, sigmas={}, hook=hook,
-    )  # fmt: skip
+    hook: Any = SimpleNamespace(begin=begin, end_start=None, sigmas={})
+    history = Loop(
+        steps, lambda round: None, 12, on_valid=[steps], stopping=Stopping(3), hook=hook
+    ).run()
     assert (history.best_round, history.done) == (1, done)
