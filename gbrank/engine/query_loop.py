@@ -61,18 +61,24 @@ class Documents(NamedTuple):
     tied: bool
 
 
-class Sorted(NamedTuple):
-    """The query at hand, best score first, and what sorting it needs."""
+class Sorting(NamedTuple):
+    """The scores of the query at hand, best first, and whose they are."""
 
     scores: Vector
-    labels: Vector
-    gains: Vector
-    out: Derivatives
     ranking: Positions  # which document of the query has each rank
     rows: Positions
+    spare: Vector
+
+
+class Sorted(NamedTuple):
+    """The query at hand, best score first."""
+
+    sorting: Sorting
+    labels: Vector
+    gains: Vector
     first: Positions
     last: Positions
-    spare: Vector
+    out: Derivatives
 
 
 class Work(NamedTuple):
@@ -105,14 +111,18 @@ def _loop(
     measure = functions_at(addresses)
     documents, work, outputs = borrowed(documents), borrowed(work), borrowed(outputs)
     parameters, ranked = borrowed(parameters), borrowed(ranked)
-    best_first = work.best_first
     with_gradient = outputs.gradient.size > 0
     for q in range(begin, end):
         start = documents.offsets[q]
         m = documents.offsets[q + 1] - start
-        take(start, m, documents, part(ranked, start, start + m), best_first)
-        query = query_of(q, start, m, parameters, documents, work)
-        out = shortened(best_first.out, m if with_gradient else 0)
+        own = shortened(work.best_first, m)
+        sorting = own.sorting
+        order = part(documents.order, start, start + m)
+        sort(documents.scores, order, part(ranked, start, start + m), sorting)
+        take(start, documents.singles, documents.doubles, sorting.ranking, own.labels, own.gains)
+        find_ties(sorting.scores, documents.tied, own.first, own.last)
+        query = query_of(q, start, own, parameters, documents, work)
+        out = shortened(own.out, m if with_gradient else 0)
         for i in range(out.gradient.size):
             out.gradient[i] = 0.0
             out.curvature[i] = 0.0
@@ -124,26 +134,26 @@ def _loop(
             continue
         if documents.tied:
             share_among_equals(query.scores, query.labels, out)
-        if not give(part(best_first.rows, 0, m), out, documents.weights, outputs):
+        if not give(sorting.rows, out, documents.weights, outputs):
             return q
     return -1
 
 
 @inline
 def query_of(
-    q: int, start: int, m: int, parameters: Any, documents: Documents, work: Work
+    q: int, start: int, own: Sorted, parameters: Any, documents: Documents, work: Work
 ) -> Query:
-    """Return the query at hand, which `take` has sorted."""
-    own = work.best_first
+    """Return the query at hand, which is sorted."""
+    scores = own.sorting.scores
     place = start if documents.discounts.size == documents.order.size else 0
     return Query(
-        part(own.scores, 0, m),
-        part(own.labels, 0, m),
+        scores,
+        own.labels,
         Ranking(
-            part(own.gains, 0, m),
-            part(own.first, 0, m),
-            part(own.last, 0, m),
-            part(documents.discounts, place, place + min(m, documents.discounts.size)),
+            own.gains,
+            own.first,
+            own.last,
+            part(documents.discounts, place, place + min(scores.size, documents.discounts.size)),
             documents.scale[q],
             documents.cut,
             documents.constants[q],
@@ -173,39 +183,57 @@ def with_work(query: Query, work: Any) -> Query:
 
 
 @plain
-def take(start: int, m: int, documents: Documents, before: NDArray[np.int16], own: Sorted) -> None:
-    """Write a query's scores, labels, gains, rows and ties, best score first.
+def sort(scores: Vector, order: Positions, before: NDArray[np.int16], own: Sorting) -> None:
+    """Write a query's scores and rows, best score first.
 
     `before` holds the ranking of the last time, and then that of now; −1 if there was none.
     """
-    s, ranking = part(own.scores, 0, m), part(own.ranking, 0, m)
-    sorted_again = m < LONG and before[0] >= 0
+    s, ranking = own.scores, own.ranking
+    sorted_again = s.size < LONG and before[0] >= 0
     if sorted_again:
-        for i in range(m):
+        for i in range(s.size):
             ranking[i] = before[i]
-            s[i] = documents.scores[documents.order[start + ranking[i]]]
+            s[i] = scores[order[ranking[i]]]
         sorted_again = rank_again(s, ranking)
     if not sorted_again:
-        for i in range(m):
-            s[i] = documents.scores[documents.order[start + i]]
-        rank(s, ranking, part(own.spare, 0, m), part(own.rows, 0, m))
-    if m < LONG:
-        for i in range(m):
+        for i in range(s.size):
+            s[i] = scores[order[i]]
+        rank(s, ranking, own.spare, own.rows)
+    if s.size < LONG:
+        for i in range(s.size):
             before[i] = ranking[i]
-    for i in range(m):
+    for i in range(s.size):
+        own.rows[i] = order[ranking[i]]
+
+
+@plain
+def take(
+    start: int,
+    singles: NDArray[np.float32],
+    doubles: Matrix,
+    ranking: Positions,
+    labels: Vector,
+    gains: Vector,
+) -> None:
+    """Write a query's labels and gains, best score first."""
+    for i in range(ranking.size):
         place = start + ranking[i]
-        own.rows[i] = documents.order[place]
-        if documents.singles.size > 0:
-            own.labels[i] = documents.singles[0, place]
-            own.gains[i] = documents.singles[documents.singles.shape[0] - 1, place]
+        if singles.size > 0:
+            labels[i] = singles[0, place]
+            gains[i] = singles[singles.shape[0] - 1, place]
         else:
-            own.labels[i] = documents.doubles[0, place]
-            own.gains[i] = documents.doubles[documents.doubles.shape[0] - 1, place]
-    for i in range(m):
-        own.first[i] = own.first[i - 1] if documents.tied and i > 0 and s[i] == s[i - 1] else i
-    for i in range(m - 1, -1, -1):
-        same = i + 1 < m and own.first[i + 1] == own.first[i]
-        own.last[i] = own.last[i + 1] if same else i + 1
+            labels[i] = doubles[0, place]
+            gains[i] = doubles[doubles.shape[0] - 1, place]
+
+
+@plain
+def find_ties(s: Vector, tied: bool, first: Positions, last: Positions) -> None:
+    """Write where the block of equal scores of each rank begins and ends."""
+    for i in range(s.size):
+        first[i] = first[i - 1] if tied and i > 0 and s[i] == s[i - 1] else i
+    for i in range(s.size - 1, -1, -1):
+        same = i + 1 < s.size and first[i + 1] == first[i]
+        last[i] = last[i + 1] if same else i + 1
 
 
 @plain
