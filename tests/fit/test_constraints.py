@@ -21,8 +21,7 @@ from gbrank import (
     plots,
 )
 from gbrank.fit.constraints import DAMPING, SUM_OF_STEPS, TOLERANCE, Multipliers
-from gbrank.fit.loop import FitInterrupted, History
-from gbrank.fit.stopping import Stopping
+from gbrank.fit.loop import FitInterrupted
 
 X, Y, QID = make_cubic(120, n_documents=12, n_features=6, random_state=0)
 MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
@@ -141,16 +140,6 @@ def test_the_mixture_has_the_weights_of_the_round() -> None:
     lack = 0.4 - 0.3
     assert_allclose(raised(1, 2), 3 * (SUM_OF_STEPS / 2 * lack + DAMPING * lack))
     assert str(mixture.objectives[2]) == "noisy:ndcg[margin]"
-
-
-def test_the_best_round_is_feasible_if_there_is_one() -> None:
-    curve: list[float] = []
-    history = History({"valid_0": {"ndcg": curve}})
-    for value, violation in [(0.9, 0.2), (0.5, 0.0), (0.6, 0.0), (0.7, 0.1)]:
-        curve.append(value)
-        history.done += 1
-        history._update_best("valid_0", Stopping(patience=10), violation)
-    assert (history.best_round, history.best_value) == (3, 0.6)
 
 
 def test_saved_and_loaded(tmp_path: Path) -> None:

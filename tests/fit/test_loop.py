@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gbrank.fit.constraints import MULTIPLIERS
 from gbrank.fit.loop import Loop
 from gbrank.fit.stopping import Stopping
 
@@ -70,3 +71,20 @@ def test_patience_counts_from_the_objectives_first_round(begin: int, done: int) 
         steps, lambda round: None, 12, on_valid=[steps], stopping=Stopping(3), hook=hook
     ).run()
     assert (history.best_round, history.done) == (1, done)
+
+
+def test_the_best_round_is_feasible_if_there_is_one() -> None:
+    """Of the two rounds in which the constraint holds, the better one."""
+    steps: Any = Replay([0.9, 0.5, 0.6, 0.7])
+    violations = iter([0.2, 0.0, 0.0, 0.1])
+
+    def end_round(results: dict[str, Any]) -> float:
+        results[MULTIPLIERS] = {}
+        return next(violations)
+
+    multipliers: Any = SimpleNamespace(end_round=end_round)
+    history = Loop(
+        steps, lambda round: None, 4, on_valid=[steps], stopping=Stopping(10),
+        multipliers=multipliers,
+    ).run()  # fmt: skip
+    assert (history.best_round, history.best_value) == (3, 0.6)
