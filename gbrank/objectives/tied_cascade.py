@@ -200,19 +200,19 @@ def divide(
         own = 0.0
         others = 0.0
         if below >= passed:
-            for r in range(low, min(high + 1, stop - begin)):
+            for r in range(np.uintp(low), np.uintp(min(high + 1, stop - begin))):
                 before = rest_stopped
                 rest = (product[r] - passed * rest) * inverse
                 rest_stopped = (stopped[r] - won * rest - passed * before) * inverse
                 own += discounts[r] * rest
                 others += ((1.0 - x) * discounts[r + 1] - discounts[r]) * rest_stopped
         else:
-            for r in range(high - 1, max(low - 1, 0) - 1, -1):
+            for r in range(np.uintp(high), np.uintp(max(low - 1, 0)), -1):
                 before = rest
-                rest = (product[r + 1] - below * rest) * inverse
-                rest_stopped = (stopped[r + 1] - won * before - below * rest_stopped) * inverse
-                own += discounts[r] * rest
-                others += ((1.0 - x) * discounts[r + 1] - discounts[r]) * rest_stopped
+                rest = (product[r] - below * rest) * inverse
+                rest_stopped = (stopped[r] - won * before - below * rest_stopped) * inverse
+                own += discounts[r - 1] * rest
+                others += ((1.0 - x) * discounts[r] - discounts[r - 1]) * rest_stopped
         if i < end:
             work.documents.total[i] += weight * ((1.0 - tau) * others - x * own)
         else:
