@@ -18,6 +18,7 @@ from gbrank.common.extras import needed
 from gbrank.common.on_use import LoadedOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
+from gbrank.data.ids import as_list, number_of
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import take_rows
 from gbrank.data.schema import Features, Schema
@@ -134,7 +135,8 @@ class GBRanker(BoostedRanker):
         1 shows a progress bar with round, sigma, training and validation measure, and records
         the training measure in `evals_result_`; 0, or a number below, is silent.
     booster_params : dict, optional
-        Anything else of the booster's, in its own names.
+        Anything else of the booster's, in its own names. With data frames, `monotone_constraints`
+        may map columns to 1 or −1, and `interaction_constraints` may list columns, by name.
 
     Attributes
     ----------
@@ -610,14 +612,15 @@ class GBRanker(BoostedRanker):
         """
         matrix = transformed(self._fitted.schema, X)
         queries = Queries.resolve(matrix.shape[0], qid, group)
-        labels = None if y is None else check_labels(y, matrix.shape[0])
-        known = queries.ids.tolist()
-        if not _holds(known, query) and (query is not None or len(known) > 1):
+        labels = None if y is None else check_labels(y, "y", matrix.shape[0])
+        single = query is None and queries.n_queries == 1
+        number = 0 if single else number_of(query, queries.ids)
+        if number is None:
             raise ValueError(
-                f"query must be one of the {len(known)} queries of X, such as {known[0]!r}, got "
-                f"{quoted(query)}."
+                f"query must be one of the {queries.n_queries} queries of X, such as "
+                f"{as_list(queries.ids)[0]!r}, got {quoted(query)}."
             )
-        rows = queries.rows(0 if query is None else known.index(query))
+        rows = queries.rows(number)
         ranks = self.rank(take_rows(X, rows), group=[len(rows)])
         places = np.argsort(ranks).tolist()
         shares, scores, _ = self._explained(take_rows(X, rows), places)
@@ -627,8 +630,7 @@ class GBRanker(BoostedRanker):
             rows.tolist(),
             shares,
             scores,
-            None if labels is None else labels[rows],
-            self._measure_of_y(),
+            *(() if labels is None else (labels[rows], self._measure_of_y())),
         )
 
     def _measure_of_y(self) -> Measure:
@@ -736,14 +738,6 @@ class GBRanker(BoostedRanker):
         check_choice(kind, "kind", ["gain", "split"])
         totals = self._model.importances(kind)
         return totals / (totals.sum() or 1.0)
-
-
-def _holds(known: list[Any], query: object) -> bool:
-    """Say whether something is one of the ids of queries."""
-    try:
-        return query in known
-    except (TypeError, ValueError):  # a container, compared entry by entry
-        return False
 
 
 def _dense(matrix: Features) -> Matrix:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gbrank.common.checks import unknown_name
+from gbrank.data.schema import Schema, column_places
 
 
 def by_name(table: Mapping[str, str]) -> dict[str, str]:
@@ -94,6 +95,25 @@ def _has(params: Mapping[str, Any], wanted: str) -> bool:
     """Say whether parameters hold an option, with the value that `wanted` names, if any."""
     name, named, value = wanted.partition("=")
     return name in params and (not named or str(params[name]).lower() == value.lower())
+
+
+def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return parameters that give columns by position, where the user's give them by name."""
+    made = dict(params)
+
+    def places(columns: Iterable[int | str], name: str) -> tuple[int, ...]:
+        argument = f"{name} in booster_params"
+        return column_places(columns, argument, schema.names, schema.n_features)
+
+    name = "monotone_constraints"
+    if isinstance(signs := params.get(name), Mapping):
+        by_place = dict(zip(places(signs, name), signs.values(), strict=True))
+        made[name] = [by_place.get(place, 0) for place in range(schema.n_features)]
+    name = "interaction_constraints"
+    groups = params.get(name)
+    if isinstance(groups, list | tuple) and all(isinstance(one, list | tuple) for one in groups):
+        made[name] = [[*places(group, name)] for group in groups]
+    return made
 
 
 def plain(value: object) -> Any:

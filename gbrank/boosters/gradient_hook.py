@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_finite, check_vector
+from gbrank.common.checks import check_choice, check_finite, check_vector, refuse_twice
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
@@ -291,6 +291,7 @@ class MeasureHook:
 
     def __init__(self, measures: Iterable[Metric]) -> None:
         self.measures = [get_measure(measure) for measure in measures]
+        refuse_twice("measures", [str(measure) for measure in self.measures])
         self._bound: PerDataset[tuple[list[BoundMeasure], Vector | None]] = PerDataset()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "MeasureHook":

@@ -47,6 +47,7 @@ from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add
 from gbrank.commands.table_files import as_categories
+from gbrank.common.checks import refuse_twice
 from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import (
@@ -57,7 +58,6 @@ from gbrank.evaluation import (
     ranker_from_name,
     read_folds,
 )
-from gbrank.evaluation.cross_validation import refuse_twice
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"

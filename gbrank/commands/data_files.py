@@ -50,11 +50,18 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="LETOR (SVMlight) data, or tables whose names end in .parquet, .csv or .tsv; text may "
-        "be gzipped; or one folder of Parquet files, read in batches, which memory need not hold",
+        type=_file,
+        help="LETOR (SVMlight) data (- for standard input), or tables whose names end in "
+        ".parquet, .csv or .tsv; text may be gzipped; or one folder of Parquet files, read in "
+        "batches, which memory need not hold",
     )
     add(parser, "--sparse", "keep the features of LETOR files sparse in memory")
     add_table_options(parser)
+
+
+def _file(name: str) -> str:
+    """Return the name of a file, with that of standard input for a hyphen."""
+    return "/dev/stdin" if name == "-" else name
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +140,7 @@ def read_documents(
         if Path(paths[0]).is_dir():
             tables = ParquetFolder(paths[0]).batches()
         else:
-            numeric = {*features} - {*schema.texts}
+            numeric = {*features, arguments.label or "label"} - {*schema.texts}
             tables = iter([read_tables(paths, name, lambda column: column not in numeric)])
         for table in tables:
             _refuse_lacking(paths[0], table.column_names, schema)

@@ -17,11 +17,12 @@ For example:
 import argparse
 
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
-from gbrank.commands.shared import add
+from gbrank.commands.shared import add, load_trees
 from gbrank.common.checks import unknown_name
-from gbrank.common.files import check_folder, replaced
+from gbrank.common.files import check_folder
+from gbrank.data.ids import as_list
+from gbrank.datasets.text_files import written
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
-from gbrank.ranker import GBRanker
 
 USAGE = "gbrank explain FILE [FILE ...] --model FOLDER --query QUERY [options]"
 
@@ -41,9 +42,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Explain a query or a pair of its documents."""
     if arguments.html is not None:
         check_folder(arguments.html, "--html")
-    ranker = GBRanker.load(arguments.model)
+    ranker = load_trees(arguments.model)
     data = read_labelled(arguments, arguments.files, ranker._schema)
-    known = {str(query): query for query in dict.fromkeys(data.qid.tolist())}
+    known = {str(query): query for query in dict.fromkeys(as_list(data.qid))}
     if arguments.query not in known:
         raise unknown_name("query", arguments.query, known)
     query = known[arguments.query]
@@ -58,5 +59,5 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.html is None:
         print(why, why.to_markdown(), sep="\n\n")
         return
-    with replaced(arguments.html) as file:
+    with written(arguments.html) as file:
         file.write(f"<!doctype html>\n<meta charset='utf-8'>\n{why._repr_html_()}\n".encode())

@@ -11,10 +11,9 @@ For example:
 
 import argparse
 
-from gbrank.commands.shared import add
+from gbrank.commands.shared import add, load_trees
 from gbrank.datasets.text_files import read_lines
 from gbrank.export import FORMATS, export_model
-from gbrank.ranker import GBRanker
 
 USAGE = "gbrank export --model FOLDER --format FORMAT --output PATH [options]"
 
@@ -40,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.features is not None:
         names = read_lines(arguments.features)
     export_model(
-        GBRanker.load(arguments.model),
+        load_trees(arguments.model),
         arguments.output,
         arguments.format,
         feature_names=names,

@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Iterable
 from typing import Any
 
-from gbrank.commands.shared import add, print_json, validation_curve
+from gbrank.commands.shared import add, load_trees, print_json, validation_curve
 from gbrank.common.tabulate import markdown_table
 from gbrank.export.forest import names_of
 from gbrank.fit.storage import read_saved
@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print what a model is."""
-    ranker = GBRanker.load(arguments.model)
+    ranker = load_trees(arguments.model)
     description = read_saved(arguments.model).description
     measure, curve = validation_curve(ranker)
     shares = zip(names_of(ranker, None), ranker.feature_importances_.tolist(), strict=True)

@@ -37,9 +37,8 @@ from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_docume
 from gbrank.commands.shared import add
 from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
-from gbrank.common.files import replaced
 from gbrank.datasets.parquet import BATCH_ROWS
-from gbrank.datasets.text_files import check_names
+from gbrank.datasets.text_files import check_names, written
 from gbrank.datasets.trec import run_lines
 from gbrank.ranker import GBRanker, load_ranker
 
@@ -100,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
     if path == "-":
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return
-    with replaced(path) as file:
+    with written(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
 
 

@@ -27,17 +27,31 @@ def validation_curve(ranker: "GBRanker") -> tuple[str, list[float]]:
 
 
 def check_model_folder(path: str) -> None:
-    """Refuse a folder for a model that holds anything but a model."""
-    from gbrank.fit.storage import DESCRIPTION, is_of_model  # not loaded by all commands
+    """Refuse a folder for a model that holds anything but a model and a checkpoint."""
+    from gbrank.fit.checkpoints import is_of_checkpoint  # not loaded by all commands
+    from gbrank.fit.storage import DESCRIPTION, is_of_model
 
     folder = Path(path)
     names = {item.name for item in folder.iterdir()} if folder.exists() else set()
+    names = {name for name in names if not is_of_checkpoint(name)}
     others = {name for name in names if not is_of_model(name)}
     if others or (names and DESCRIPTION not in names):
         raise ValueError(
             "--model must be a new folder, or one that holds a model and nothing else, got "
             f"{folder} with {min(others or names)!r}."
         )
+
+
+def load_trees(path: str) -> "GBRanker":
+    """Return the GBRanker in a folder."""
+    from gbrank.ranker import GBRanker, load_ranker  # not loaded by all commands
+
+    ranker = load_ranker(path)
+    if not isinstance(ranker, GBRanker):
+        raise ValueError(
+            f"--model must hold a GBRanker, got {path} with a {type(ranker).__name__}."
+        )
+    return ranker
 
 
 def print_json(content: dict[str, Any]) -> None:

@@ -65,15 +65,24 @@ def _read_csv(path: StrPath, separator: str, is_text: Callable[[str], bool]) -> 
     data = read_bytes(path)
     refuse_nul(path, data)
     names = _header(path, data, separator)
-    return arrow_csv.read_csv(
-        arrow.BufferReader(data),
-        # One block: all rows decide a column's type.
-        arrow_csv.ReadOptions(block_size=min(len(data) + 1, _LARGEST_BLOCK)),
-        arrow_csv.ParseOptions(delimiter=separator),
-        arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(filter(is_text, names), arrow.string())
-        ),
-    )
+
+    def read(threads: bool) -> Any:
+        return arrow_csv.read_csv(
+            arrow.BufferReader(data),
+            # One block: all rows decide a column's type.
+            arrow_csv.ReadOptions(
+                use_threads=threads, block_size=min(len(data) + 1, _LARGEST_BLOCK)
+            ),
+            arrow_csv.ParseOptions(delimiter=separator),
+            arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(filter(is_text, names), arrow.string())
+            ),
+        )
+
+    try:
+        return read(True)
+    except arrow.ArrowInvalid:
+        return read(False)  # whose error says which row
 
 
 def _header(path: StrPath, data: bytes, separator: str) -> list[str]:

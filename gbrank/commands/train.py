@@ -58,13 +58,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_categorical(parser)
     add_unjudged(parser)
     add(parser, "--model FOLDER", "where the model goes", required=True)
-    add(parser, "--valid FILE ...", "validation data", action="store")
+    add(parser, "--valid FILE ...", "validation data", action="store", dest="eval_set")
     text = "columns of tables that are other labels, for objectives, measures and constraints: "
     add(parser, "--labels COLUMN ...", text + '"ndcg@10[COLUMN]"')
     text = "number of features in LETOR files (default: the largest index in the training data)"
     add(parser, "--n-features N", text)
     text = "where each document was shown, from 1, one a line, if labels are clicks; - is standard "
-    add(parser, "--positions PATH", text + "input")
+    add(parser, "--positions PATH", text + "input", dest="position")
     text = "write here what the same command, if it is killed, goes on from (see GBRanker.fit)"
     add(parser, "--checkpoint FOLDER", text)
     text = "rounds between two checkpoints (default: 50)"
@@ -133,11 +133,11 @@ def run(arguments: argparse.Namespace) -> None:
     data = read_labelled(arguments, arguments.files, labels=labels)
     names = ("categorical_feature", "checkpoint", "checkpoint_rounds", "time_limit")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
-    if arguments.positions is not None:
-        options["position"] = read_numbers(arguments.positions, "positions", data)
-    if arguments.valid:
+    if arguments.position is not None:
+        options["position"] = read_numbers(arguments.position, "positions", data)
+    if arguments.eval_set:
         schema = learn_schema(data.X, arguments.categorical_feature)
-        valid = read_labelled(arguments, arguments.valid, schema, labels)
+        valid = read_labelled(arguments, arguments.eval_set, schema, labels)
         options |= {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
         if labels:
             options["eval_labels"] = [valid.named]

@@ -2,7 +2,7 @@
 
 import difflib
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from reprlib import Repr
 from typing import Any
 
@@ -96,10 +96,10 @@ def check_finite(values: Vector, name: str) -> Vector:
     return values
 
 
-def check_labels(labels: ArrayLike, length: int | None = None) -> Vector:
+def check_labels(labels: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return labels as finite, non-negative float64."""
-    values = check_finite(check_vector(labels, "labels", length), "labels")
-    refuse_where(values < 0, values, "labels must be at least 0")
+    values = check_finite(check_vector(labels, name, length), name)
+    refuse_where(values < 0, values, f"{name} must be at least 0")
     return values
 
 
@@ -175,6 +175,13 @@ def check_jobs(n_jobs: object) -> int | None:
     if jobs == 0:
         raise ValueError("n_jobs must be -1 or at least 1, or None, got 0.")
     return None if jobs is None else int(jobs)
+
+
+def refuse_twice(name: str, values: Sequence[Any]) -> None:
+    """Refuse a list that holds a value twice."""
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"{name} must not hold {value!r} twice.")
 
 
 def check_choice(value: object, name: str, choices: Iterable[Any]) -> Any:

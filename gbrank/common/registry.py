@@ -53,6 +53,8 @@ class Registry(dict[str, Any]):
         """Register an item; refuse names that are taken."""
         known = {taken: _origin(by) for taken, by in self.known().items()}
         for new in (name, *own_aliases(item)):
+            if re.search(r"[\[\]]", new):
+                raise ValueError(f"name must have no brackets, which hold labels, got {new!r}.")
             refuse_taken(new, _origin(item), known)
         self[name] = item
 

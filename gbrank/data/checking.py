@@ -43,7 +43,7 @@ def check_rows(
         hints = {queries.n_queries: " Weights of queries are query_weight."}
         return Rows(
             matrix,
-            check_labels(y, n),
+            check_labels(y, "y", n),
             queries,
             _check_scores(init_score, n),
             check_weights(sample_weight, "sample_weight", n, "document", hints),

@@ -156,6 +156,15 @@ def key_of(value: object) -> int:
     return _digest(text)
 
 
+def number_of(value: object, ids: NDArray[Any]) -> int | None:
+    """Return the place of an id among others, of any type that can hold it; None if it is none."""
+    try:
+        key = key_of(value)
+    except (TypeError, ValueError):
+        return None
+    return next((place for place, own in enumerate(as_list(ids)) if key_of(own) == key), None)
+
+
 def _key_of_number(value: Any) -> int:
     """Return an integer of up to 64 bits as it is, and a hash of others."""
     real = value.real

@@ -72,7 +72,8 @@ class Schema:
             elif not numeric and position not in empty:
                 raise ValueError(
                     f"X must hold numbers, booleans or categories; column {column.name!r} has "
-                    f"dtype {column.dtype}. Drop it, or name it in categorical_feature."
+                    f"dtype {column.dtype}{_first_word(column)}. Drop it, or name it in "
+                    "categorical_feature."
                 )
         return cls(n_features, names, sorted(asked | set(categories)), categories, empty)
 
@@ -151,12 +152,23 @@ class Schema:
                 f"X has {matrix.shape[1]} features, but gbrank is expecting {self.n_features} "
                 "features as input, as in fit."
             )
-        values = matrix.data if sp.issparse(matrix) else matrix
-        if np.isinf(values).any():
-            raise ValueError("X must not hold infinite values; use NaN for missing ones.")
+        self._refuse_infinite(matrix)
         for position in set(self.categorical) - set(self.categories):
             _check_codes(matrix[:, [position]], (self.names or range(self.n_features))[position])
         return matrix
+
+    def _refuse_infinite(self, matrix: Features) -> None:
+        values = matrix.data if sp.issparse(matrix) else matrix
+        if not np.isinf(values).any():
+            return
+        entries = sp.coo_matrix(matrix)
+        rows, columns = (places[np.isinf(entries.data)] for places in (entries.row, entries.col))
+        row, column = min(zip(rows.tolist(), columns.tolist(), strict=True))
+        name = column if self.names is None else self.names[column]
+        raise ValueError(
+            "X must not hold infinite values; use NaN for missing ones. Got one in row "
+            f"{row} of column {name!r}."
+        )
 
     def _from_frame(self, frame: "nw.DataFrame[Any]", places: list[int]) -> NDArray[Any]:
         """Return the columns at these places of a frame, those of one type read at once."""
@@ -184,7 +196,7 @@ class Schema:
         if values is None:
             raise ValueError(
                 f"X must hold the types of fit; column {column.name!r} has dtype {column.dtype}, "
-                "expected numbers."
+                f"expected numbers{_first_word(column)}."
             )
         return values
 
@@ -223,6 +235,16 @@ def _categories(column: "nw.Series[Any]") -> list[Any]:
                 "astype(str)."
             )
     return _sorted(set(found))
+
+
+def _first_word(column: "nw.Series[Any]") -> str:
+    """Return the first text that is no number, as a part of a message; empty for other types."""
+    for row, value in enumerate(column.to_list() if column.dtype == nw.String else ()):
+        try:
+            float(value or "nan")
+        except ValueError:
+            return f", got {quoted(value)} in row {row}"
+    return ""
 
 
 def _codes(column: "nw.Series[Any]", codes: dict[Any, int], kinds: set[str]) -> NDArray[np.float64]:
@@ -296,6 +318,11 @@ def column_names(frame: "nw.DataFrame[Any]") -> list[str]:
                 "X must have a name of its own for each column, which are taken as text, got "
                 f"{' and '.join(map(repr, same))}."
             )
+    if "" in names:
+        raise ValueError(
+            f"X must have a name for each column, got '' for column {names.index('')}. An index "
+            "that was written to a file comes back like that: drop it, or give it a name."
+        )
     return names
 
 

@@ -125,7 +125,7 @@ def make_clicks(
     >>> ranker.score(X, y, qid=qid) > 0.5
     True
     """
-    labels = check_labels(y)
+    labels = check_labels(y, "y")
     gains = gain_values("exp2", labels)
     if not gains.any():
         raise ValueError("y must have a label above 0, got only zeros.")

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
+from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.engine.compiling import Function, address, compiled
@@ -184,7 +185,7 @@ class Runner:
 
     def place(self, query: int, sigma: float) -> str:
         """Return how messages describe a query."""
-        (name,) = self.queries.ids[query : query + 1].tolist()
+        (name,) = as_list(self.queries.ids[query : query + 1])
         return f"query {name!r} ({self.queries.sizes[query]} documents), sigma={sigma!r}"
 
 

@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_choice, check_jobs, check_number
+from gbrank.common.checks import check_choice, check_jobs, check_number, refuse_twice
 from gbrank.common.progress import Bar
 from gbrank.common.threads import usable_threads
 from gbrank.evaluation.comparison import Comparison
@@ -224,10 +224,3 @@ def _check_seeds(seeds: object) -> list[int]:
         refuse_twice("seeds", numbers)
         return numbers
     return list(range(check_number(seeds, "seeds", 1, integer=True)))
-
-
-def refuse_twice(name: str, values: Sequence[Any]) -> None:
-    """Refuse a list that holds a value twice."""
-    for value in values:
-        if values.count(value) > 1:
-            raise ValueError(f"{name} must not hold {value!r} twice.")

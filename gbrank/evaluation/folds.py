@@ -81,7 +81,7 @@ class Dataset:
         if not isinstance(self.name, str) or not self.name:
             raise ValueError(f"name must be a text that is not empty, got {self.name!r}.")
         X = self.X if hasattr(self.X, "shape") else np.asarray(self.X)
-        labels = check_labels(self.y, X.shape[0])
+        labels = check_labels(self.y, "y", X.shape[0])
         queries = Queries.resolve(len(labels), self.qid)
         if len(set(map(str, queries.ids.tolist()))) < queries.n_queries:
             raise ValueError("qid must not hold ids that differ but read the same, as 1 and '1'.")

@@ -44,6 +44,11 @@ BLOCK = 2**14  # rows that are copied at a time
 NOT_HASHED = ("init", "n_jobs")
 
 
+def is_of_checkpoint(name: str) -> bool:
+    """Say whether a file's name is that of a checkpoint, or of one that was being written."""
+    return name == FILE or is_leftover(name, re.escape(FILE))
+
+
 class Checkpoint:
     """The checkpoint of one fit."""
 
@@ -172,6 +177,8 @@ def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
         return
     if not isinstance(folder, str | os.PathLike):
         raise TypeError(f"checkpoint must be the path of a folder or None, got {quoted(folder)}.")
+    if not os.fspath(folder):
+        raise ValueError("checkpoint must be the path of a folder or None, got ''.")
     with ExitStack() as stack:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -183,7 +190,7 @@ def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
             message = f"checkpoint must be a folder {kind}"
             raise type(error)(error.errno, message, str(folder)) from None
         for leftover in Path(folder).iterdir() if locked else []:  # of a killed fit
-            if is_leftover(leftover.name, re.escape(FILE)):
+            if leftover.name != FILE and is_of_checkpoint(leftover.name):
                 leftover.unlink(missing_ok=True)
         yield
 

@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, queries_needed, quoted
+from gbrank.common.checks import check_number, queries_needed, quoted, refuse_twice
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
 from gbrank.data.checking import check_rows
@@ -296,9 +296,11 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
             raise ValueError(f"eval_metric must name at least one measure, got {quoted(metrics)}.")
         try:
-            return [get_measure(metric) for metric in metrics]
+            measures = [get_measure(metric) for metric in metrics]
         except (TypeError, ValueError) as error:
             raise type(error)(f"eval_metric: {error}") from None
+        refuse_twice("eval_metric", [str(measure) for measure in measures])
+        return measures
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what data the ranker takes."""

@@ -139,7 +139,7 @@ class QueryExplanation(_Table):
     Parameters
     ----------
     measure : str
-        What orders are judged by.
+        What orders are judged by; empty without labels.
     value : float
         The measure of this order; NaN without labels.
     rows : list of int
@@ -211,8 +211,8 @@ def query_explanation(
     rows: list[int],
     shares: Matrix,
     scores: Vector,
-    labels: Vector | None,
-    measure: Measure,
+    labels: Vector | None = None,
+    measure: Measure | None = None,
 ) -> QueryExplanation:
     """Explain a list whose documents are given by rank: their rows in X, shares, scores, labels."""
     beside = shares - shares.mean(axis=0)
@@ -223,10 +223,10 @@ def query_explanation(
 
     value: float = np.nan
     swaps: list[tuple[int | None, float]] = []
-    if labels is not None:
+    if labels is not None and measure is not None:
         value, swaps = best_swaps(labels, measure)
     return QueryExplanation(
-        measure=str(measure),
+        measure="" if measure is None else str(measure),
         value=value,
         rows=rows,
         labels=None if labels is None else labels.tolist(),

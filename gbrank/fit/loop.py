@@ -50,7 +50,11 @@ class Evaluation:
         self.name = name
         placed = (measure.placed(schema) for measure in measures)  # rows have no names of columns
         self._measures = [on_rows(measure, rows, n_jobs) for measure in placed]
-        self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
+        try:
+            self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
+        except ValueError as error:
+            where = "" if name == "train" else f"{name}: "
+            raise ValueError(f"{where}{error}") from None
 
     def values(self, scores: Vector) -> dict[str, float]:
         """Return the mean of each measure."""

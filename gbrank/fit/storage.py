@@ -56,6 +56,8 @@ def is_of_model(name: str) -> bool:
 
 def write_saved(folder: str | os.PathLike[str], saved: Saved) -> None:
     """Write a ranker into a folder, in place of the one that it holds."""
+    if not os.fspath(folder):
+        raise ValueError("path must name a folder, got ''.")
     text = _as_text(saved.description)
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)

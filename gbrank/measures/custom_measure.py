@@ -9,6 +9,7 @@ import numpy as np
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.common.checks import check_choice, quoted
 from gbrank.data.batches import feature_columns
+from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Schema, column_places
 from gbrank.engine.contract import Program, Terms
@@ -122,7 +123,7 @@ class FunctionRunner(Runner):
         if not np.isinf(value):
             return value
         name = getattr(self.program.kernel, "__name__", "a custom measure")
-        (where,) = self.queries.ids[query : query + 1].tolist()
+        (where,) = as_list(self.queries.ids[query : query + 1])
         raise ValueError(
             f"{name} must return a finite number, or NaN to leave a query out, got "
             f"{quoted(returned)} for query {where!r}."

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from gbrank.common.arrays import Vector
+from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
 from gbrank.engine.structures import unpack
@@ -215,7 +216,7 @@ class NDCG(DCG):
         ideal: Vector = np.add.reduceat(gains[best_first] * discounts, queries.offsets[:-1])
         if not np.isfinite(ideal).all():
             query = int(np.argmin(np.isfinite(ideal)))
-            (name,) = queries.ids[query : query + 1].tolist()
+            (name,) = as_list(queries.ids[query : query + 1])
             raise ValueError(
                 f"gain {self.gain!r} must keep the ideal DCG finite; it overflows in query "
                 f"{name!r}. Use smaller labels, or gain='linear'."

@@ -207,7 +207,7 @@ class Measure(ABC):
                 f"measure {self} is of the label {self.label!r}, which is not known here: use the "
                 "measure without it, on this label's values."
             )
-        checked = check_labels(labels, queries.n_documents)
+        checked = check_labels(labels, "labels", queries.n_documents)
         terms = self.terms(checked, queries)
         runner = self._runner(terms, queries, n_jobs, X)
         defined = np.ones(queries.n_queries, bool) if terms.defined is None else terms.defined
@@ -267,7 +267,7 @@ class Measure(ABC):
         >>> NDCG(k=1).per_query([1, 0, 0], [2.0, 1.0, 0.0], qid=["a", "a", "b"])
         array([ 1., nan])
         """
-        labels = check_labels(y)
+        labels = check_labels(y, "y")
         queries = Queries.resolve(len(labels), qid, group)
         return self.bind(labels, queries, X=X).per_query(scores)
 
@@ -310,7 +310,7 @@ class Measure(ABC):
         >>> RR()([0, 1, 1, 0], [2.0, 1.0, 2.0, 1.0], group=[2, 2])
         0.75
         """
-        labels = check_labels(y)
+        labels = check_labels(y, "y")
         queries = Queries.resolve(len(labels), qid, group)
         return self.bind(labels, queries, X=X).mean(
             scores, query_weights(queries, sample_weight, query_weight)

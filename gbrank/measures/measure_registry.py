@@ -106,7 +106,7 @@ def custom_measure(
     TypeError
         If `function` cannot be called.
     ValueError
-        If the name is taken.
+        If the name is taken, or has brackets.
 
     Examples
     --------

@@ -245,7 +245,7 @@ class Objective(ABC):
         >>> gradient.tolist(), curvature.tolist()
         ([-0.5, 0.5], [0.25, 0.25])
         """
-        checked = check_labels(labels, queries.n_documents)
+        checked = check_labels(labels, "labels", queries.n_documents)
         documents = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
         per_query = check_weights(
             queries.in_order(query_weight), "query_weight", queries.n_queries, "query"

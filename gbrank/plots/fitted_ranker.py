@@ -142,7 +142,7 @@ def relaxation_error(
             f"'approx:ndcg', got {chosen}."
         )
     objective = cast(MeasureObjective, chosen)
-    labels = check_labels(y)
+    labels = check_labels(y, "y")
     queries = Queries.resolve(len(labels), qid=qid, group=group)
     bound, exact = objective.bind(labels, queries), get_measure(objective.measure)
     values = exact.bind(labels, queries).per_query

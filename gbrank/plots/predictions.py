@@ -65,7 +65,7 @@ def per_query(
     """
     if qid is None and group is None:
         raise ValueError("per_query needs qid= (one query id per row) or group= (query sizes).")
-    labels = check_labels(y)
+    labels = check_labels(y, "y")
     chosen = get_measure(measure)
     bound = chosen.bind(labels, Queries.resolve(len(labels), qid, group))
     both = np.array([bound.per_query(scores), bound.per_query(other)])

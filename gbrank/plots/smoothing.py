@@ -84,7 +84,7 @@ def objective(
     ['σ = 1', 'σ = 0.1', '−ndcg']
     """
     chosen = get_objective(objective)
-    labels = check_labels(y)
+    labels = check_labels(y, "y")
     start = check_finite(check_vector(scores, "scores", len(labels)), "scores")
     check_number(document, "document", 0, len(labels) - 1, integer=True, optional=True)
     check_number(reach, "reach", 0, open_low=True, optional=True)

@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -156,6 +158,20 @@ def test_train_replaces_a_model_only(data: Path, tmp_path: Path, fault: Output) 
     assert (tmp_path / "other" / "model.txt").read_text() == "mine"
 
 
+def test_a_model_beside_its_checkpoint(data: Path, tmp_path: Path) -> None:
+    """One folder for both, also where a killed fit has left a checkpoint and no model."""
+    argv = ["train", str(data / "train.txt"), *SMALL, "--model", str(tmp_path)]
+    argv += ["--checkpoint", str(tmp_path)]
+    assert main(argv) == 0
+    first = (tmp_path / "gbrank.json").read_text()
+    for path in tmp_path.iterdir():
+        if path.name != "checkpoint.gbrank":
+            path.unlink()
+    (tmp_path / ".checkpoint.gbrank.0123456789abcdef.tmp").write_text("half")
+    assert main(argv) == 0
+    assert (tmp_path / "gbrank.json").read_text() == first
+
+
 @pytest.mark.usefixtures("registries")
 def test_ctrl_c_keeps_the_rounds(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -231,6 +247,25 @@ def test_probabilities_of_trees_only(data: Path, tmp_path: Path, fault: Output) 
     LinearRanker("regression").fit(X, y, qid=qid).save(tmp_path)
     error = fault("predict", "--model", tmp_path, data / "test.txt", "--probability")
     assert f"--probability needs a GBRanker, got {tmp_path} with a LinearRanker." in error
+
+
+def test_what_needs_trees(data: Path, tmp_path: Path, fault: Output) -> None:
+    X, y, qid = read_letor(data / "train.txt")
+    LinearRanker("regression").fit(X, y, qid=qid).save(tmp_path)
+    expected = f"--model must hold a GBRanker, got {tmp_path} with a LinearRanker."
+    assert expected in fault("info", "--model", tmp_path)
+    assert expected in fault("explain", data / "test.txt", "--query", "112", "--model", tmp_path)
+    export = ["--format", "solr", "--output", tmp_path / "m.json"]
+    assert expected in fault("export", "--model", tmp_path, *export)
+
+
+@pytest.mark.parametrize("form", ["scores", "trec"])
+def test_compressed_scores(form: str, data: Path, model: str, tmp_path: Path) -> None:
+    """As the name says, the same in each run."""
+    argv = ["predict", str(data / "test.txt"), "--model", model, "--format", form, "--output"]
+    assert main([*argv, str(tmp_path / "plain")]) == main([*argv, str(tmp_path / "s.gz")]) == 0
+    packed = gzip.decompress((tmp_path / "s.gz").read_bytes())
+    assert packed == (tmp_path / "plain").read_bytes()
 
 
 def test_linear_models_too(data: Path, tmp_path: Path, output: Output) -> None:
@@ -478,6 +513,24 @@ def test_comments_may_hold_any_bytes(
     path.write_bytes(b"# \xe9\n" + lines[0] + b"  -1.0 " + lines[1].partition(b" ")[2])
     said = fault("evaluate", path, "--model", model)
     assert f"{path}, line 3, column 3: expected a label of at least 0, got -1.0 (" in said
+
+
+def test_documents_from_standard_input(data: Path, model: str) -> None:
+    """A hyphen stands for it."""
+    argv = [sys.executable, "-m", "gbrank", "predict", "-", "--model", model]
+    with (data / "test.txt").open("rb") as file:
+        piped = subprocess.run(argv, stdin=file, capture_output=True, text=True, check=True)
+    argv[4] = str(data / "test.txt")
+    assert piped.stdout == subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+
+def test_faults_name_options(data: Path, tmp_path: Path, fault: Output) -> None:
+    """And not the arguments of `fit`."""
+    argv = ["train", data / "train.txt", "--model", tmp_path / "m"]
+    assert "pass --valid" in fault(*argv, "--early-stopping-rounds", "auto")
+    (tmp_path / "positions").write_text("1\n0\n" + "1\n" * 118)
+    said = fault(*argv, "--positions", tmp_path / "positions")
+    assert "--positions must hold integers of at least 1, got 0.0 in row 1" in said
 
 
 def test_a_label_in_a_pipe(data: Path, model: str, tmp_path: Path, fault: Output) -> None:

@@ -464,3 +464,32 @@ def test_a_table_may_be_no_file(kind: str, tmp_path: Path) -> None:
         return
     threading.Thread(target=pipe.write_text, args=("a,b\n1,2\n",), daemon=True).start()
     assert read_table(pipe).to_pydict() == {"a": [1], "b": [2]}
+
+
+def test_faults_have_a_place(
+    frame: pd.DataFrame, folder: Path, tmp_path: Path, fault: Output
+) -> None:
+    """A word among numbers, and a row that is too short."""
+    table, model = tmp_path / "t.csv", ["--model", folder / "m"]
+    words = frame.astype({"a": object})
+    words.loc[3, "a"] = "n/k"
+    words.to_csv(table, index=False)
+    assert "column 'a' has dtype String, expected numbers, got 'n/k' in row 3" in fault(
+        "predict", table, *model
+    )
+    assert "column 'a' has dtype String, got 'n/k' in row 3." in fault(
+        "train", table, "--model", tmp_path / "m", *FIT
+    )
+    lines = (folder / "test.csv").read_text().splitlines()
+    table.write_text("\n".join([*lines[:4], "1,2", *lines[4:]]))
+    assert "Row #5: Expected 8 columns, got 2" in fault("predict", table, *model)
+
+
+def test_labels_stay_numbers(folder: Path, tmp_path: Path, output: Output) -> None:
+    """So a table of scores can be evaluated; other columns stay as they are in the file."""
+    scored = tmp_path / "scored.parquet"
+    argv = ["predict", folder / "test.csv", "--model", folder / "m", *COLUMNS]
+    output(*argv, "--output", scored)
+    types = {field.name: str(field.type) for field in pq.read_schema(scored)}
+    assert (types["grade"], types["query"], types["url"]) == ("int64", "string", "string")
+    assert "ndcg@10" in output("evaluate", scored, "--scores", scored, *COLUMNS)

@@ -146,6 +146,6 @@ def test_other_labels_below_0(label: float, make: Callable[..., Any]) -> None:
     frame = make({**COLUMNS, "grade": [2.0, 0.0, label, 1.0, -1.0]})
     X, y, qid = split_frame(frame, **ROLES, unjudged="drop")
     assert y.tolist() == [2, 0, label, 1]
-    with pytest.raises(ValueError, match=f"labels must be at least 0, got {label}"):
+    with pytest.raises(ValueError, match=f"y must be at least 0, got {label}"):
         GBRanker().fit(X, y, qid=qid)
     assert split_frame(frame, **ROLES, unjudged="irrelevant")[1].tolist() == [2, 0, label, 1, 0]

@@ -365,7 +365,7 @@ def test_it_becomes_a_gbranker(fitted: Any, tmp_path: Path) -> None:
         ({"qid": dask(QID, 360)}, ValueError, "must have the same partitions"),
         ({"qid": dask(np.zeros(len(Y)))}, ValueError, "at least one query for each of the 2"),
         ({"qid": dask(np.where(QID < 9, np.nan, QID))}, ValueError, "qid must not be missing"),
-        ({"y": dask(Y - 1)}, ValueError, "labels must be at least 0"),
+        ({"y": dask(Y - 1)}, ValueError, "y must be at least 0"),
         ({"query_weight": dask(X[:, 0] ** 2)}, ValueError, "the same in all rows of a query"),
         ({"eval_set": [(dask(X), dask(Y))]}, ValueError, "eval_qid must have one entry"),
     ],

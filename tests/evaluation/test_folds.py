@@ -99,8 +99,8 @@ def test_bad_folds(folds: Any, message: str) -> None:
     ("change", "message"),
     [
         ({"name": ""}, "name must be a text that is not empty"),
-        ({"y": Y[:-1]}, "labels must have 96 entries, got 95"),
-        ({"y": -Y}, "labels must be at least 0"),
+        ({"y": Y[:-1]}, "y must have 96 entries, got 95"),
+        ({"y": -Y}, "y must be at least 0"),
         ({"qid": QID[:-1]}, "qid must have one entry per row, 96, got 95"),
         ({"qid": [1, "1"] * 48}, "qid must not hold ids that differ but read the same"),
     ],

@@ -108,7 +108,7 @@ def test_catboost_refuses() -> None:
     pytest.importorskip("catboost")
     with pytest.raises(ValueError, match=r"CatBoost refuses the parameters or data.*Nonsense"):
         CatBoostPeer("Nonsense").fit(X, Y, qid=QID)
-    with pytest.raises(ValueError, match="labels must have 96 entries, got 95"):
+    with pytest.raises(ValueError, match="y must have 96 entries, got 95"):
         CatBoostPeer().fit(X, Y[:-1], qid=QID)
     frame = pd.DataFrame(X).assign(kind=pd.Categorical(["a", "b"] * 48))
     with pytest.raises(ValueError, match="X must hold numbers only, got categories"):

@@ -155,7 +155,7 @@ def test_no_ranker_is_lost_by_its_name(name: str, values: Any) -> None:
     [
         ({"X": np.vstack([X, X])}, "qid must have one entry per row, 1600, got 800"),
         ({"X": X[:-1]}, "qid must have one entry per row, 799, got 800"),
-        ({"y": np.append(Y, Y)}, "labels must have 800 entries, got 1600"),
+        ({"y": np.append(Y, Y)}, "y must have 800 entries, got 1600"),
         ({"y": None}, "y must hold one label per row"),
         ({"qid": None}, "needs qid="),
         ({"labels": {"margin": np.append(MARGIN, MARGIN)}}, r"labels\['margin'\] must have 800"),

@@ -18,6 +18,7 @@ from gbrank import (
     PairExplanation,
     custom_measure,
     get_measure,
+    load_ranker,
     make_cubic,
     plots,
     write_letor,
@@ -150,6 +151,31 @@ def test_a_query_without_labels() -> None:
     assert own.lifts == other.lifts
     assert ranker.explain_query(X, group=[8] * 30, query=4).scores == own.scores
     assert "lowers" in own._repr_html_()
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ns"])
+def test_a_query_that_is_a_time(unit: str) -> None:
+    """In any type that can hold its id."""
+    times = (np.datetime64("2020-01-01", "D") + QID).astype(f"M8[{unit}]")
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=times)
+    rows = ranker.explain_query(X, group=[8] * 30, query=4).rows
+    moment = times[4 * 8]
+    for query in (moment, moment.astype("M8[D]").item(), pd.Timestamp(moment)):
+        assert ranker.explain_query(X, qid=times, query=query).rows == rows
+
+
+def test_without_labels_no_measure_is_needed(tmp_path: Path) -> None:
+    """A model whose own measure is gone, as its function is not saved, explains nevertheless."""
+
+    def gone(scores: Any, labels: Any) -> float:
+        return float(labels[0])
+
+    GBRanker(**SMALL, eval_metric=gone).fit(X, Y, qid=QID).save(tmp_path)
+    loaded = load_ranker(tmp_path)
+    why = loaded.explain_query(X, qid=QID, query=4)
+    assert (why.measure, why.labels, why.swaps) == ("", None, [])
+    with pytest.raises(ValueError, match="eval_metric: unknown measure"):
+        loaded.explain_query(X, Y, qid=QID, query=4)
 
 
 def test_what_is_refused() -> None:

@@ -95,7 +95,7 @@ def test_clicks_of_a_seed() -> None:
     ("arguments", "message"),
     [
         ({"y": [0, 0]}, "y must have a label above 0, got only zeros"),
-        ({"y": [1, -1]}, "labels must be at least 0, got -1"),
+        ({"y": [1, -1]}, "y must be at least 0, got -1"),
         ({"qid": [1]}, "qid must have one entry per row, 2, got 1"),
         ({"scores": [1.0]}, "scores must have 2 entries, got 1"),
         ({"scores": [1.0, np.nan]}, "scores must be finite"),

@@ -431,6 +431,20 @@ def test_monotone_constraints(booster: str) -> None:
 
 
 @boosters
+def test_constraints_by_name(booster: str) -> None:
+    """A mapping of columns to signs, and groups of columns that may interact."""
+    features = pd.DataFrame(X, columns=list("abcdef"))
+    for name, by_place, by_name in (
+        ("monotone_constraints", [1, 0, -1, 0, 0, 0], {"c": -1, "a": 1}),
+        ("interaction_constraints", [[0, 1], [2]], [["a", "b"], ["c"]]),
+    ):
+        expected = make(booster, booster_params={name: by_place}).fit(X, Y, qid=QID)
+        named = make(booster, booster_params={name: by_name}).fit(features, Y, qid=QID)
+        assert_array_equal(named.predict(features), expected.predict(X))
+        assert (expected.predict(X) != fit(booster).predict(X)).any()
+
+
+@boosters
 def test_feature_importances(booster: str) -> None:
     """Shares of the total gain, by column, for names that boosters cannot store too."""
     rng = np.random.default_rng(0)
@@ -522,7 +536,7 @@ def test_fit_again_forgets(booster: str) -> None:
     ranker.fit(X, Y, qid=QID)
     assert not hasattr(ranker, "feature_names_in_")
     assert ranker.evals_result_ == {}
-    with pytest.raises(ValueError, match="labels"):
+    with pytest.raises(ValueError, match="y must be at least 0"):
         ranker.fit(X[:, :2], -Y, qid=QID)
     assert_array_equal(ranker.predict(X), fit(booster).predict(X))
 

@@ -257,7 +257,7 @@ def test_forms_of_data() -> None:
         ({"learning_rate": 0}, {}, r"learning_rate.*above 0, got 0"),
         ({"margin": -1}, {}, r"margin.*above 0, got -1"),
         ({"max_iter": 0}, {}, r"max_iter.*at least 1, got 0"),
-        ({}, {"y": -Y}, r"labels must be at least 0"),
+        ({}, {"y": -Y}, r"y must be at least 0"),
         ({}, {"X": np.where(X > 0.99, np.nan, X)}, r"X must not hold NaN"),
     ],
 )

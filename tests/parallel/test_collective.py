@@ -141,7 +141,7 @@ def test_an_error_that_others_cannot_read() -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"y": -1 * np.ones(120)}, "labels must be at least 0"),
+        ({"y": -1 * np.ones(120)}, "y must be at least 0"),
         ({"eval_set": [(X, Y)]}, "eval_set needs eval_qid"),
         ({"X": X[:120, :4]}, "same columns in all partitions"),
     ],

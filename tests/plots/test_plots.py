@@ -172,7 +172,7 @@ def test_small_sigmas_follow_the_measure() -> None:
         ({"reach": -1}, "reach must be a number above 0"),
         ({"scores": [1.0]}, "scores must have 4 entries, got 1"),
         ({"scores": [1.0, np.nan, 0, 0]}, "scores must be finite"),
-        ({"y": [-1, 0, 0, 0]}, "labels must be at least 0"),
+        ({"y": [-1, 0, 0, 0]}, "y must be at least 0"),
         ({"objective": "approximate"}, "unknown objective"),
         ({"random_state": "x"}, "random_state must be an integer"),
     ],

@@ -491,7 +491,7 @@ def test_measures_of_your_own(tmp_path: Path) -> None:
         ({"names": ("a", "a")}, "names must be two texts that differ"),
         ({"html": "no/where/report.html"}, "html must be in a folder that exists"),
         ({"qid": [1]}, "qid must have one entry per row"),
-        ({"y": [1]}, "labels must have 160 entries, got 1"),
+        ({"y": [1]}, "y must have 160 entries, got 1"),
     ],
 )
 def test_errors(

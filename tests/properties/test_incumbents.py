@@ -404,9 +404,9 @@ def test_d11_elsewhere() -> None:
 @boosters
 def test_d12(booster: str) -> None:
     """D12: an error with the row, from the ranker and from measures."""
-    with pytest.raises(ValueError, match=r"labels must be finite, got nan in row 7"):
+    with pytest.raises(ValueError, match=r"y must be finite, got nan in row 7"):
         make(booster).fit(X, WITH_NAN, qid=QID)
-    with pytest.raises(ValueError, match=r"labels must be finite, got nan in row 7"):
+    with pytest.raises(ValueError, match=r"y must be finite, got nan in row 7"):
         NDCG()(WITH_NAN, X[:, 0], qid=QID)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters.bins import BINNED_ROWS, bin_sample
+from gbrank.boosters.booster_params import by_position
 from gbrank.boosters.interface import (
     Derivatives,
     Params,
@@ -75,7 +76,7 @@ class LightGBMTrainer:
         state: State | None = None,
     ) -> None:
         check_threads(settings.n_jobs)
-        params = tree_params(settings)
+        params = by_position(tree_params(settings), schema)
         self._choose_seeds(params, settings)
         self._earlier: str | None = None  # the model that training goes on from
         self._n_trees = [0]  # after each round; a round that finds no split adds none

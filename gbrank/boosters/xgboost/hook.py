@@ -49,6 +49,11 @@ class XGBoostEvaluation(MeasureHook):
 
 
 def _parts(data: xgb.DMatrix) -> Parts:
+    if not isinstance(data, xgb.DMatrix):
+        raise TypeError(
+            f"data must be an xgb.DMatrix, which knows the queries, got {type(data).__name__}. "
+            "XGBRanker passes arrays to its eval_metric and objective: call xgb.train."
+        )
     pointers, weight = data.get_uint_info("group_ptr"), data.get_weight()
     if len(pointers) == 0:
         raise ValueError("qid or group must be given: xgb.DMatrix(X, y, qid=qid), got neither.")

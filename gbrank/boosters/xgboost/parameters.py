@@ -5,8 +5,9 @@ import json
 import numpy as np
 import xgboost as xgb
 
-from gbrank.boosters.booster_params import Options
+from gbrank.boosters.booster_params import Options, by_position
 from gbrank.boosters.interface import Params, TreeSettings
+from gbrank.data.schema import Schema
 
 # Parameters that draw features, besides colsample.
 DRAWING = ("colsample_bylevel", "colsample_bynode")
@@ -81,13 +82,14 @@ def tree_params(settings: TreeSettings) -> Params:
     }
 
 
-def user_params(settings: TreeSettings, params: Params, n_features: int) -> Params:
+def user_params(settings: TreeSettings, params: Params, schema: Schema) -> Params:
     """Return the user's parameters, checked on a booster with a row of placeholder data."""
-    placeholder = xgb.DMatrix(np.zeros((1, n_features)), nthread=1)
+    placeholder = xgb.DMatrix(np.zeros((1, schema.n_features)), nthread=1)
     booster = xgb.Booster(params, [placeholder])
     known = _names(json.loads(booster.save_config())) | {"verbosity"}
     user = OPTIONS.check(settings.params, params, known, settings.built_in is not None)
     user.pop("verbosity", None)
+    user = by_position(user, schema)
     if isinstance(signs := user.get("monotone_constraints"), list):
         user["monotone_constraints"] = tuple(signs)  # as XGBoost reads them
     booster.set_param(params | user)

@@ -66,7 +66,7 @@ class XGBoostTrainer:
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = settings.params.get("verbosity", 0)
         with self._translated(REFUSED):
-            user = user_params(settings, params, schema.n_features)
+            user = user_params(settings, params, schema)
         with ExitStack() as files:
             self._read(train, valid, schema, settings, files)
             with self._translated(REFUSED):

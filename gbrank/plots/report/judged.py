@@ -155,7 +155,7 @@ def of_queries(values: list[Any], queries: Queries, name: str) -> list[Any]:
         several = f"{values[first[query]]!r} and {values[row]!r}"
         raise ValueError(
             f"by must name columns with one value in a query; {name!r} has {several} in query "
-            f"{queries.ids.tolist()[query]!r}."
+            f"{as_list(queries.ids)[query]!r}."
         )
     return [values[row] for row in first.tolist()]
 

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.checks import check_labels, quoted
+from gbrank.common.checks import check_labels, quoted, refuse_twice
 from gbrank.common.extras import needed
-from gbrank.common.files import check_folder, replaced
+from gbrank.common.files import check_folder
 from gbrank.common.registry import first_line
 from gbrank.common.version import __version__
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
+from gbrank.datasets.text_files import written
 from gbrank.fit.arguments import Ids, Table
 from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.measures.measure import Measure
@@ -123,7 +124,7 @@ def report(
     chosen = _checked_measures(ranker, measures)
     features = _features(ranker, X, "X")
     training = None if train is None else _features(ranker, train, "train")
-    labels = check_labels(y, features.shape[0])
+    labels = check_labels(y, "y", features.shape[0])
     queries = Queries.resolve(len(labels), qid, group)
     segments = {
         column: of_queries(column_of(X, column, "by"), queries, column)
@@ -146,7 +147,7 @@ def report(
         sections=sections,
         made=f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}.",
     )
-    with replaced(html) as file:
+    with written(html) as file:
         file.write(page.encode())
     return Path(html)
 
@@ -189,6 +190,7 @@ def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -
         raise ValueError(f"measures must be a list of at least one measure, got {quoted(given)}.")
     else:
         found = [get_measure(measure) for measure in given]
+        refuse_twice("measures", [str(measure) for measure in found])
     return list({str(measure): measure for measure in found}.values())
 
 
