@@ -177,11 +177,12 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
         measure = self._measures()[0]
+        placed = measure.placed(self._schema)
         weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
-        if measure.label is None:
-            return measure(y, scores, qid=qid, group=group, X=X, **weights)
+        if measure.label is None and placed is measure:
+            return measure(y, scores, qid=qid, group=group, **weights)
         rows = check_rows(self._schema, X, y, qid, group, "", **weights, labels=named)
-        return on_rows(measure.placed(self._schema), rows).mean(scores)
+        return on_rows(placed, rows).mean(scores)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: a JSON file, and the booster's own files if there are any.

@@ -261,6 +261,16 @@ def test_columns_decide_a_fit(booster: str, table: str) -> None:
     assert np.isfinite(ranker.best_score_)
 
 
+def test_columns_by_position_are_those_of_fit() -> None:
+    """In whatever order a frame has them later."""
+    place = FRAME.columns.get_loc("price")
+    measure = custom_measure(sales, columns=[place])
+    ranker = GBRanker("ranknet", eval_metric=measure, n_estimators=3, n_jobs=1)
+    ranker.fit(FRAME, Y, qid=QID)
+    mean = by_hand(ranker.predict(FRAME)).mean()
+    assert ranker.score(FRAME[FRAME.columns[::-1]], Y, QID) == pytest.approx(mean)
+
+
 def test_columns_in_a_comparison() -> None:
     """Test queries are judged by their own prices."""
     rankers = {"a": GBRanker("ranknet", n_estimators=3, n_jobs=1)}
