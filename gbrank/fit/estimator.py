@@ -23,6 +23,7 @@ from gbrank.common.checks import check_number, queries_needed, quoted, refuse_tw
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
 from gbrank.data.checking import check_rows
+from gbrank.data.ids import ADDRESS
 from gbrank.data.named_labels import check_column_names, split_columns
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.schema import Schema
@@ -299,6 +300,11 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         try:
             measures = [get_measure(metric) for metric in metrics]
         except (TypeError, ValueError) as error:
+            if any(ADDRESS.search(str(metric)) for metric in metrics if isinstance(metric, str)):
+                raise ValueError(
+                    f"eval_metric must be set again, by set_params(eval_metric=...): {metrics} "
+                    "holds a function that the model was not saved with."
+                ) from None
             raise type(error)(f"eval_metric: {error}") from None
         refuse_twice("eval_metric", [str(measure) for measure in measures])
         return measures
