@@ -1,9 +1,10 @@
 """What users pass as `booster_params`: names and values, checked alike for each booster."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gbrank.common.checks import unknown_name
+from gbrank.common.checks import quoted, unknown_name
 from gbrank.data.schema import Schema, column_places
 
 
@@ -106,14 +107,43 @@ def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
         return column_places(columns, argument, schema.names, schema.n_features)
 
     name = "monotone_constraints"
-    if isinstance(signs := params.get(name), Mapping):
-        by_place = dict(zip(places(signs, name), signs.values(), strict=True))
-        made[name] = [by_place.get(place, 0) for place in range(schema.n_features)]
+    if (signs := params.get(name)) is not None:
+        if isinstance(signs, Mapping):
+            by_place = dict(zip(places(signs, name), signs.values(), strict=True))
+            signs = [by_place.get(place, 0) for place in range(schema.n_features)]
+        made[name] = _checked_signs(signs, schema.n_features)
     name = "interaction_constraints"
-    groups = params.get(name)
-    if isinstance(groups, list | tuple) and all(isinstance(one, list | tuple) for one in groups):
+    if (groups := params.get(name)) is not None and not isinstance(groups, str):
+        if not isinstance(groups, list | tuple) or not all(
+            isinstance(group, list | tuple) and group for group in groups
+        ):
+            raise ValueError(
+                f"{name} in booster_params must be lists of columns, such as [[0, 1], [2]], got "
+                f"{quoted(groups)}."
+            )
         made[name] = [[*places(group, name)] for group in groups]
     return made
+
+
+def _checked_signs(signs: Any, n_features: int) -> list[int]:
+    """Return a sign for each feature; a text is taken as the boosters take it."""
+    given = signs
+    if isinstance(signs, str):
+        signs = [item.strip() for item in signs.strip("()[] ").split(",")]
+        signs = [int(item) if re.fullmatch(r"[+-]?\d+", item) else item for item in signs]
+    if not isinstance(signs, list | tuple) or not all(
+        type(sign) is int and sign in (-1, 0, 1) for sign in signs
+    ):
+        raise ValueError(
+            "monotone_constraints in booster_params must hold -1, 0 or 1 for each feature, or map "
+            f"columns to these, got {quoted(given)}."
+        )
+    if len(signs) != n_features:
+        raise ValueError(
+            f"monotone_constraints in booster_params must have {n_features} entries, one for each "
+            f"feature, got {len(signs)}."
+        )
+    return list(signs)
 
 
 def plain(value: object) -> Any:

@@ -259,6 +259,10 @@ def _check_any(gradient: Vector, curvature: Vector, first: bool) -> None:
             "no document has a gradient, so there is nothing to learn. Do labels differ within "
             "queries? Do they reach the measure's threshold?"
         )
+    if all_any(not np.isfinite(_sum_of(curvature))):
+        raise ValueError(
+            f"curvatures must have a finite sum, got {curvature.max():.3g} as the largest."
+        )
     if not all_any((curvature > SMALLEST_CURVATURE).any()) and any_gradient:
         raise ValueError(
             "the curvature must be positive for some document, got none. Return ones for plain "
@@ -266,10 +270,15 @@ def _check_any(gradient: Vector, curvature: Vector, first: bool) -> None:
         )
 
 
+def _sum_of(values: Vector) -> float:
+    """Return the sum, which may be infinite."""
+    with np.errstate(over="ignore"):
+        return float(values.sum())
+
+
 def _check_size(gradient: Vector, curvature: Vector, advice: str) -> None:
     """Refuse gradients whose sum boosters could not square."""
-    with np.errstate(over="ignore"):
-        size = all_sum(max(np.abs(gradient).sum(), curvature.sum()))
+    size = all_sum(max(_sum_of(np.abs(gradient)), _sum_of(curvature)))
     if not size <= LARGEST_SUM:
         raise ValueError(
             f"gradients must sum to {LARGEST_SUM:.3g} at most, or boosters find no splits, got "

@@ -108,9 +108,21 @@ class Trainer(Steps, Protocol):
         """Release data, and connections to the other workers of a distributed fit."""
 
 
-TrainerFactory: TypeAlias = Callable[
-    [Rows, list[Rows], Schema, TreeSettings, State | None], Trainer
-]
+class TrainerFactory(Protocol):
+    """The class of a booster's trainers."""
+
+    def __call__(
+        self,
+        train: Rows,
+        valid: list[Rows],
+        schema: Schema,
+        settings: TreeSettings,
+        state: State | None = None,
+    ) -> Trainer:
+        """Return a booster that has no tree, or those of a state."""
+
+    def check(self, settings: TreeSettings, schema: Schema) -> Params:
+        """Return the booster's parameters; refuse those that it does not know or would ignore."""
 
 
 def single_precision(derivatives: tuple[Vector, Vector]) -> tuple[Single, Single]:

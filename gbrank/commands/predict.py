@@ -23,6 +23,7 @@ For example:
 """
 
 import argparse
+import os
 import re
 import sys
 from collections import Counter
@@ -68,6 +69,7 @@ def _word(text: str) -> str:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
+    _refuse_to_replace(arguments.files, arguments.output)
     ranker = load_ranker(arguments.model)
     options = {}
     if arguments.probability:
@@ -101,6 +103,13 @@ def run(arguments: argparse.Namespace) -> None:
         return
     with written(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
+
+
+def _refuse_to_replace(files: Sequence[str], output: str) -> None:
+    """Refuse to write scores over what is read."""
+    for name in files:
+        if output != "-" and os.path.exists(output) and os.path.samefile(name, output):
+            raise ValueError(f"--output must not be one of the files to score, got {output}.")
 
 
 def _refuse_torn_queries(arguments: argparse.Namespace, batches: Iterable[Unlabelled]) -> None:

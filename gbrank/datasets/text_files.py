@@ -100,6 +100,7 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
     if ids.shape != (length,):
         raise ValueError(f"{argument} must have shape ({length},), got shape {ids.shape}.")
     names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
+    texts: dict[str, object] = {}
     allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
     besides = f", {unwanted!r}" if unwanted else ""
     for row, name in enumerate(names):
@@ -109,5 +110,10 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
             raise ValueError(
                 f"{argument} must hold non-empty strings without white space{besides} and NUL, "
                 f"got {name!r} in row {row}."
+            )
+        other = texts.setdefault(str(name), name)
+        if type(other) is not type(name):
+            raise ValueError(
+                f"{argument} must not hold both {other!r} and {name!r}, which are the same text."
             )
     return [str(name) for name in names]

@@ -166,7 +166,8 @@ class DaskGBRanker(GBRanker):
             return _predict_queries(predict, X, qid, self._needs_queries)
         if hasattr(X, "map_partitions"):
             return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
-        return X.rechunk({1: -1}).map_blocks(predict, drop_axis=1, meta=np.empty(0))
+        blocks = X.rechunk({1: -1})
+        return blocks.map_blocks(_predict_block, predict, drop_axis=1, meta=np.empty(0))
 
     def rank(
         self, X: Collection, qid: Collection | None = None, *, group: Collection | None = None
@@ -294,7 +295,8 @@ def _predict_queries(
         return dataframe.from_delayed(scores, meta=("score", np.float64), divisions=X.divisions)
     from dask import array
 
-    scores = delayed_scores(lambda block, qid: predict(block, qid=qid), X, qid, whole)
+    predict_block = partial(_predict_block, predict=predict)
+    scores = delayed_scores(lambda block, qid: predict_block(block, qid=qid), X, qid, whole)
     sizes = zip(scores, X.chunks[0], strict=True)
     return array.concatenate([array.from_delayed(one, (n,), np.float64) for one, n in sizes])
 
@@ -302,4 +304,9 @@ def _predict_queries(
 def _predict_frame(block: Table, predict: Callable[..., Any], **queries: Any) -> Any:
     import pandas as pd
 
-    return pd.Series(predict(block, **queries), index=block.index, name="score")
+    scores = predict(block, **queries) if len(block) else np.empty(0)  # a filter may leave none
+    return pd.Series(scores, index=block.index, name="score")
+
+
+def _predict_block(block: Table, predict: Callable[..., Any], **queries: Any) -> Any:
+    return predict(block, **queries) if len(block) else np.empty(0)

@@ -48,7 +48,10 @@ def fit_calibration(
     Platt's smoothing keeps targets between 0 and 1, and so slope and intercept finite, whatever
     the labels are. Where labels do not rise with scores, the slope is 0.
     """
-    w = np.ones(len(scores)) if weights is None else weights / _mean(weights)
+    # Sums of doubles depend on the order of rows, so that has to be one of their own.
+    own = np.lexsort((labels, scores) if weights is None else (weights, labels, scores))
+    scores, labels = scores[own], labels[own]
+    w = np.ones(len(scores)) if weights is None else weights[own] / _mean(weights[own])
     t = labels / (largest_label or 1.0)
     ones, zeros = all_sum(np.array([(w * t).sum(), (w * (1 - t)).sum()]))
     t = t * (ones + 1) / (ones + 2) + (1 - t) / (zeros + 2)

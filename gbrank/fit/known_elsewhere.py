@@ -392,7 +392,8 @@ def refuse_theirs(callback: object) -> None:
 def _refuse(owner: str, kind: str, given: Collection[str], known: list[str]) -> None:
     """Refuse the keywords that a function does not have."""
     for name in sorted(set(given) - set(known)):
-        if name in HERE:
+        lacks = kind == "argument" and f"fit({name}=" in HERE.get(name, "")  # as Dask's fit may
+        if name in HERE and not lacks:
             raise TypeError(f"{owner} has no {name}: {instead(name)}.")
         more = " Others of the booster's go into booster_params." if kind == "parameter" else ""
         raise TypeError(f"{unknown_name(f'{kind} of {owner}', name, known)}{more}")

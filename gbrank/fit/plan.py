@@ -248,6 +248,9 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     )
     patience, rate = ranker.early_stopping_rounds, settings.learning_rate
     warn_of_short_patience(patience, ranker.n_estimators, rate)
+    if ranker.init is not None:  # it may take long: what is wrong shows before
+        _derivatives(ranker, rows, settings, None)
+        TRAINERS[ranker.booster].check(settings, context.widened(schema))
     start = fit_start(ranker, settings, tables, rows, valid)
     if start is not None:
         parts = zip(tables, [rows, *valid], strict=True)

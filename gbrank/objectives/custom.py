@@ -142,9 +142,10 @@ class PythonRunner(Runner):
         try:
             loss, gradient, curvature = returned
             loss = float(loss)
-            if np.iscomplexobj(gradient) or np.iscomplexobj(curvature):
-                raise TypeError  # NumPy would drop the imaginary part
-            g, h = (np.array(values, dtype=np.float64) for values in (gradient, curvature))
+            g, h = (np.array(values) for values in (gradient, curvature))
+            if g.dtype.kind not in "biufO" or h.dtype.kind not in "biufO":
+                raise TypeError  # NumPy would drop an imaginary part, and read texts
+            g, h = (values.astype(np.float64) for values in (g, h))
         except (OverflowError, TypeError, ValueError):
             raise TypeError(
                 f"{name} must return (loss, gradient, curvature): a number and two arrays, "

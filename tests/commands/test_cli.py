@@ -259,6 +259,17 @@ def test_what_needs_trees(data: Path, tmp_path: Path, fault: Output) -> None:
     assert expected in fault("export", "--model", tmp_path, *export)
 
 
+def test_scores_replace_no_data(data: Path, model: str, tmp_path: Path, fault: Output) -> None:
+    """Whatever its path."""
+    own = tmp_path / "test.txt"
+    own.write_bytes((data / "test.txt").read_bytes())
+    (tmp_path / "link").symlink_to(own)
+    for output in (own, tmp_path / "link"):
+        said = fault("predict", own, "--model", model, "--output", output)
+        assert f"--output must not be one of the files to score, got {output}." in said
+    assert own.read_bytes() == (data / "test.txt").read_bytes()
+
+
 @pytest.mark.parametrize("form", ["scores", "trec"])
 def test_compressed_scores(form: str, data: Path, model: str, tmp_path: Path) -> None:
     """As the name says, the same in each run."""

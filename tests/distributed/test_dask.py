@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -286,6 +287,17 @@ def test_sparse_blocks(client: Any) -> None:
 def fitted(client: Any) -> Any:
     ranker = DaskGBRanker(n_estimators=5, random_state=0)
     return ranker.fit(dask(X), dask(Y), qid=dask(QID))
+
+
+def test_partitions_without_rows(fitted: Any) -> None:
+    """As a filter leaves them: they have no scores."""
+    expected = fitted.predict(X[:200])
+    frame = dd.from_pandas(pd.DataFrame(X), npartitions=4)
+    few = frame.map_partitions(lambda part: part[part.index < 200])
+    assert (few.map_partitions(len).compute() == 0).any()
+    assert_array_equal(fitted.predict(few).compute(), expected)
+    blocks = da.concatenate([dask(X[:200]), dask(X[:0])])
+    assert_array_equal(fitted.predict(blocks).compute(), expected)
 
 
 def test_predict_is_lazy(fitted: Any) -> None:

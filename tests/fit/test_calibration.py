@@ -238,6 +238,16 @@ def test_rows_in_any_order(name: str) -> None:
     assert_fitted_to(ranker, ranker.predict(X), Y, None, 1.0)
 
 
+def test_rows_with_weights_in_any_order() -> None:
+    """Not one bit depends on it."""
+    rng = np.random.default_rng(1)
+    scores, labels, weights = rng.normal(size=999), rng.integers(0, 3, 999) * 1.0, rng.random(999)
+    expected = fit_calibration(scores, labels, weights, 2.0)
+    for _ in range(5):
+        order = rng.permutation(999)
+        assert fit_calibration(scores[order], labels[order], weights[order], 2.0) == expected
+
+
 def test_queries_set_aside_are_validation_data() -> None:
     """Not the training data, nor all."""
     ranker = make(validation_fraction=0.3).fit(X, Y, qid=QID)

@@ -277,6 +277,29 @@ def test_saved_with_the_model(tmp_path: Path) -> None:
         GBRanker.load(tmp_path)
 
 
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"objective": "lambda:nothing"}, "unknown measure 'nothing'"),
+        ({"sigma": -1.0}, "sigma must be"),
+        ({"objective": "ranknet[m]"}, r"needs labels= with 'm'"),
+        ({"booster_params": {"max_bni": 3}}, "unknown booster parameter 'max_bni'"),
+    ],
+)
+def test_nothing_is_trained_before_all_is_checked(
+    booster: str, params: dict[str, Any], message: str
+) -> None:
+    """The start neither, which may take long."""
+
+    def never(scores: Any, labels: Any, sigma: float) -> Any:
+        raise AssertionError("the start is in training")
+
+    start = ranker(custom_objective(never))
+    with pytest.raises(ValueError, match=message):
+        ranker("ranknet", booster=booster, init=start).set_params(**params).fit(X, Y, qid=QID)
+
+
 def test_saved_over_a_model_without(tmp_path: Path) -> None:
     """A start that a folder held before plays no part, and leaves no file."""
     fitted(ranker()).save(tmp_path)

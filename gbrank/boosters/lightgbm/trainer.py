@@ -76,7 +76,7 @@ class LightGBMTrainer:
         state: State | None = None,
     ) -> None:
         check_threads(settings.n_jobs)
-        params = by_position(tree_params(settings), schema)
+        params = self.check(settings, schema)
         self._choose_seeds(params, settings)
         self._earlier: str | None = None  # the model that training goes on from
         self._n_trees = [0]  # after each round; a round that finds no split adds none
@@ -101,6 +101,11 @@ class LightGBMTrainer:
             self._booster.add_valid(of_valid, f"valid_{i}")
         if state is not None and settings.built_in is None:
             self._grow_dummy(len(train.labels))
+
+    @staticmethod
+    def check(settings: TreeSettings, schema: Schema) -> Params:
+        """Return LightGBM's parameters, of which none is refused."""
+        return by_position(tree_params(settings), schema)
 
     def _choose_seeds(self, params: Params, settings: TreeSettings) -> None:
         """Refuse what cannot be resumed, and choose the seeds to change in each round."""

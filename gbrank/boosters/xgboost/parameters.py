@@ -90,8 +90,8 @@ def user_params(settings: TreeSettings, params: Params, schema: Schema) -> Param
     user = OPTIONS.check(settings.params, params, known, settings.built_in is not None)
     user.pop("verbosity", None)
     user = by_position(user, schema)
-    if isinstance(signs := user.get("monotone_constraints"), list):
-        user["monotone_constraints"] = tuple(signs)  # as XGBoost reads them
+    if "monotone_constraints" in user:
+        user["monotone_constraints"] = tuple(user["monotone_constraints"])  # as XGBoost reads them
     booster.set_param(params | user)
     booster.save_config()
     return user

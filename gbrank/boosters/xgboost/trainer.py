@@ -12,6 +12,7 @@ import xgboost as xgb
 
 from gbrank.boosters.interface import (
     Derivatives,
+    Params,
     Places,
     Single,
     State,
@@ -65,8 +66,7 @@ class XGBoostTrainer:
             train = _grouped(train)
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = settings.params.get("verbosity", 0)
-        with self._translated(REFUSED):
-            user = user_params(settings, params, schema)
+        user = self.check(settings, schema)
         with ExitStack() as files:
             self._read(train, valid, schema, settings, files)
             with self._translated(REFUSED):
@@ -81,6 +81,13 @@ class XGBoostTrainer:
         self._rate = settings.learning_rate
         self._power = 0
         self._fixed_scale = kind == "dart" or not user.keys().isdisjoint(OF_GRADIENTS)
+
+    @staticmethod
+    def check(settings: TreeSettings, schema: Schema) -> Params:
+        """Return the user's parameters, of which none is refused."""
+        verbosity = settings.params.get("verbosity", 0)
+        with xgb.config_context(verbosity=verbosity), translated(REFUSED):
+            return user_params(settings, tree_params(settings), schema)
 
     def _read(
         self,
