@@ -68,6 +68,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("weights", "pareto(GBRanker(), X, y, qid=qid, measure='ap', levels=[0.9], weights=[1])"),
         ("validation_fraction",
          "pareto(GBRanker(), X, y, qid=qid, measure='ap', validation_fraction=1)"),
+        ("ranker", "plots.importance(LinearRanker().fit(X, y, qid=qid))"),
+        ("ax", "plots.importance(trained, ax=3)"),
         ("ranker", "plots.constraints(GBRanker('ranknet', n_estimators=1).fit(X, y, qid=qid))"),
     ],
     "Labels, scores and weights": [

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_labels, check_number
+from gbrank.common.checks import check_choice, check_labels, check_number, quoted
 from gbrank.data.queries import Queries
 from gbrank.export.forest import names_of
 from gbrank.measures.measure_registry import get_measure
@@ -220,6 +220,8 @@ def importance(
     3
     """
     check_number(largest, "largest", 1, integer=True)
+    if not isinstance(ranker, GBRanker):
+        raise TypeError(f"ranker must be a GBRanker, got {quoted(ranker)}.")
     if X is None:
         values, label = ranker.importances(kind), SHARES[kind]
     else:
