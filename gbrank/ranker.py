@@ -625,12 +625,14 @@ class GBRanker(BoostedRanker):
         places = np.argsort(ranks).tolist()
         shares, scores, _ = self._explained(take_rows(X, rows), places)
         rows = rows[places]
+        measure = None if labels is None else self._measure_of_y()
         return query_explanation(
             self._columns,
             rows.tolist(),
             shares,
             scores,
-            *(() if labels is None else (labels[rows], self._measure_of_y())),
+            None if labels is None else labels[rows],
+            measure,
         )
 
     def _measure_of_y(self) -> Measure:

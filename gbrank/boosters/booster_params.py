@@ -125,7 +125,7 @@ def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     return made
 
 
-def _checked_signs(signs: Any, n_features: int) -> list[int]:
+def _checked_signs(signs: object, n_features: int) -> list[int]:
     """Return a sign for each feature; a text is taken as the boosters take it."""
     given = signs
     if isinstance(signs, str):

@@ -158,12 +158,15 @@ class Schema:
         return matrix
 
     def _refuse_infinite(self, matrix: Features) -> None:
-        values = matrix.data if sp.issparse(matrix) else matrix
-        if not np.isinf(values).any():
+        infinite = np.isinf(matrix.data if sp.issparse(matrix) else matrix)
+        if not infinite.any():
             return
-        entries = sp.coo_matrix(matrix)
-        rows, columns = (places[np.isinf(entries.data)] for places in (entries.row, entries.col))
-        row, column = min(zip(rows.tolist(), columns.tolist(), strict=True))
+        if sp.issparse(matrix):
+            entries = matrix.tocoo()
+            first = np.argmax(np.isinf(entries.data))
+            row, column = int(entries.row[first]), int(entries.col[first])
+        else:
+            row, column = map(int, np.unravel_index(np.argmax(infinite), infinite.shape))
         name = column if self.names is None else self.names[column]
         raise ValueError(
             "X must not hold infinite values; use NaN for missing ones. Got one in row "

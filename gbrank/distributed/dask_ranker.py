@@ -295,8 +295,9 @@ def _predict_queries(
         return dataframe.from_delayed(scores, meta=("score", np.float64), divisions=X.divisions)
     from dask import array
 
-    predict_block = partial(_predict_block, predict=predict)
-    scores = delayed_scores(lambda block, qid: predict_block(block, qid=qid), X, qid, whole)
+    scores = delayed_scores(
+        lambda block, qid: _predict_block(block, predict, qid=qid), X, qid, whole
+    )
     sizes = zip(scores, X.chunks[0], strict=True)
     return array.concatenate([array.from_delayed(one, (n,), np.float64) for one, n in sizes])
 
@@ -304,9 +305,9 @@ def _predict_queries(
 def _predict_frame(block: Table, predict: Callable[..., Any], **queries: Any) -> Any:
     import pandas as pd
 
-    scores = predict(block, **queries) if len(block) else np.empty(0)  # a filter may leave none
-    return pd.Series(scores, index=block.index, name="score")
+    return pd.Series(_predict_block(block, predict, **queries), index=block.index, name="score")
 
 
 def _predict_block(block: Table, predict: Callable[..., Any], **queries: Any) -> Any:
+    """Return the scores of the rows that are there: a filter may leave none."""
     return predict(block, **queries) if len(block) else np.empty(0)

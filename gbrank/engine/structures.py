@@ -40,7 +40,7 @@ def type_of(value: Any) -> Any:
 
 
 @cache
-def _array_type(dtype: Any, ndim: int) -> Any:
+def _array_type(dtype: np.dtype[Any], ndim: int) -> Any:
     return types.Array(getattr(types, dtype.name), ndim, "C")
 
 

@@ -190,7 +190,7 @@ def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
             message = f"checkpoint must be a folder {kind}"
             raise type(error)(error.errno, message, str(folder)) from None
         for leftover in Path(folder).iterdir() if locked else []:  # of a killed fit
-            if leftover.name != FILE and is_of_checkpoint(leftover.name):
+            if is_leftover(leftover.name, re.escape(FILE)):
                 leftover.unlink(missing_ok=True)
         yield
 

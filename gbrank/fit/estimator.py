@@ -300,7 +300,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         try:
             measures = [get_measure(metric) for metric in metrics]
         except (TypeError, ValueError) as error:
-            if any(ADDRESS.search(str(metric)) for metric in metrics if isinstance(metric, str)):
+            if any(ADDRESS.search(metric) for metric in metrics if isinstance(metric, str)):
                 raise ValueError(
                     f"eval_metric must be set again, by set_params(eval_metric=...): {metrics} "
                     "holds a function that the model was not saved with."

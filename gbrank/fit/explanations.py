@@ -211,8 +211,8 @@ def query_explanation(
     rows: list[int],
     shares: Matrix,
     scores: Vector,
-    labels: Vector | None = None,
-    measure: Measure | None = None,
+    labels: Vector | None,
+    measure: Measure | None,
 ) -> QueryExplanation:
     """Explain a list whose documents are given by rank: their rows in X, shares, scores, labels."""
     beside = shares - shares.mean(axis=0)
