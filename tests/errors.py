@@ -1,9 +1,4 @@
-"""Every error: what was given, as code that is run, and the argument that the message names.
-
-    python tests/errors.py > docs/errors.md
-
-writes the page; test_errors.py runs the same list.
-"""
+"""Every error: what was given, as code that is run, and the argument that the message names."""
 
 import hashlib
 import re
@@ -673,28 +668,3 @@ def cases() -> dict[str, list[Case]]:
                 text = "" if error is None else told(error, folder)
                 found[section].append(Case(argument, code, error, text))
     return found
-
-
-def page(found: dict[str, list[Case]]) -> str:
-    """Return docs/errors.md."""
-    lines = [
-        "# Errors",
-        "",
-        "What was given, and what the message says: which argument it is about, what it was, and",
-        "what it should be. All are ValueErrors, TypeErrors or RuntimeErrors, or kinds of them, as",
-        "in scikit-learn; a file that cannot be read or written gives an OSError. `X`, `y` and",
-        "`qid` are good here. This page is written by `python tests/errors.py > docs/errors.md`,",
-        "which runs each line; the tests run them too.",
-    ]
-    for section, items in found.items():
-        lines += ["", f"## {section}", "", "| given | error | message |", "|---|---|---|"]
-        for case in items:
-            cells = [re.sub(r"\\?\n\s*", "", case.code), type(case.error).__name__, case.text]
-            code, kind, text = (cell.replace("|", "\\|") for cell in cells)
-            escaped = re.sub(r"[*<]", r"\\\g<0>", text)  # neither emphasis nor HTML
-            lines.append(f"| `{code}` | {kind} | {escaped} |")
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    print(page(cases()), end="")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.boosters.stages import Progress, Stage, stages_of
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_finite, check_vector, refuse_twice
 from gbrank.data.queries import Queries
@@ -237,6 +238,8 @@ def _located(round: int | None, objective: Objective) -> Iterator[None]:
         yield
     except (RuntimeError, ValueError) as error:
         where = f"round {'unknown' if round is None else round} of {objective}"
+        if isinstance(error, ArgumentError):
+            raise error.at(f"{where}: ") from error
         raise type(error)(f"{where}: {error}") from error
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import plain
 
@@ -48,9 +49,11 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     """Return an array, refusing one on a GPU, which other libraries do not bring back unasked."""
     if hasattr(values, "__cuda_array_interface__"):
         kind = type(values)
-        raise TypeError(
-            f"{name} must be in main memory, got a {kind.__module__}.{kind.__qualname__} on a GPU: "
-            "copy it, by .get() in CuPy or .cpu() in PyTorch."
+        raise ArgumentTypeError(
+            name,
+            "must be in main memory",
+            f"a {kind.__module__}.{kind.__qualname__} on a GPU: copy it, by .get() in CuPy or "
+            ".cpu() in PyTorch",
         )
     return np.asarray(values)
 
@@ -58,48 +61,48 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
     if np.ma.is_masked(values):
-        raise ValueError(f"{name} must not be masked: drop the masked rows, got {values!r:.60}.")
+        raise ArgumentError(name, "must not be masked: drop the masked rows", f"{values!r:.60}")
     try:
         array = as_array(values, name)
     except ValueError:
-        raise ValueError(f"{name} must hold one number per entry, got {quoted(values)}.") from None
+        raise ArgumentError(name, "must hold one number per entry", quoted(values)) from None
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}.")
+        raise ArgumentError(name, "must have one dimension", f"shape {array.shape}")
     if array.dtype == object:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
-            raise TypeError(f"{name} must hold real numbers, got dtype object.") from None
+            raise ArgumentTypeError(name, "must hold real numbers", "dtype object") from None
         except OverflowError:
-            raise ValueError(f"{name} must hold numbers within the range of float64.") from None
+            raise ArgumentError(name, "must hold numbers within the range of float64") from None
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
+        raise ArgumentTypeError(name, "must hold real numbers", f"dtype {array.dtype}")
     if length is not None and len(array) != length:
-        raise ValueError(f"{name} must have {length} entries, got {len(array)}.")
+        raise ArgumentError(name, f"must have {length} entries", f"{len(array)}")
     return np.require(array, np.float64, ["C", "W"])  # compiled code takes no read-only arrays
 
 
 def refuse_where(
-    wrong: NDArray[np.bool_], values: Vector, demand: str, where: str = "in row"
+    wrong: NDArray[np.bool_], values: Vector, name: str, demand: str, where: str = "in row"
 ) -> None:
-    """Raise a ValueError that names the first wrong value and its row."""
+    """Refuse values of which some are wrong, naming the first one and its row."""
     if wrong.any():
         row = int(np.argmax(wrong))
-        raise ValueError(f"{demand}, got {values[row]} {where} {row}.")
+        raise ArgumentError(name, demand, f"{values[row]} {where} {row}")
 
 
 def check_finite(values: Vector, name: str) -> Vector:
     """Refuse NaN and infinite entries, naming the first one."""
-    refuse_where(~np.isfinite(values), values, f"{name} must be finite")
+    refuse_where(~np.isfinite(values), values, name, "must be finite")
     return values
 
 
 def check_labels(labels: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return labels as finite, non-negative float64."""
     values = check_finite(check_vector(labels, name, length), name)
-    refuse_where(values < 0, values, f"{name} must be at least 0")
+    refuse_where(values < 0, values, name, "must be at least 0")
     return values
 
 
@@ -119,13 +122,12 @@ def check_weights(
     values = check_vector(weights, name)
     if len(values) != length:
         hint = (hints or {}).get(len(values), "")
-        raise ValueError(
-            f"{name} must have one entry per {per}, so {length} entries, got {len(values)}.{hint}"
-        )
+        demand = f"must have one entry per {per}, so {length} entries"
+        raise ArgumentError(name, demand, f"{len(values)}", hint)
     check_finite(values, name)
     wrong = (values < 0) | (values > LARGEST_WEIGHT)
-    demand = f"{name} must be at least 0 and at most {LARGEST_WEIGHT}"
-    refuse_where(wrong, values, demand, "at index")
+    demand = f"must be at least 0 and at most {LARGEST_WEIGHT}"
+    refuse_where(wrong, values, name, demand, "at index")
     return values
 
 
@@ -137,20 +139,23 @@ def check_number(
     *,
     integer: bool = False,
     open_low: bool = False,
+    open_high: bool = False,
     optional: bool = False,
 ) -> Any:
-    """Return a number within [low, high] (or ]low, high]), refusing bools and other types."""
+    """Return a number from `low` to `high`, which are allowed unless they are open."""
     if value is None and optional:
         return None
     number = plain(value)
     what = "an integer" if integer else "a number"
     bounds = f" {'above' if open_low else 'of at least'} {low}" if low > -np.inf else ""
-    bounds += f"{' and' if bounds else ''} at most {high}" if high < np.inf else ""
-    message = f"{name} must be {what}{bounds}{' or None' if optional else ''}, got {quoted(value)}."
+    if high < np.inf:
+        bounds += f"{' and' if bounds else ''} {'below' if open_high else 'at most'} {high}"
+    wrong = name, f"must be {what}{bounds}{' or None' if optional else ''}", quoted(value)
     if isinstance(number, bool) or not isinstance(number, int if integer else int | float):
-        raise TypeError(message)
-    if not low <= number <= high or (open_low and number == low) or abs(number) > LARGEST_FLOAT:
-        raise ValueError(message)
+        raise ArgumentTypeError(*wrong)
+    beyond = not low <= number <= high or abs(number) > LARGEST_FLOAT
+    if beyond or (open_low and number == low) or (open_high and number == high):
+        raise ArgumentError(*wrong)
     return int(number) if integer else float(number)
 
 
@@ -158,14 +163,11 @@ def check_generator(state: int | np.random.Generator | None) -> np.random.Genera
     """Return the generator that a seed or generator stands for; None is a new one each time."""
     if state is None or isinstance(state, np.random.Generator):
         return np.random.default_rng(state)
-    message = (
-        "random_state must be an integer of at least 0, a numpy.random.Generator or None, "
-        f"got {quoted(state)}."
-    )
+    demand = "must be an integer of at least 0, a numpy.random.Generator or None"
     if isinstance(state, bool) or not isinstance(state, int | np.integer):
-        raise TypeError(message)
+        raise ArgumentTypeError("random_state", demand, quoted(state))
     if state < 0:
-        raise ValueError(message)
+        raise ArgumentError("random_state", demand, quoted(state))
     return np.random.default_rng(state)
 
 
@@ -173,7 +175,7 @@ def check_jobs(n_jobs: object) -> int | None:
     """Return a number of threads or processes, where None and -1 stand for all."""
     jobs = check_number(n_jobs, "n_jobs", -1, MOST_JOBS, integer=True, optional=True)
     if jobs == 0:
-        raise ValueError("n_jobs must be -1 or at least 1, or None, got 0.")
+        raise ArgumentError("n_jobs", "must be -1 or at least 1, or None", "0")
     return None if jobs is None else int(jobs)
 
 
@@ -181,14 +183,14 @@ def refuse_twice(name: str, values: Sequence[Any]) -> None:
     """Refuse a list that holds a value twice."""
     for value in values:
         if values.count(value) > 1:
-            raise ValueError(f"{name} must not hold {value!r} twice.")
+            raise ArgumentError(name, f"must not hold {value!r} twice")
 
 
 def check_choice(value: object, name: str, choices: Iterable[Any]) -> Any:
     """Return `value` if it is one of `choices`."""
     choices = list(choices)
     if not any(value is one or (type(value) is type(one) and value == one) for one in choices):
-        raise ValueError(f"{name} must be one of {choices}, got {quoted(value)}.")
+        raise ArgumentError(name, f"must be one of {choices}", quoted(value))
     return value
 
 

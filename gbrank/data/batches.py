@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from gbrank.common.argument_error import found_in
 from gbrank.common.checks import check_number
 from gbrank.common.progress import Bar
 from gbrank.data.frames import as_frame, as_numbers
@@ -138,11 +139,8 @@ def mapped(
 
     def read() -> Iterator[Any]:
         for start, batch in X._numbered():
-            try:
+            with found_in(f"rows {start} to {start + batch.shape[0] - 1}: "):
                 result = function(start, batch)
-            except (ValueError, TypeError) as error:
-                last = start + batch.shape[0] - 1
-                raise type(error)(f"rows {start} to {last}: {error}") from None
             yield result
 
     return FeatureBatches(read, (X.shape[0], n_columns or X.shape[1]))

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_finite,
@@ -35,7 +36,7 @@ def check_rows(
     labels: object = None,
 ) -> Rows:  # fmt: skip
     """Check one set of data."""
-    try:
+    with found_in(where):
         matrix = transformed(schema, X)
         n = int(matrix.shape[0])
         queries = Queries.resolve(n, qid, group)
@@ -51,18 +52,14 @@ def check_rows(
             _check_positions(position, n),
             check_named(labels, n),
         )
-    except (ValueError, TypeError) as error:
-        if not where:
-            raise
-        raise type(error)(f"{where}{error}") from None
 
 
 def _check_scores(init_score: ArrayLike | None, length: int) -> Vector | None:
     if init_score is None:
         return None
     scores = check_finite(check_vector(init_score, "init_score", length), "init_score")
-    demand = f"init_score must be at most {LARGEST_SCORE} in size"
-    refuse_where(np.abs(scores) > LARGEST_SCORE, scores, demand)
+    wrong = np.abs(scores) > LARGEST_SCORE
+    refuse_where(wrong, scores, "init_score", f"must be at most {LARGEST_SCORE} in size")
     return scores
 
 
@@ -71,7 +68,7 @@ def _check_positions(position: ArrayLike | None, length: int) -> Vector | None:
         return None
     values = check_finite(check_vector(position, "position", length), "position")
     wrong = (values < 1) | (values != np.floor(values))
-    refuse_where(wrong, values, "position must hold integers of at least 1")
+    refuse_where(wrong, values, "position", "must hold integers of at least 1")
     return values
 
 

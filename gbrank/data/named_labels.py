@@ -29,9 +29,8 @@ def check_named(labels: object, length: int, argument: str = "labels") -> dict[s
 def _check(values: ArrayLike, argument: str, length: int) -> Vector:
     checked = check_vector(values, argument, length)
     checked = np.where(checked == UNJUDGED, np.nan, checked)
-    refuse_where(
-        (checked < 0) | np.isinf(checked), checked, f"{argument} must be at least 0, or -1"
-    )
+    wrong = (checked < 0) | np.isinf(checked)
+    refuse_where(wrong, checked, argument, "must be at least 0, or -1")
     if np.isnan(checked).all():
         raise ValueError(f"{argument} must have a document that is judged, got none.")
     return checked

@@ -244,7 +244,7 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
     """
     labels = check_finite(check_vector(y, "y"), "y")
     wrong = (labels != np.floor(labels)) | (np.abs(labels) > EXACT_INTEGERS)
-    refuse_where(wrong, labels, "y must hold integers up to 2**53")
+    refuse_where(wrong, labels, "y", "must hold integers up to 2**53")
     rows = zip(*_check_documents(qid, documents, len(labels)), labels.tolist(), strict=True)
     with written(path) as file:
         file.writelines(f"{query} 0 {name} {int(label)}\n".encode() for query, name, label in rows)

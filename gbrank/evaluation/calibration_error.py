@@ -68,5 +68,5 @@ def _check_shares(values: ArrayLike, name: str, length: int | None = None) -> Ve
     checked = check_finite(check_vector(values, name, length), name)
     if not len(checked):
         raise ValueError(f"{name} must have at least one entry, got none.")
-    refuse_where((checked < 0) | (checked > 1), checked, f"{name} must be from 0 to 1")
+    refuse_where((checked < 0) | (checked > 1), checked, name, "must be from 0 to 1")
     return checked

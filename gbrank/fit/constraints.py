@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
+from gbrank.common.argument_error import found_in
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.warnings import warn_user
 from gbrank.fit.evals_result import MULTIPLIERS, VIOLATIONS
@@ -160,10 +161,8 @@ def get_constraints(constraints: object) -> list[Constraint]:
         constraints = [constraints]
     if not isinstance(constraints, Sequence):
         raise TypeError(f"constraints must be a list of texts, got {quoted(constraints)}.")
-    try:
+    with found_in("constraints: "):
         made = [get_constraint(item) for item in constraints]
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"constraints: {error}") from None
     measures = [str(item.measure) for item in made]
     if len(set(measures)) < len(measures):
         raise ValueError(f"constraints must be of different measures, got {measures}.")

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted, refuse_twice
 from gbrank.common.interrupts import interrupts_held
@@ -297,15 +298,13 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             metrics = [metrics]
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
             raise ValueError(f"eval_metric must name at least one measure, got {quoted(metrics)}.")
-        try:
+        if any(ADDRESS.search(metric) for metric in metrics if isinstance(metric, str)):
+            raise ValueError(
+                f"eval_metric must be set again, by set_params(eval_metric=...): {metrics} "
+                "holds a function that the model was not saved with."
+            )
+        with found_in("eval_metric: "):
             measures = [get_measure(metric) for metric in metrics]
-        except (TypeError, ValueError) as error:
-            if any(ADDRESS.search(metric) for metric in metrics if isinstance(metric, str)):
-                raise ValueError(
-                    f"eval_metric must be set again, by set_params(eval_metric=...): {metrics} "
-                    "holds a function that the model was not saved with."
-                ) from None
-            raise type(error)(f"eval_metric: {error}") from None
         refuse_twice("eval_metric", [str(measure) for measure in measures])
         return measures
 

@@ -1,4 +1,4 @@
-"""Every error names the argument and the remedy, is of a standard kind, and stands in the docs."""
+"""Every error names the argument and the remedy, is and is of a standard kind."""
 
 import ast
 import inspect
@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import gbrank
-from errors import SECTIONS, Case, cases, page
+from errors import SECTIONS, Case, cases
 
-DOCS = Path(__file__).parents[2] / "docs" / "errors.md"
 SOURCE = Path(inspect.getfile(gbrank)).parent
 REMEDY = re.compile(
     r"must|needs?\b|expect|[Uu]se|takes|Known|Nearest|reads format|load it by|Call 'fit'|[Dd]elete"
@@ -25,14 +24,6 @@ ELSEWHERE = {"commands", "distributed", "evaluation", "export", "plots"}
 def found() -> dict[str, list[Case]]:
     """Return what came of all cases."""
     return cases()
-
-
-@pytest.mark.incumbent
-def test_docs_are_up_to_date(found: dict[str, list[Case]]) -> None:
-    """The page is what the list gives now."""
-    if not DOCS.exists():
-        pytest.skip("docs/ is not beside the tests: no source tree")
-    assert DOCS.read_text(encoding="utf-8") == page(found)
 
 
 @pytest.mark.parametrize("section", SECTIONS)

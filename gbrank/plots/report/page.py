@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from gbrank.common.argument_error import found_in
 from gbrank.common.checks import check_labels, quoted, refuse_twice
 from gbrank.common.extras import needed
 from gbrank.common.files import check_folder
@@ -170,10 +171,8 @@ def _features(ranker: BaseRanker[Any], X: Any, argument: str) -> Features:
     """Return what a ranker sees of X as numbers."""
     if isinstance(X, FeatureBatches):
         raise TypeError(f"{argument} must be in memory for a report, got FeatureBatches.")
-    try:
+    with found_in(f"{argument}: " if argument != "X" else ""):
         return ranker._schema.transform(own_columns(X, ranker._schema))
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"{argument}: {error}" if argument != "X" else str(error)) from None
 
 
 def _model(called: str, ranker: BaseRanker[Any], X: Any, queries: Queries) -> Model:

@@ -1,0 +1,57 @@
+"""The error of an argument that is not what it should be."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class ArgumentError(ValueError):
+    """An argument is not what it should be: "{place}{argument} {demand}, got {got}.{hint}".
+
+    Parameters
+    ----------
+    argument : str
+        Its name in Python.
+    demand : str
+        What it should be, as "must be at least 1".
+    got : str
+        What it was, as a text; "" where the demand says it.
+    hint : str
+        What to do; it begins with a space.
+    place : str
+        Where it was found, as "eval_set[0]: ".
+    """
+
+    def __init__(
+        self, argument: str, demand: str, got: str = "", hint: str = "", place: str = ""
+    ) -> None:
+        super().__init__(argument, demand, got, hint, place)  # what pickle makes it from again
+        self.argument, self.demand, self.got = argument, demand, got
+        self.hint, self.place = hint, place
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.message(self.argument)
+
+    def message(self, name: str) -> str:
+        """Return the message for those who know the argument by another name."""
+        got = f", got {self.got}" if self.got else ""
+        return f"{self.place}{name} {self.demand}{got}.{self.hint}"
+
+    def at(self, place: str) -> "ArgumentError":
+        """Return the same error, found in a place."""
+        return type(self)(self.argument, self.demand, self.got, self.hint, place + self.place)
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument is of a wrong type."""
+
+
+@contextmanager
+def found_in(place: str) -> Iterator[None]:
+    """Say of each error in the block where it was found."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise error.at(place) from None
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"{place}{error}") from None
