@@ -171,11 +171,11 @@ def check_generator(state: int | np.random.Generator | None) -> np.random.Genera
     return np.random.default_rng(state)
 
 
-def check_jobs(n_jobs: object) -> int | None:
+def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
     """Return a number of threads or processes, where None and -1 stand for all."""
-    jobs = check_number(n_jobs, "n_jobs", -1, MOST_JOBS, integer=True, optional=True)
+    jobs = check_number(n_jobs, name, -1, MOST_JOBS, integer=True, optional=True)
     if jobs == 0:
-        raise ArgumentError("n_jobs", "must be -1 or at least 1, or None", "0")
+        raise ArgumentError(name, "must be -1 or at least 1, or None", "0")
     return None if jobs is None else int(jobs)
 
 

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.argument_error import found_in
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted, refuse_twice
 from gbrank.common.interrupts import interrupts_held
@@ -297,7 +297,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if isinstance(metrics, str) or callable(metrics):
             metrics = [metrics]
         if not isinstance(metrics, Sequence) or len(metrics) == 0:
-            raise ValueError(f"eval_metric must name at least one measure, got {quoted(metrics)}.")
+            raise ArgumentError("eval_metric", "must name at least one measure", quoted(metrics))
         if any(ADDRESS.search(metric) for metric in metrics if isinstance(metric, str)):
             raise ValueError(
                 f"eval_metric must be set again, by set_params(eval_metric=...): {metrics} "
@@ -362,20 +362,19 @@ def restored(cls: type[T], path: str | os.PathLike[str], saved: Saved) -> T:
         raise ValueError(f"{path} is damaged: {error!r}.") from None
 
 
-def check_seed(random_state: int | np.random.RandomState | None) -> int:
+def check_seed(state: int | np.random.RandomState | None, name: str = "random_state") -> int:
     """Return the seed that a random state stands for; an integer stands for itself."""
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return int(check_number(random_state, "random_state", 0, 2**31 - 1, integer=True))
+    if isinstance(state, int | np.integer) and not isinstance(state, bool):
+        return int(check_number(state, name, 0, 2**31 - 1, integer=True))
     try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
+        return int(check_random_state(state).randint(2**31 - 1))
     except (ValueError, TypeError):  # old versions format a tuple into their message
-        raise ValueError(
-            f"random_state must be an integer, a RandomState or None, got {quoted(random_state)}."
-        ) from None
+        demand = "must be an integer, a RandomState or None"
+        raise ArgumentError(name, demand, quoted(state)) from None
 
 
-def check_verbose(verbose: object) -> bool:
+def check_verbose(verbose: object, name: str = "verbose") -> bool:
     """Say whether a ranker shows what it does: 1 or True, but not 0, -1, False or None."""
     if not isinstance(verbose, int | float | None):
-        raise TypeError(f"verbose must be 0 or 1, got {quoted(verbose)}.")
+        raise ArgumentTypeError(name, "must be 0 or 1", quoted(verbose))
     return verbose is not None and verbose > 0

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.warnings import warn_user
 
@@ -26,15 +27,13 @@ class Stopping:
         return math.fsum(values) / len(values)
 
 
-def check_patience(patience: object) -> None:
+def check_patience(patience: object, name: str) -> None:
     """Refuse what `early_stopping_rounds` cannot be."""
     if not isinstance(patience, str):
-        check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
+        check_number(patience, name, 1, integer=True, optional=True)
     elif patience != AUTO:
-        raise ValueError(
-            f"early_stopping_rounds must be {AUTO!r}, an integer of at least 1 or None, got "
-            f"{quoted(patience)}."
-        )
+        demand = f"must be {AUTO!r}, an integer of at least 1 or None"
+        raise ArgumentError(name, demand, quoted(patience))
 
 
 def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stopping | None:

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_finite, check_jobs, check_number, check_vector
+from gbrank.common.checks import check_choice, check_finite, check_jobs, check_vector
+from gbrank.common.fields import checked, checked_fields, choice, flag, real, whole
 from gbrank.common.threads import usable_threads
 from gbrank.data.queries import QueryWeights
 from gbrank.data.rows import Rows
@@ -147,22 +149,22 @@ class LinearRanker(LinearModel[FittedSteps]):
 
     objective: str | Objective | Callable[..., Any] = "smooth:ndcg"
     _: KW_ONLY
-    solver: str = "cg"
-    reg_lambda: float = 0.001
+    solver: str = choice("cg", STEPS)
+    reg_lambda: float = real(0.001, 0)
     sigma: Sigma | None = None
-    n_steps: int | None = None
+    n_steps: int | None = whole(None, low=1, optional=True)
     init: str | ArrayLike = "regression"
     center: str | ArrayLike = "init"
-    ridge: float = 0.01
-    balanced: bool = False
-    max_iter: int = 200
-    tol: float = 1e-5
-    learning_rate: float = 0.01
+    ridge: float = real(0.01, 0, open_low=True)
+    balanced: bool = flag(False)
+    max_iter: int = whole(200, low=1)
+    tol: float = real(1e-5, 0)
+    learning_rate: float = real(0.01, 0, open_low=True)
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
-    early_stopping_rounds: int | None = None
-    random_state: int | np.random.RandomState | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
+    early_stopping_rounds: int | None = whole(None, low=1, optional=True)
+    random_state: int | np.random.RandomState | None = checked(None, check_seed)
+    n_jobs: int | None = checked(None, check_jobs)
+    verbose: int = checked(0, check_verbose)
 
     init_coef_ = Published[Vector]()
     best_iteration_ = Published[int]()
@@ -226,8 +228,9 @@ class LinearRanker(LinearModel[FittedSteps]):
 
     def _descend(self, data: FitData, callbacks: Sequence[Callback] | None) -> FittedSteps:
         """Return what a fit makes."""
+        given = checked_fields(self)
         objective, schedule, n_steps = self._settings()
-        seed, n_jobs = check_seed(self.random_state), usable_threads(check_jobs(self.n_jobs))
+        seed, n_jobs = given["random_state"], usable_threads(given["n_jobs"])
         called = check_callbacks(callbacks)
         measures = self._measures()
         schema = learn_numbers(data.X)
@@ -251,7 +254,7 @@ class LinearRanker(LinearModel[FittedSteps]):
             stopping=None if patience is None else Stopping(patience),
             sigmas=descent.sigmas,
             callbacks=called,
-            progress=check_verbose(self.verbose),
+            progress=given["verbose"],
         ).run()
         return FittedSteps(
             schema=schema,
@@ -273,23 +276,15 @@ class LinearRanker(LinearModel[FittedSteps]):
     def _settings(self) -> tuple[Objective, Curve, int]:
         """Check the parameters; return the objective, sigma by step, and how many steps to take."""
         objective = get_objective(self.objective)
-        check_choice(self.solver, "solver", STEPS)
-        check_number(self.reg_lambda, "reg_lambda", 0)
-        check_number(self.ridge, "ridge", 0, open_low=True)
-        check_choice(self.balanced, "balanced", [True, False])
-        check_number(self.max_iter, "max_iter", 1, integer=True)
-        check_number(self.tol, "tol", 0)
-        check_number(self.learning_rate, "learning_rate", 0, open_low=True)
-        patience = self.early_stopping_rounds
-        check_number(patience, "early_stopping_rounds", 1, integer=True, optional=True)
-        n_steps = check_number(self.n_steps, "n_steps", 1, integer=True, optional=True)
-        n_steps = n_steps or STEPS[self.solver]
+        n_steps = self.n_steps or STEPS[self.solver]
         if self.solver == "cg" and objective.facts.closed_form:
             n_steps = 1
         elif self.solver == "cg" and not objective.facts.differentiable:
-            raise ValueError(
-                "objective must have a gradient that is the derivative of its loss for "
-                f"solver='cg', got {objective}. Use solver='sgd'."
+            raise ArgumentError(
+                "objective",
+                "must have a gradient that is the derivative of its loss for solver='cg'",
+                str(objective),
+                " Use solver='sgd'.",
             )
         schedule = as_schedule(SIGMA[self.solver] if self.sigma is None else self.sigma)
         check_schedule(schedule, n_steps, sigma_at)

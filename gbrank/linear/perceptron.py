@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number
+from gbrank.common.fields import checked_fields, real, whole
 from gbrank.data.checking import check_rows, each_query
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
@@ -92,9 +92,9 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
 
     measure: str | Measure = "ndcg"
     _: KW_ONLY
-    learning_rate: float = 1.0
+    learning_rate: float = real(1.0, 0, open_low=True)
     margin: float = 1.0
-    max_iter: int = 1
+    max_iter: int = whole(1, low=1)
 
     def fit(
         self, X: Table, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
@@ -161,8 +161,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         return [get_measure(self.measure)]
 
     def _bound(self) -> SLAM:
-        check_number(self.learning_rate, "learning_rate", 0, open_low=True)
-        check_number(self.max_iter, "max_iter", 1, integer=True)
+        checked_fields(self)
         return SLAM(self._measures()[0], margin=self.margin, smooth=False)
 
     def _learn(self, learned: FittedPerceptron, rows: Rows, bound: SLAM) -> FittedPerceptron:
