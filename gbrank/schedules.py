@@ -8,11 +8,12 @@ rounds. A plain function of the two works wherever a schedule does, and so does 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from gbrank.common.checks import check_choice, check_number, quoted, unknown_name
+from gbrank.common.checks import check_number, quoted, unknown_name
+from gbrank.common.fields import REQUIRED, choice, keep_checked, real, whole
 from gbrank.common.grammar import changed_options, evaluate, format_options
 
 __all__ = [
@@ -50,10 +51,11 @@ class Schedule(ABC):
         with n queries.
     """
 
-    unit: Literal["absolute", "spread"] = field(default="absolute", kw_only=True)
+    _: KW_ONLY
+    unit: Literal["absolute", "spread"] = choice("absolute", ["absolute", "spread"])
 
     def __post_init__(self) -> None:
-        check_choice(self.unit, "unit", ["absolute", "spread"])
+        keep_checked(self)
 
     def __repr__(self) -> str:
         """Return the call that makes the same schedule."""
@@ -84,11 +86,7 @@ class constant(Schedule):
     0.5
     """
 
-    value: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.value, "value", 0)
+    value: float = real(REQUIRED, 0)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return the value."""
@@ -97,17 +95,9 @@ class constant(Schedule):
 
 @dataclass(frozen=True, repr=False)
 class _Interpolation(Schedule):
-    above_zero: ClassVar[bool] = False  # whether start and stop must be
-
-    start: float
-    stop: float
-    rounds: int | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.start, "start", 0, open_low=self.above_zero)
-        check_number(self.stop, "stop", 0, open_low=self.above_zero)
-        check_number(self.rounds, "rounds", 1, integer=True, optional=True)
+    start: float = real(REQUIRED, 0)
+    stop: float = real(REQUIRED, 0)
+    rounds: int | None = whole(None, 1, optional=True)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return sigma in a round; it stays at `stop` after the last one."""
@@ -143,7 +133,8 @@ class geometric(_Interpolation):
     [1.0, 0.1, 0.01]
     """
 
-    above_zero = True
+    start: float = real(REQUIRED, 0, open_low=True)
+    stop: float = real(REQUIRED, 0, open_low=True)
 
     def _between(self, share: float) -> float:
         return math.exp(math.log(self.start) * (1 - share) + math.log(self.stop) * share)
@@ -209,15 +200,9 @@ class staircase(Schedule):
     [64.0, 64.0, 32.0, 32.0, 16.0]
     """
 
-    start: float
-    factor: float
-    every: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.start, "start", 0, open_low=True)
-        check_number(self.factor, "factor", 0, open_low=True)
-        check_number(self.every, "every", 1, integer=True)
+    start: float = real(REQUIRED, 0, open_low=True)
+    factor: float = real(REQUIRED, 0, open_low=True)
+    every: int = whole(REQUIRED, 1)
 
     def __call__(self, round: int, rounds: int | None = None) -> float:
         """Return sigma in a round."""

@@ -1,15 +1,17 @@
 """Fields of dataclasses that say what values they take."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import field, fields
+from dataclasses import MISSING, field, fields
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gbrank.common.checks import check_choice, check_number
+from gbrank.common.plain import plain
 
 CHECK = "check"  # the metadata of a field: (value, name) -> checked value
+REQUIRED: Any = MISSING  # the default of a field that has none
 
 
 def checked(default: object, check: Callable[..., Any], **options: Any) -> Any:
@@ -17,7 +19,9 @@ def checked(default: object, check: Callable[..., Any], **options: Any) -> Any:
     return field(default=default, metadata={CHECK: partial(check, **options)})
 
 
-def whole(default: int | None, low: int, high: float = np.inf, *, optional: bool = False) -> Any:
+def whole(
+    default: int | None, low: float = -np.inf, high: float = np.inf, *, optional: bool = False
+) -> Any:
     """Declare a field of integers from `low` to `high`, or None if it is optional."""
     return checked(default, check_number, low=low, high=high, integer=True, optional=optional)
 
@@ -53,3 +57,10 @@ def checked_fields(item: Any) -> dict[str, Any]:
         for one in fields(item)
         if CHECK in one.metadata
     }
+
+
+def keep_checked(item: Any) -> None:
+    """Check the fields of a frozen dataclass; keep what comes of it, but an integer as one."""
+    for name, value in checked_fields(item).items():
+        number = isinstance(value, int | float)
+        object.__setattr__(item, name, plain(getattr(item, name)) if number else value)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
+from gbrank.common.fields import real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
@@ -159,7 +160,7 @@ class BPref(RelevanceMeasure):
     swaps = Swaps(separable=bpref_swaps)
     truncatable = False
 
-    threshold: float = 1.0
+    threshold: float = real(1.0, 0, open_low=True)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance and, per query, 1/(R min(R, N)), R and min(R, N)."""

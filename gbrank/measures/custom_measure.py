@@ -1,13 +1,14 @@
 """Measures that users write: a function of one query."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.common.checks import check_choice, quoted
+from gbrank.common.checks import quoted
+from gbrank.common.fields import choice
 from gbrank.data.batches import feature_columns
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
@@ -36,7 +37,10 @@ class CustomMeasure(Measure):
     function: Callable[..., float]
     title: str
     columns: tuple[str | int, ...] = ()
-    ties: Literal["pessimistic", "optimistic", "order"] = field(default="pessimistic", kw_only=True)
+    _: KW_ONLY
+    ties: Literal["pessimistic", "optimistic", "order"] = choice(
+        "pessimistic", [name for name in TIE_ORDERS if name != "average"]
+    )
 
     def __post_init__(self) -> None:
         if not callable(self.function):
@@ -48,7 +52,6 @@ class CustomMeasure(Measure):
                     "columns must hold names of columns of X, or positions from 0, got "
                     f"{item!r} in {list(self.columns)}."
                 )
-        check_choice(self.ties, "ties", [name for name in TIE_ORDERS if name != "average"])
         super().__post_init__()
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from gbrank.common.arrays import Vector
+from gbrank.common.fields import checked, real, whole
 from gbrank.data.ids import as_list
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
@@ -145,7 +146,7 @@ class DCG(DiscountedMeasure):
     ----------
     k : int, optional
         Last rank that counts; all by default.
-    gain : {"exp2", "linear"}, tuple or callable
+    gain : {"exp2", "linear"}, list, tuple or callable
         What a label is worth; see `gbrank.measures.gains.gain_values`.
     discount : {"log2", "letor", "reciprocal", "flat", "linear"}, or another
         What a position is worth: one by name, `geometric_discount` or a callable; see
@@ -165,14 +166,9 @@ class DCG(DiscountedMeasure):
     formula = "Σ_{r ≤ k} G(y_r) D(r)"
     source = "Järvelin & Kekäläinen 2002"
 
-    k: int | None = None
-    gain: Gain = "exp2"
-    discount: Discount = "log2"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_gain(self.gain)
-        check_discount(self.discount)
+    k: int | None = whole(None, 1, optional=True)
+    gain: Gain = checked("exp2", check_gain)
+    discount: Discount = checked("log2", check_discount)
 
     def gains(self, labels: Vector) -> Vector:
         """Return G(y)."""
@@ -248,8 +244,8 @@ class Precision(RelevanceMeasure, DiscountedMeasure):
     formula = "Σ_{r ≤ k} rel_r / k"
     source = "as in trec_eval"
 
-    k: int | None = None
-    threshold: float = 1.0
+    k: int | None = whole(None, 1, optional=True)
+    threshold: float = real(1.0, 0, open_low=True)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return 1 up to k."""
@@ -311,7 +307,7 @@ class WTA(RelevanceMeasure, DiscountedMeasure):
     formula = "rel_1"
     source = "Burges, Ragno & Le 2006, section 2"
 
-    threshold: float = 1.0
+    threshold: float = real(1.0, 0, open_low=True)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return 1 at the first rank."""
@@ -346,13 +342,9 @@ class RBP(RelevanceMeasure, DiscountedMeasure):
     formula = "(1 − p) Σ_{r ≤ k} rel_r p^{r − 1}"
     source = "Moffat & Zobel 2008"
 
-    p: float = 0.8
-    k: int | None = None
-    threshold: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        geometric_discount(self.p)
+    p: float = real(0.8, 0, 1, open_low=True, open_high=True)
+    k: int | None = whole(None, 1, optional=True)
+    threshold: float = real(1.0, 0, open_low=True)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return (1 − p) p^(r − 1) up to k."""

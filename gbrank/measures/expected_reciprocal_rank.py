@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number
+from gbrank.common.fields import real, whole
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
@@ -219,12 +219,8 @@ class ERR(Measure):
     form = "cascade"
     work = ERRWork
 
-    k: int | None = None
-    max_grade: float = 4.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.max_grade, "max_grade", 0, 16, open_low=True)
+    k: int | None = whole(None, 1, optional=True)
+    max_grade: float = real(4.0, 0, 16, open_low=True)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return the probability of stopping at each document, and 1/rank up to k."""

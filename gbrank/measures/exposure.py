@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gbrank.common.arrays import Vector
+from gbrank.common.fields import checked, real, whole
 from gbrank.data.queries import Queries
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.gains import Discount, check_discount
@@ -44,13 +45,9 @@ class Exposure(RelevanceMeasure, DiscountedMeasure):
     source = "Singh & Joachims 2018, section 3"
     labels = "floats ≥ 0, of the group from `threshold`"
 
-    k: int | None = None
-    threshold: float = 1.0
-    discount: Discount = "log2"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_discount(self.discount)
+    k: int | None = whole(None, 1, optional=True)
+    threshold: float = real(1.0, 0, open_low=True)
+    discount: Discount = checked("log2", check_discount)
 
     def ranking_discount(self) -> tuple[Discount, int | None]:
         """Return D and k."""

@@ -1,14 +1,17 @@
 """Gains (what a label is worth) and discounts (what a position is worth)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, unknown_name
+from gbrank.common.checks import check_number, quoted, unknown_name
+from gbrank.common.fields import REQUIRED, keep_checked, real
+from gbrank.common.plain import plain
 from gbrank.engine.compiling import inline
 
 Sizes = NDArray[np.int64]
@@ -36,12 +39,10 @@ class geometric_discount:
     0.25
     """
 
-    p: float
+    p: float = real(REQUIRED, 0, 1, open_low=True, open_high=True)
 
     def __post_init__(self) -> None:
-        check_number(self.p, "p", 0, 1, open_low=True)
-        if self.p == 1:
-            raise ValueError("p must be below 1, got 1.")
+        keep_checked(self)
 
 
 # The kinds of discounts in compiled code.
@@ -94,25 +95,28 @@ def fill(kind: float, parameters: Vector, ranks: Vector, out: Vector) -> None:
         out[p] = discount_at(kind, parameters[p], ranks[p])[0]
 
 
-def check_gain(gain: Any) -> None:
-    """Refuse a gain that is neither a known name, a table of numbers, nor a function."""
-    if isinstance(gain, str):
-        if gain not in GAINS:
-            raise unknown_name("gain", gain, GAINS)
-    elif isinstance(gain, tuple):
+def check_gain(gain: Any, name: str) -> Gain:
+    """Return a gain by name, a function, or a table of numbers as a tuple."""
+    if isinstance(gain, list | tuple | np.ndarray):
         for value in gain:
-            check_number(value, "gain", 0)
-    elif not callable(gain):
-        raise TypeError(f"gain must be a name, a tuple of gains or a function, got {gain!r}.")
+            check_number(value, name, 0)
+        return tuple(map(plain, gain))
+    return _check_curve(gain, name, GAINS, "a name, a list of gains or a function")
 
 
-def check_discount(discount: Any) -> None:
-    """Refuse a discount that is neither a known name, one with parameters, nor a function."""
-    if isinstance(discount, str):
-        if discount not in DISCOUNTS:
-            raise unknown_name("discount", discount, DISCOUNTS)
-    elif not isinstance(discount, geometric_discount) and not callable(discount):
-        raise TypeError(f"discount must be a name or a function of ranks, got {discount!r}.")
+def check_discount(discount: Any, name: str) -> Discount:
+    """Return a discount by name, one with parameters, or a function."""
+    if isinstance(discount, geometric_discount):
+        return discount
+    return _check_curve(discount, name, DISCOUNTS, "a name or a function of ranks")
+
+
+def _check_curve(curve: Any, name: str, known: Iterable[str], wanted: str) -> Any:
+    if not isinstance(curve, str) and not callable(curve):
+        raise ArgumentTypeError(name, f"must be {wanted}", quoted(curve))
+    if isinstance(curve, str) and curve not in known:
+        raise unknown_name(name, curve, known)
+    return curve
 
 
 def gain_values(gain: Gain, labels: Vector) -> Vector:
@@ -120,8 +124,8 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
 
     Parameters
     ----------
-    gain : {"exp2", "linear"}, tuple or callable
-        ``"exp2"`` is 2^y − 1, ``"linear"`` is y, a tuple is indexed by the label, a callable
+    gain : {"exp2", "linear"}, list, tuple or callable
+        ``"exp2"`` is 2^y − 1, ``"linear"`` is y, a table is indexed by the label, a callable
         maps an array of labels to an array of gains.
     labels : ndarray, shape (n,)
         Finite, non-negative labels.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
-    check_choice,
     check_finite,
     check_labels,
-    check_number,
     check_vector,
     check_weights,
 )
+from gbrank.common.fields import checked, choice, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.threads import usable_threads
 from gbrank.data.queries import Queries, QueryWeights
@@ -50,6 +49,10 @@ TIE_ORDERS: dict[str, Literal["descending", "ascending", "input"]] = {
 
 # With fewer, a second thread costs more than it saves: a list is little but sorted.
 DOCUMENTS_PER_THREAD = 50_000
+
+
+def _check_label(label: object, name: str) -> str | None:
+    return None if label is None else check_label_name(label)
 
 
 def measure_value(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -104,19 +107,13 @@ class Measure(ABC):
     bounded_by: ClassVar[Literal["discounts", "shares"] | None] = None
     work: ClassVar[type] = Nothing
 
-    ties: Ties = field(default="average", kw_only=True)
-    no_relevant: Literal["skip", 0, 1] = field(default="skip", kw_only=True)
-    label: str | None = field(default=None, kw_only=True)
+    _: KW_ONLY
+    ties: Ties = choice("average", TIE_ORDERS)
+    no_relevant: Literal["skip", 0, 1] = choice("skip", ["skip", 0, 1])
+    label: str | None = checked(None, _check_label)
 
     def __post_init__(self) -> None:
-        if self.label is not None:
-            check_label_name(self.label)
-        check_choice(self.ties, "ties", TIE_ORDERS)
-        check_choice(self.no_relevant, "no_relevant", ["skip", 0, 1])
-        if hasattr(self, "k"):
-            check_number(self.k, "k", 1, integer=True, optional=True)
-        if hasattr(self, "threshold"):
-            check_number(self.threshold, "threshold", 0, open_low=True)
+        keep_checked(self)
 
     @abstractmethod
     def terms(self, labels: Vector, queries: Queries) -> Terms:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gbrank.common.arrays import Vector
+from gbrank.common.fields import real, whole
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
@@ -142,8 +143,8 @@ class RR(RelevanceMeasure):
     by_position = cascade_by_position
     form = "cascade"
 
-    k: int | None = None
-    threshold: float = 1.0
+    k: int | None = whole(None, 1, optional=True)
+    threshold: float = real(1.0, 0, open_low=True)
 
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, and 1/rank up to k."""

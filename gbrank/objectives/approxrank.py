@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.fields import choice, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
@@ -263,13 +263,10 @@ class ApproxRank(MeasureObjective):
         "ranks (AP, pair-wise correct, Kendall's τ) from a few hundred",
     )
 
-    beta: float = 10.0
-    sigmoid: Literal["logistic", "arctan", "erf"] = "logistic"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.beta, "beta", 0, open_low=True)
-        check_choice(self.sigmoid, "sigmoid", ["logistic", "arctan", "erf"])
+    beta: float = real(10.0, 0, open_low=True)
+    sigmoid: Literal["logistic", "arctan", "erf"] = choice(
+        "logistic", ["logistic", "arctan", "erf"]
+    )
 
     def error_bound(self, scores: Vector, sigma: float) -> float:
         """Return theorem 6's bound for NDCG of the whole list."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.fields import choice, whole
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (
@@ -445,15 +445,12 @@ class LambdaRank(MeasureObjective):
         "or the normalisation of a booster",
     )
 
-    truncation: int | None = None
-    normalize: Literal["lightgbm", "xgboost"] | None = None
-    ties: Literal["expected", "order"] = "expected"
+    truncation: int | None = whole(None, 1, optional=True)
+    normalize: Literal["lightgbm", "xgboost"] | None = choice(None, [None, "lightgbm", "xgboost"])
+    ties: Literal["expected", "order"] = choice("expected", ["expected", "order"])
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self.truncation, "truncation", 1, integer=True, optional=True)
-        check_choice(self.normalize, "normalize", [None, "lightgbm", "xgboost"])
-        check_choice(self.ties, "ties", ["expected", "order"])
         if not self._measure.truncatable and self.truncation and self.ties == "expected":
             raise ValueError(
                 f"truncation must be None for {self.measure} with ties='expected': the chance that "

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number
+from gbrank.common.fields import checked, whole
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values
@@ -142,7 +142,7 @@ class XENDCG(KernelObjective):
 
     Parameters
     ----------
-    gain : {"exp2", "linear"}, tuple or callable
+    gain : {"exp2", "linear"}, list, tuple or callable
         What a label is worth; see `gbrank.measures.gains.gain_values`.
     seed : int
         What the draws depend on, besides round and query.
@@ -171,12 +171,8 @@ class XENDCG(KernelObjective):
         cost="O(m)",
     )
 
-    gain: Gain = "exp2"
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_gain(self.gain)
-        check_number(self.seed, "seed", integer=True)
+    gain: Gain = checked("exp2", check_gain)
+    seed: int = whole(0)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to gains plus noise."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.common.checks import check_number
+from gbrank.common.fields import whole
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import (
@@ -426,15 +426,9 @@ class NoisyLambdaRank(MeasureObjective):
         cost="O(m (log m + truncation)) for each draw",
     )
 
-    draws: int = 2
-    truncation: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.draws, "draws", 1, integer=True)
-        check_number(self.truncation, "truncation", 1, integer=True, optional=True)
-        check_number(self.seed, "seed", integer=True)
+    draws: int = whole(2, 1)
+    truncation: int | None = whole(None, 1, optional=True)
+    seed: int = whole(0)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap deltas in noisy rankings."""

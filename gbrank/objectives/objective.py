@@ -18,11 +18,8 @@ from gbrank.common.checks import (
     check_vector,
     check_weights,
 )
-from gbrank.common.grammar import (
-    changed_options,
-    format_options,
-    split_label,
-)
+from gbrank.common.fields import keep_checked
+from gbrank.common.grammar import changed_options, format_options, split_label
 from gbrank.common.tex import as_tex
 from gbrank.data.named_labels import check_named
 from gbrank.data.queries import Queries, QueryWeights
@@ -141,6 +138,9 @@ class Objective(ABC):
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
     declared: ClassVar[Facts]
+
+    def __post_init__(self) -> None:
+        keep_checked(self)
 
     @property
     def facts(self) -> Facts:
@@ -337,6 +337,7 @@ class MeasureObjective(KernelObjective):
     measure: Measure | str = field(default_factory=NDCG)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         measure = get_measure(self.measure)
         object.__setattr__(self, "measure", measure)
         if measure.label is not None:

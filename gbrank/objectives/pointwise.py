@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number
+from gbrank.common.fields import checked, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
@@ -138,10 +138,7 @@ class Pointwise(KernelObjective):
         cost="O(m)",
     )
 
-    strength: float = 10.0
-
-    def __post_init__(self) -> None:
-        check_number(self.strength, "strength", 0, open_low=True)
+    strength: float = real(10.0, 0, open_low=True)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic regression with an intercept."""
@@ -178,7 +175,7 @@ class GainRegression(KernelObjective):
 
     Parameters
     ----------
-    gain : {"exp2", "linear"}, tuple or callable
+    gain : {"exp2", "linear"}, list, tuple or callable
         What a label is worth; see `gbrank.measures.gains.gain_values`.
 
     References
@@ -205,10 +202,7 @@ class GainRegression(KernelObjective):
         closed_form=True,
     )
 
-    gain: Gain = "exp2"
-
-    def __post_init__(self) -> None:
-        check_gain(self.gain)
+    gain: Gain = checked("exp2", check_gain)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return squared differences from the gains."""

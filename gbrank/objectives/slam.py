@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.fields import choice, flag, real
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.per_query import grades
@@ -153,15 +153,12 @@ class SLAM(MeasureObjective):
         takes_measure=True,
     )
 
-    margin: float = 1.0
-    smooth: bool = True
-    tight: bool | Literal["rows"] = False
+    margin: float = real(1.0, 0, open_low=True)
+    smooth: bool = flag(True)
+    tight: bool | Literal["rows"] = choice(False, [True, False, "rows"])
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(self.margin, "margin", 0, open_low=True)
-        check_choice(self.smooth, "smooth", [True, False])
-        check_choice(self.tight, "tight", [True, False, "rows"])
         whole = getattr(self._measure, "k", None) is None
         if self.tight and not (self._measure.bounded_by == "shares" and whole):
             raise ValueError(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.checks import check_choice
+from gbrank.common.fields import flag, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
@@ -261,12 +261,8 @@ class SmoothAP(KernelObjective):
         start="ranknet",
     )
 
-    threshold: float = 1.0
-    as_printed: bool = False
-
-    def __post_init__(self) -> None:
-        AP(threshold=self.threshold)  # checks it
-        check_choice(self.as_printed, "as_printed", [True, False])
+    threshold: float = real(1.0, 0, open_low=True)
+    as_printed: bool = flag(False)
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return average precision of soft ranks."""

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_number
+from gbrank.common.fields import real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
@@ -360,11 +360,7 @@ class SoftRank(MeasureObjective):
         takes_measure=True,
     )
 
-    tolerance: float = 1e-4
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_number(self.tolerance, "tolerance", 1e-10, 1e-3)
+    tolerance: float = real(1e-4, 1e-10, 1e-3)
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:

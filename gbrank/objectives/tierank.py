@@ -29,7 +29,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.checks import check_choice, check_number
+from gbrank.common.fields import choice, whole
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline, plain
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
@@ -384,15 +384,9 @@ class TieRank(MeasureObjective):
         takes_measure=True,
     )
 
-    phi: Literal["spline", "linear"] = "spline"
-    sample: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice(self.phi, "phi", ["spline", "linear"])
-        check_number(self.sample, "sample", 1, integer=True, optional=True)
-        check_number(self.seed, "seed", integer=True)
+    phi: Literal["spline", "linear"] = choice("spline", ["spline", "linear"])
+    sample: int | None = whole(None, 1, optional=True)
+    seed: int = whole(0)
 
     @property
     def facts(self) -> Facts:

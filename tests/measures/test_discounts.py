@@ -304,7 +304,7 @@ def test_names_are_short() -> None:
         ("geometric_discount(half)", "p must be a number .* got 'half'"),
         ("geometric_discount()", "p"),
         ("geometric_discount(0.5", "must have options like"),
-        ("geometric_discount(1)", "p must be below 1, got 1"),
+        ("geometric_discount(1)", "p must be a number above 0 and below 1, got 1"),
         ("geometric_discount((lambda r: r)(1))", "is no value"),
         ("geometric_discount(os.getcwd())", "is no value"),
     ],
