@@ -1,16 +1,19 @@
 """Where numbers and pages go, and how they are written: rows as JSON, tables as Markdown."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gbrank.common.tabulate import markdown_table
-
-__all__ = ["PAGES", "RESULTS", "markdown_table", "rows_to_json"]
+from gbrank.common.table import Table
 
 RESULTS = Path(__file__).parent / "results"
 PAGES = Path(__file__).parents[1] / "docs" / "studies"
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """Return a table whose first `words` columns are text, the others right-aligned numbers."""
+    return Table(head, [*rows], words=range(words)).to_markdown()
 
 
 def rows_to_json(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -15,7 +15,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from gbrank.commands.docstrings import documented_parameters
-from gbrank.common.tabulate import markdown_table
+from gbrank.common.table import Table
 from gbrank.common.tex import as_tex
 from gbrank.fit.known_elsewhere import as_markdown
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
@@ -184,7 +184,7 @@ def _parameters(cls: type[Any]) -> Iterator[str]:
             shown = repr(default) if isinstance(default, str) else str(default)
             rows.append([f"`{item.name}`", kind, f"`{shown}`", text])
     if rows:
-        yield markdown_table(["parameter", "type", "default", "what it is"], rows, words=4)
+        yield Table(["parameter", "type", "default", "what it is"], rows, range(4)).to_markdown()
 
 
 def _codes(names: Iterable[str]) -> str:

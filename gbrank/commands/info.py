@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gbrank.commands.shared import add, load_trees, print_json, validation_curve
-from gbrank.common.tabulate import markdown_table
+from gbrank.common.table import Table
 from gbrank.export.forest import names_of
 from gbrank.fit.storage import read_saved
 from gbrank.ranker import GBRanker
@@ -82,8 +82,8 @@ def _card(tables: dict[str, dict[str, Any]], ranker: GBRanker) -> Iterable[str]:
     yield "A gradient-boosted tree ranker: a higher score ranks earlier within its query."
     for title, rows in tables.items():
         yield f"\n## {title[0].upper()}{title[1:]}\n"
-        cells = ((f"`{name}`", str(value)) for name, value in rows.items())
-        yield markdown_table(("", ""), cells, words=2)
+        cells = [(f"`{name}`", str(value)) for name, value in rows.items()]
+        yield Table(("", ""), cells, words=(0, 1)).to_markdown()
     if ranker.evals_result_:
         yield "\n## Measures by round\n"
         yield ranker.evals_result_.to_markdown()

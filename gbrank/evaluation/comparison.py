@@ -9,7 +9,7 @@ from gbrank.common.checks import check_choice
 from gbrank.common.extras import needed
 from gbrank.evaluation.stored_outcomes import columns, rows
 from gbrank.evaluation.summary import Row, summarise
-from gbrank.evaluation.tables import NOTE, as_html, as_markdown, as_text
+from gbrank.evaluation.tables import NOTE, as_table, as_text
 from gbrank.evaluation.trial import PARTS, Outcome
 
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ class Comparison:
         -------
         str
         """
-        return "\n\n".join([*map(as_markdown, self.blocks(part)), *self._notes()])
+        tables = map(as_table, self.blocks(part))
+        texts = (f"**{table.caption}**\n\n{table.to_markdown()}" for table in tables)
+        return "\n\n".join([*texts, *self._notes()])
 
     def to_pandas(self, part: str = "test") -> "pd.DataFrame":
         """Return the summary as a data frame, whose columns are the fields of `Row`.
@@ -123,7 +125,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Return the tables as notebooks show them."""
         notes = (f"<p>{note}</p>" for note in self._notes())
-        return "".join([*map(as_html, self.blocks()), *notes])
+        return "".join([*(as_table(rows).to_html() for rows in self.blocks()), *notes])
 
     def _notes(self) -> list[str]:
         """Return what the tables need to be said of them."""

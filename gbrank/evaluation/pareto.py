@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from gbrank.common.checks import check_jobs, check_number, check_vector, quoted
 from gbrank.common.describe import describe
 from gbrank.common.extras import needed
 from gbrank.common.progress import Bar
-from gbrank.common.tabulate import html_table, markdown_table
+from gbrank.common.table import Table, Tabular
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import learn_schema
 from gbrank.data.checking import check_rows
@@ -26,7 +26,7 @@ from gbrank.data.rows import Rows, take_rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation.statistics import interval
 from gbrank.evaluation.stored_outcomes import code_version
-from gbrank.fit.arguments import FitData, Ids, Labels, Table
+from gbrank.fit.arguments import FitData, Ids, Labels
 from gbrank.fit.boosted_ranker import built_in_of
 from gbrank.fit.constraints import Constraint
 from gbrank.fit.estimator import check_seed, scores_of
@@ -69,7 +69,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Front:
+class Front(Tabular):
     """Rankers between two goals; made by `pareto`.
 
     ``front["0.9 of best"]`` is the fitted ranker of that name.
@@ -167,34 +167,21 @@ class Front:
         frame: pd.DataFrame = needed("pandas").DataFrame(rows)
         return frame
 
-    def to_markdown(self) -> str:
-        """Return the same as a Markdown table.
-
-        Returns
-        -------
-        str
-        """
-        return markdown_table(self._head, self._rows())
-
-    def _repr_html_(self) -> str:
-        return html_table(self._head, self._rows())
-
-    @property
-    def _head(self) -> list[str]:
-        first, second = self.measures
-        return ["ranker", first, "95% interval", second, "95% interval", "efficient"]
-
-    def _rows(self) -> Iterator[list[str]]:
+    def _table(self) -> Table:
+        rows = []
         for point in self.points:
             cells = [point.name]
             for mean, (low, high) in zip(point.means, point.intervals, strict=True):
                 cells += [f"{mean:.4f}", f"{low:.4f} to {high:.4f}"]
-            yield [*cells, "yes" if self.is_efficient(point) else "no"]
+            rows.append([*cells, "yes" if self.is_efficient(point) else "no"])
+        first, second = self.measures
+        head = ["ranker", first, "95% interval", second, "95% interval", "efficient"]
+        return Table(head, rows)
 
 
 def pareto(
     ranker: GBRanker,
-    X: Table,
+    X: Any,
     y: ArrayLike,
     *,
     qid: Ids,

@@ -1,9 +1,9 @@
-"""A comparison's tables: as text, Markdown and HTML."""
+"""A comparison's tables."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from gbrank.common.tabulate import html_table, markdown_table
+from gbrank.common.table import Table
 from gbrank.evaluation.summary import Row
 
 MEANS = ("ranker", "mean", "95% interval", "seeds ±", "ECE", "rounds", "CPU s")
@@ -12,36 +12,26 @@ NOTE = (
     "p is corrected for the number of rankers (Holm), which intervals are not: one without 0 may\n"
     "stand beside a large p."
 )
-WIDEST_NAME = 32  # longer ones get a line of their own, so that lines have at most 100 columns
 
 
 def as_text(rows: Sequence[Row]) -> str:
     """Return the rows of one data set and measure in columns: means, and below them differences."""
     compared = list(filter(_is_compared, rows))
-    lines = [_title(rows), *_columns([MEANS, *map(_means, rows)])]
+    parts = [as_table(rows).caption, Table(MEANS, list(map(_means, rows))).to_text()]
     if compared:
         baseline = next(row.ranker for row in rows if row not in compared)
-        head = (f"minus {baseline}", *DIFFERENCES)
-        lines += _columns([head, *((row.ranker, *_differences(row)) for row in compared)])
-    return "\n".join(lines)
+        cells = [(row.ranker, *_differences(row)) for row in compared]
+        parts.append(Table((f"minus {baseline}", *DIFFERENCES), cells).to_text())
+    return "\n".join(parts)
 
 
-def as_markdown(rows: Sequence[Row]) -> str:
-    """Return the rows of one data set and measure as a Markdown table."""
-    return f"**{_title(rows)}**\n\n{markdown_table(_HEAD, map(_cells, rows))}"
-
-
-def as_html(rows: Sequence[Row]) -> str:
-    """Return the rows of one data set and measure as an HTML table."""
-    return html_table(_HEAD, map(_cells, rows), _title(rows))
-
-
-def _title(rows: Sequence[Row]) -> str:
+def as_table(rows: Sequence[Row]) -> Table:
+    """Return the rows of one data set and measure as one table."""
     first = rows[0]
-    return f"{first.data}, {first.measure}: {first.n_queries} queries, {first.n_skipped} skipped"
-
-
-_HEAD = (*MEANS[:4], *DIFFERENCES, *MEANS[4:])
+    counts = f"{first.n_queries} queries, {first.n_skipped} skipped"
+    caption = f"{first.data}, {first.measure}: {counts}"
+    head = (*MEANS[:4], *DIFFERENCES, *MEANS[4:])
+    return Table(head, list(map(_cells, rows)), caption=caption)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -79,15 +69,3 @@ def _differences(row: Row) -> tuple[str, ...]:
 def _shown(form: str, *values: float) -> str:
     """Return a number, or the ends of an interval; nothing for NaN."""
     return "" if math.isnan(values[0]) else " to ".join(format(value, form) for value in values)
-
-
-def _columns(cells: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield lines of a name and numbers, aligned."""
-    names, *numbers = zip(*cells, strict=True)
-    width = max(len(name) for name in ("", *names) if len(name) <= WIDEST_NAME)
-    widths = [max(map(len, column)) for column in numbers]
-    for name, *line in cells:
-        if len(name) > width:
-            yield f"  {name}"
-            name = ""
-        yield "  ".join([f"  {name:<{width}}", *map(str.rjust, line, widths)]).rstrip()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gbrank.common.extras import needed
-from gbrank.common.tabulate import html_table, markdown_table
+from gbrank.common.table import Table, Tabular
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,11 +14,12 @@ MULTIPLIERS, VIOLATIONS = "multipliers", "violations"  # of constraints: neither
 HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
 
 
-class EvalsResult(dict[str, dict[str, list[float]]]):
+class EvalsResult(dict[str, dict[str, list[float]]], Tabular):
     """Values by set and measure, one a round: ``evals_result_["valid_0"]["ndcg@10"]``.
 
     Of a fit with constraints, "multipliers" and "violations" hold a list for each constraint. It
-    prints as the dict that it is; notebooks show a row for each set and measure.
+    prints as the dict that it is; notebooks and `to_markdown` show the first, best and last value
+    of each set and measure.
 
     Examples
     --------
@@ -53,20 +54,7 @@ class EvalsResult(dict[str, dict[str, list[float]]]):
         frame: pd.DataFrame = pandas.DataFrame(columns)
         return frame.rename_axis(index="round")
 
-    def to_markdown(self) -> str:
-        """Return the first, best and last value of each set and measure as a Markdown table.
-
-        Returns
-        -------
-        str
-        """
-        return markdown_table(HEAD, self._rows(), words=2)
-
-    def _repr_html_(self) -> str:
-        """Return the same table as HTML, for notebooks."""
-        return html_table(HEAD, self._rows())
-
-    def _rows(self) -> list[tuple[str, ...]]:
+    def _table(self) -> Table:
         rows: list[tuple[str, ...]] = []
         for name, curves in self.items():
             for measure, curve in curves.items():
@@ -76,4 +64,4 @@ class EvalsResult(dict[str, dict[str, list[float]]]):
                 )
                 ends = f"{curve[0]:.4f}", *best, f"{curve[-1]:.4f}", str(len(curve))
                 rows.append((name, measure, *ends))
-        return rows
+        return Table(HEAD, rows, words=(0, 1))

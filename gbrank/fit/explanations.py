@@ -1,74 +1,22 @@
 """Why a ranker ranks documents as it does: a pair of them, or the list of a query."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.extras import needed
-from gbrank.common.tabulate import html_table, markdown_table
+from gbrank.common.table import Table, Tabular
 from gbrank.data.queries import Queries
 from gbrank.measures.measure import Measure
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 N_REASONS = 3
 SWAPS_AT_ONCE = 200_000  # documents
 
 
-class _Table(ABC):
-    """Something that notebooks show as a table."""
-
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return the table as a data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        frame: pd.DataFrame = needed("pandas").DataFrame(self._columns())
-        return frame
-
-    def to_markdown(self) -> str:
-        """Return the table as Markdown, numbers with four digits.
-
-        Returns
-        -------
-        str
-        """
-        return markdown_table([*self._columns()], self._lines())
-
-    def _repr_html_(self) -> str:
-        return html_table([*self._columns()], self._lines(), str(self))
-
-    def _lines(self) -> Iterator[list[str]]:
-        for row in zip(*self._columns().values(), strict=True):
-            yield [_cell(value) for value in row]
-
-    @abstractmethod
-    def _columns(self) -> dict[str, list[Any]]:
-        """Return the table's columns by their names."""
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(f"{name} {share:+.4f}" for name, share in value)
-    if isinstance(value, float):
-        return "" if np.isnan(value) else f"{value:.4g}"
-    return str(value)
-
-
 @dataclass(frozen=True, eq=False)
-class PairExplanation(_Table):
+class PairExplanation(Tabular):
     """Why one document is above another: what each feature adds to the gap of their scores.
 
     It is a table with a row for each feature, the largest share first: `to_pandas`, `to_markdown`,
@@ -119,18 +67,19 @@ class PairExplanation(_Table):
         order: list[int] = np.argsort(-np.abs(self.shares), kind="stable").tolist()
         return order
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def _table(self) -> Table:
         columns: dict[str, Sequence[Any]] = {
             "feature": self.features,
             "first": self.first,
             "second": self.second,
             "share": self.shares.tolist(),
         }
-        return {name: [values[i] for i in self.largest] for name, values in columns.items()}
+        ordered = {name: [values[i] for i in self.largest] for name, values in columns.items()}
+        return Table.of(ordered, caption=str(self))
 
 
 @dataclass(frozen=True, eq=False)
-class QueryExplanation(_Table):
+class QueryExplanation(Tabular):
     """Why the documents of a query are ranked as they are, and what better orders would bring.
 
     It is a table with a row for each document, by rank: `to_pandas`, `to_markdown`, HTML in
@@ -177,7 +126,7 @@ class QueryExplanation(_Table):
             "" if np.isnan(self.value) else f", {self.measure} {self.value:.4f}"
         )
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def _table(self) -> Table:
         columns: dict[str, list[Any]] = {
             "rank": list(range(1, len(self.rows) + 1)),
             "row": self.rows,
@@ -188,7 +137,7 @@ class QueryExplanation(_Table):
         if self.labels is not None:
             columns["swap with"] = ["" if rank is None else rank for rank, _ in self.swaps]
             columns["gain"] = [gain for _, gain in self.swaps]
-        return columns
+        return Table.of(columns, caption=str(self))
 
 
 def pair_explanation(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar, cast
 
 from gbrank.common.checks import quoted, unknown_name
-from gbrank.common.tabulate import markdown_table
+from gbrank.common.table import Table
 
 T = TypeVar("T", bound=type)
 M = TypeVar("M", bound=Callable[..., Any])
@@ -337,7 +337,8 @@ CALLBACKS = {
 def as_markdown() -> str:
     """Return the table, by what stands here, as a migration guide."""
     rows = [[row.here.removeprefix("use "), *(_codes(names) for names in row[1:])] for row in TABLE]
-    return markdown_table(["gbrank", *LIBRARIES.values()], rows, words=1 + len(LIBRARIES))
+    head = ["gbrank", *LIBRARIES.values()]
+    return Table(head, rows, words=range(len(head))).to_markdown()
 
 
 def _codes(names: str) -> str:

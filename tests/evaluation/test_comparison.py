@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from gbrank import Dataset, compare_rankers, make_cubic, plots
-from gbrank.evaluation.tables import as_html, as_markdown, as_text
+from gbrank.evaluation.tables import as_table, as_text
 from noisy import NOISY
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -164,9 +164,9 @@ def test_markdown_and_html_have_the_cells_of_the_text(comparison: Any) -> None:
                 cells[0]
             ]
     odd = dataclasses.replace(comparison.summary()[0], data="a<b|c", ranker="x|y & z")
-    assert "<caption>a&lt;b|c" in as_html([odd])
-    assert "<td>x|y &amp; z</td>" in as_html([odd])
-    assert "| x\\|y & z |" in as_markdown([odd])
+    assert "<caption>a&lt;b|c" in as_table([odd]).to_html()
+    assert "<td>x|y &amp; z</td>" in as_table([odd]).to_html()
+    assert "| x\\|y & z |" in as_table([odd]).to_markdown()
 
 
 def test_records_are_columns_of_a_data_frame(comparison: Any) -> None:

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gbrank.common.checks import shortened
+from gbrank.common.table import Table
 from gbrank.plots.style import BLUE, GREY, ORANGE
 
 SPACE = "\u00a0"  # at which no line breaks
@@ -41,6 +42,9 @@ class Cell:
     bar: float | None = None
     strong: bool = False
 
+    def __str__(self) -> str:
+        return self.text
+
 
 Cells: TypeAlias = Sequence[Cell | str]
 
@@ -52,16 +56,6 @@ class Text:
     text: str
     strong: bool = False
     kind: str = field(default="text", init=False)
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table; all columns but those of words are numbers."""
-
-    head: Sequence[str]
-    rows: Sequence[Cells]
-    words: Sequence[int] = (0,)
-    kind: str = field(default="table", init=False)
 
 
 @dataclass(frozen=True)

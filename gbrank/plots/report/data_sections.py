@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 from gbrank.common.arrays import Vector
+from gbrank.common.table import Table
 from gbrank.data.schema import Features
 from gbrank.fit.context import column_names_of
 from gbrank.plots.report.blocks import (
@@ -14,7 +15,6 @@ from gbrank.plots.report.blocks import (
     Block,
     Cell,
     Section,
-    Table,
     Text,
     count,
     folded,

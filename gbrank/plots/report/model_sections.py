@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
+from gbrank.common.table import Table
 from gbrank.common.version import __version__
 from gbrank.data.rows import take_rows
 from gbrank.plots.fitted_ranker import learning_curves
@@ -22,7 +23,6 @@ from gbrank.plots.report.blocks import (
     Block,
     Cell,
     Section,
-    Table,
     Text,
     count,
     folded,
@@ -110,13 +110,12 @@ def curves(judged: Judged) -> Section:
     if not results:
         text = "Left out: the model was fitted without validation data, and with verbose=0."
         return Section("curves", title, [Text(text)])
-    head = ["set", "measure", "first", "best", "in round", "last", "rounds"]
 
     def draw(axes: Axes) -> None:
         learning_curves(ranker, ax=axes)
 
     shown = picture(draw, "The measure after each round, on the data of the fit.")
-    return Section("curves", title, [shown, Table(head, results._rows(), words=(0, 1))])
+    return Section("curves", title, [shown, results._table()])
 
 
 def calibration(judged: Judged) -> Section:

@@ -19,12 +19,13 @@ from gbrank.common.checks import check_labels, quoted, refuse_twice
 from gbrank.common.extras import needed
 from gbrank.common.files import check_folder
 from gbrank.common.registry import first_line
+from gbrank.common.table import cell_text
 from gbrank.common.version import __version__
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
 from gbrank.datasets.text_files import written
-from gbrank.fit.arguments import Ids, Table
+from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure
@@ -45,14 +46,14 @@ TEMPLATE = "template.html"
 
 def report(
     ranker: BaseRanker[Any],
-    X: Table,
+    X: Any,
     y: ArrayLike,
     *,
     html: str | os.PathLike[str],
     qid: Ids | None = None,
     group: ArrayLike | None = None,
     against: BaseRanker[Any] | None = None,
-    train: Table | None = None,
+    train: Any = None,
     by: str | Sequence[str] = (),
     docid: str | None = None,
     measures: Sequence[Metric] | None = None,
@@ -141,6 +142,7 @@ def report(
     judged = Judged(features, labels, queries, models, values, summaries, documents, docid or "row")
     sections, facts = _sections(judged, segments, training)
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["text"] = cell_text
     text = files("gbrank.plots.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
     page = environment.from_string(text).render(
         title=" against ".join(model.name for model in judged.models),

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from gbrank.common.arrays import Matrix
+from gbrank.common.table import Table
 from gbrank.data.rows import take_rows
 from gbrank.evaluation.statistics import randomisation_test, t_test
 from gbrank.plots.predictions import scatter
@@ -21,7 +22,6 @@ from gbrank.plots.report.blocks import (
     Fold,
     Picture,
     Section,
-    Table,
     Text,
     count,
     name,

@@ -1,0 +1,124 @@
+"""Tables: one value that is shown as text, Markdown, HTML and a data frame."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from gbrank.common.extras import needed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WIDEST_NAME = 32  # longer ones get a line of their own, so that lines have at most 100 columns
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of values under the names of their columns.
+
+    Numbers are shown with four digits, missing ones as nothing; all columns but those of `words`
+    are numbers.
+    """
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    words: Collection[int] = (0,)
+    caption: str = ""
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Sequence[Any]], **options: Any) -> Table:
+        """Return the table of these columns."""
+        return cls([*columns], [*zip(*columns.values(), strict=True)], **options)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame of the values."""
+        frame: pd.DataFrame = needed("pandas").DataFrame([*self.rows], columns=[*self.head])
+        return frame
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown, without its caption."""
+        rule = ["---" if place in self.words else "---:" for place in range(len(self.head))]
+        title, *lines = (
+            f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+            for cells in (self.head, *self._cells())
+        )
+        return "\n".join([title, f"|{'|'.join(rule)}|", *lines])
+
+    def to_html(self) -> str:
+        """Return the table as HTML, which notebooks show."""
+        title, *lines = (
+            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
+            for tag, cells in (("th", self.head), *(("td", cells) for cells in self._cells()))
+        )
+        above = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return f"<table>{above}<thead><tr>{title}</tr></thead><tbody>{body}</tbody></table>"
+
+    def to_text(self) -> str:
+        """Return lines of a name and numbers, aligned, for a terminal."""
+        cells = [[*self.head], *self._cells()]
+        names, *numbers = zip(*cells, strict=True)
+        width = max(len(name) for name in ("", *names) if len(name) <= WIDEST_NAME)
+        widths = [max(map(len, column)) for column in numbers]
+        lines = []
+        for name, *line in cells:
+            if len(name) > width:
+                lines.append(f"  {name}")
+                name = ""
+            lines.append("  ".join([f"  {name:<{width}}", *map(str.rjust, line, widths)]).rstrip())
+        return "\n".join(lines)
+
+    def _cells(self) -> Iterator[list[str]]:
+        return ([cell_text(value) for value in row] for row in self.rows)
+
+
+class Tabular(ABC):
+    """Something that notebooks show as a table."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return self._table().to_pandas()
+
+    def to_markdown(self) -> str:
+        """Return the table as Markdown, numbers with four digits.
+
+        Returns
+        -------
+        str
+        """
+        return self._table().to_markdown()
+
+    def _repr_html_(self) -> str:
+        return self._table().to_html()
+
+    @abstractmethod
+    def _table(self) -> Table:
+        """Return the table."""
+
+
+def cell_text(value: object) -> str:
+    """Return a value as a cell shows it: pairs of names and numbers as a list of them."""
+    if isinstance(value, list):
+        return ", ".join(f"{name} {number:+.4f}" for name, number in value)
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.4g}"
+    return str(value)
+
+
+def number_name(value: float) -> str:
+    """Return what a number is called: the shortest text that no other number has."""
+    return str(value).removesuffix(".0")
