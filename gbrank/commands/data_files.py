@@ -18,7 +18,7 @@ from gbrank.data.named_labels import split_columns
 from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import parse_letor
 from gbrank.datasets.stacking import stack_files
-from gbrank.datasets.tables import Tables, is_table, parquet_files, scan_and_mask
+from gbrank.datasets.table_files import Tables, is_table, parquet_files, scan_and_mask
 from gbrank.datasets.text_files import read_bytes, text_of
 
 SCORE = "score"  # the column of scores in tables

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, get_measure, load_ranker, make_cubic
 from gbrank.commands.cli import main
-from gbrank.datasets.tables import Tables
+from gbrank.datasets.table_files import Tables
 
 COLUMNS = ["--label", "grade", "--qid", "query"]
 FIT = [*COLUMNS, "--drop", "url", "--categorical", "shop", *SMALL]

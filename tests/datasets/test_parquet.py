@@ -15,7 +15,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, scan_parquet, split_frame
-from gbrank.datasets import tables
+from gbrank.datasets import table_files
 
 ROLES: dict[str, Any] = {"label": "grade", "qid": "query", "drop": ["url", "weight"]}
 
@@ -59,7 +59,7 @@ def test_the_fit_is_that_of_the_frame(
     booster: str, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whose rows are in the order of the files; weights come from pyarrow in that order too."""
-    monkeypatch.setattr(tables, "BATCH_ROWS", 77)
+    monkeypatch.setattr(table_files, "BATCH_ROWS", 77)
     frame = make()
     folder, whole = write(frame), in_order(frame)
     weight = pq.read_table(
@@ -176,7 +176,7 @@ def test_a_stored_index_is_no_feature(name: str | None, tmp_path: Path) -> None:
     assert_array_equal(y, shuffled["grade"])
     assert_array_equal(qid, shuffled["query"])
     stored = [name] if name else []
-    for table in tables.Tables(tables.parquet_files(tmp_path)).batches():
+    for table in table_files.Tables(table_files.parquet_files(tmp_path)).batches():
         assert table.column_names == ["a", "b", "grade", "query", *stored]
 
 
@@ -281,7 +281,7 @@ def test_a_file_that_changes_while_it_is_read(
     write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In place, after some of its rows are read."""
-    monkeypatch.setattr(tables, "BATCH_ROWS", 77)
+    monkeypatch.setattr(table_files, "BATCH_ROWS", 77)
     folder = write(make())
     X, *_ = scan_parquet(folder, **ROLES)
     last = folder / "part-c.parquet"
@@ -324,7 +324,7 @@ def test_the_process_may_end_at_once(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(200_000, 20))).add_prefix("x")
     frame.to_parquet(tmp_path / "t.parquet", row_group_size=20_000)
-    code = "from gbrank.datasets.tables import Tables; Tables(['t.parquet']).read(); exit(1)"
+    code = "from gbrank.datasets.table_files import Tables; Tables(['t.parquet']).read(); exit(1)"
     for _ in range(15):
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False

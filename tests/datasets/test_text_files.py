@@ -18,7 +18,7 @@ import pytest
 
 from gbrank import read_letor, read_qrels, read_run, write_letor, write_qrels, write_run
 from gbrank.common.files import replaced
-from gbrank.datasets.tables import Tables, write_tables
+from gbrank.datasets.table_files import Tables, write_tables
 from gbrank.datasets.text_files import read_lines
 
 READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
