@@ -118,9 +118,7 @@ class BoostingPlan:
 
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
-        return self._make(None) if self.checkpoint is None else self.checkpoint.restore(self._make)
-
-    def _make(self, state: State | None) -> Trainer:
+        state = None if self.checkpoint is None else self.checkpoint.state
         make = TRAINERS[self.ranker.booster]
         trainer = make(self.rows, self.valid, self.wide_schema, self.settings, state)
         if self.rows.positions is None:
