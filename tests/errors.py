@@ -18,7 +18,6 @@ from sklearn.linear_model import Ridge
 import gbrank
 from exports import exported
 from gbrank import GBRanker, LinearRanker, make_cubic
-from gbrank.boosters import MODELS
 from gbrank.schedules import constant, join, linear
 
 # Arguments, and the code that goes wrong; X, y and qid are good.

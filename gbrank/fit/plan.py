@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import Derivatives, State
+from gbrank.boosters.interface import Derivatives
 from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import listed

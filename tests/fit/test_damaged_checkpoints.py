@@ -14,7 +14,6 @@ from checkpointed import (
     FILE,
     X,
     assert_same,
-    boosters,
     fit,
     history_of,
     interrupted,
