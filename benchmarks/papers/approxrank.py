@@ -210,8 +210,8 @@ def approximation_errors(
     rows = Rows(X, y, Queries.from_qid(qid))
     coef = np.zeros(rows.X.shape[1])
     descend = stochastic_gradient(objective, rows, coef, 0.0, LEARNING_RATE, 0, n_iterations)
-    smooth = objective.bind(rows.labels, rows.queries)
-    exact = get_measure(objective.measure).bind(rows.labels, rows.queries)
+    smooth = objective.bind(rows.y, rows.queries)
+    exact = get_measure(objective.measure).bind(rows.y, rows.queries)
     errors = []
     for iteration in range(n_iterations):
         coef = descend(coef, 1 / alpha, iteration)

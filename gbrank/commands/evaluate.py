@@ -23,7 +23,7 @@ import numpy as np
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled, read_numbers
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, print_json
-from gbrank.data.named_labels import check_named
+from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.datasets import read_judged_run
@@ -87,8 +87,8 @@ def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
         ranker = load_ranker(arguments.model)
         data = read_labelled(arguments, arguments.files, ranker._schema, labels)
         scores = scores_of(ranker, data.X, data.qid)
-    named = check_named(data.named, len(data.y))
-    return Rows(data.X, data.y, Queries.from_qid(data.qid), named=named), scores
+    others = check_labels_by_name(data.labels, len(data.y))
+    return Rows(data.X, data.y, Queries.from_qid(data.qid), labels=others), scores
 
 
 def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:

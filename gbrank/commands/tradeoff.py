@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
         data.X,
         data.y,
         qid=data.qid,
-        labels=dict(data.named),
+        labels=dict(data.labels),
         categorical_feature=arguments.categorical_feature,
         measure=arguments.measure,
         levels=arguments.levels,

@@ -140,9 +140,9 @@ def run(arguments: argparse.Namespace) -> None:
         valid = read_labelled(arguments, arguments.eval_set, schema, labels)
         options |= {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
         if labels:
-            options["eval_labels"] = [valid.named]
+            options["eval_labels"] = [valid.labels]
     if labels:
-        options["labels"] = data.named
+        options["labels"] = data.labels
     ranker.fit(data.X, data.y, qid=data.qid, **options)
     ranker.save(arguments.model)
     _report(ranker, arguments.model)

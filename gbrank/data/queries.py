@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import as_array, quoted
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
 
@@ -258,6 +259,41 @@ class Queries:
                 )
         return [found[key][0] for key in keys]
 
+    def one_each(self, values: NDArray[Any], name: str) -> NDArray[Any]:
+        """Return the one value of each query, given one for each row that repeats it.
+
+        Parameters
+        ----------
+        values : ndarray, shape (n_documents,)
+        name : str
+            What they are called where a query has several.
+
+        Returns
+        -------
+        ndarray, shape (n_queries,)
+
+        Raises
+        ------
+        ValueError
+            If a query has several.
+
+        Examples
+        --------
+        >>> Queries.from_qid(["b", "a", "b"]).one_each(np.array([1, 2, 1]), "year")
+        array([1, 2])
+        """
+        found = values[self.order[self.offsets[:-1]]]
+        differs = values != found[self.index]
+        if differs.any():
+            row = int(np.argmax(differs))
+            query = self.index[row]
+            raise ArgumentError(
+                name,
+                "must be the same in all rows of a query",
+                f"{found[query]} and {values[row]} in query {quoted(as_list(self.ids)[query])}",
+            )
+        return found
+
     def subset(self, keep: NDArray[np.bool_]) -> tuple[Queries, NDArray[np.int64]]:
         """Keep some queries only.
 
@@ -277,10 +313,10 @@ class Queries:
         >>> kept.sizes.tolist(), rows.tolist()
         ([2], [0, 2])
         """
-        queries, rows, _ = self.among(keep[self.index])
+        queries, rows, _ = self.select(keep[self.index])
         return queries, rows
 
-    def among(
+    def select(
         self, keep: NDArray[np.bool_]
     ) -> tuple[Queries, NDArray[np.int64], NDArray[np.bool_]]:
         """Return some of the rows, with the queries that they are of.
@@ -302,7 +338,7 @@ class Queries:
         Examples
         --------
         >>> queries = Queries.from_qid(["b", "a", "b"])
-        >>> queries.among(np.array([True, False, True]))[0].ids.tolist()
+        >>> queries.select(np.array([True, False, True]))[0].ids.tolist()
         ['b']
         """
         rows = np.flatnonzero(keep)

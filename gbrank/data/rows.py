@@ -1,19 +1,22 @@
 """Features, labels, queries, initial scores and weights that belong together."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.data.batches import FeatureBatches
+from gbrank.data.columns import each_column, is_of_queries
 from gbrank.data.frames import as_frame
-from gbrank.data.named_labels import find_label, is_judged
+from gbrank.data.labels import find_label, is_judged
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
 
+T = TypeVar("T")
 Chosen: TypeAlias = NDArray[np.int64] | NDArray[np.bool_] | slice
 EVERY = slice(None)
 
@@ -38,54 +41,76 @@ def document_weights(
     return per_document if sample_weight is None else per_document * sample_weight
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Data to train or evaluate on."""
+class _Values(Generic[T]):
+    """A column of rows as an attribute, of its name; the default where it was not given."""
 
-    X: Features
-    labels: Vector
-    queries: Queries
-    init_score: Vector | None = None
-    sample_weight: Vector | None = None
-    query_weight: Vector | None = None  # one a query; all others are one a document
-    positions: Vector | None = None  # where each document was shown, from 1
-    named: Mapping[str, Vector] = field(default_factory=dict)  # other labels; NaN is unjudged
+    def __init__(self, default: Any = None) -> None:
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, rows: Rows, owner: type) -> T:
+        return cast(T, rows.columns.get(self._name, self._default))
+
+
+class Rows:
+    """Data to train or evaluate on, checked: features, queries, and the columns that were given.
+
+    `columns` holds them by the names in `COLUMNS`; one that is not given is not in it.
+    """
+
+    y = _Values[Vector]()
+    init_score = _Values[Vector | None]()
+    sample_weight = _Values[Vector | None]()
+    query_weight = _Values[Vector | None]()  # one a query; all others are one a document
+    position = _Values[Vector | None]()  # where each document was shown, from 1
+    labels = _Values[Mapping[str, Vector]]({})  # besides y; NaN is unjudged
+
+    def __init__(self, X: Features, y: Vector, queries: Queries, **columns: Any) -> None:
+        self.X, self.queries = X, queries
+        given = {"y": y, **columns}
+        self.columns = {name: values for name, values in given.items() if values is not None}
+
+    def replace(self, **changes: Any) -> Rows:
+        """Return the same rows with other features, queries or columns."""
+        return Rows(**{"X": self.X, "queries": self.queries, **self.columns, **changes})
 
     @property
     def weights(self) -> Vector | None:
         """The weight of each document, times its query's; None if there are no weights."""
         return document_weights(self.queries, self.sample_weight, self.query_weight)
 
-    def grouped(self) -> "Rows":
+    def as_given(self, X: Any) -> dict[str, Any]:
+        """Return the data as `fit` takes them, with the table that the features were made of."""
+        return {"X": X, "qid": self.queries.ids[self.queries.index], **self.columns}
+
+    def grouped(self) -> Rows:
         """Return the rows query by query, as the boosters' own objectives need them."""
         if self.queries.contiguous:
             return self
         return self.take(self.queries.order, Queries.from_sizes(self.queries.sizes))
 
-    def take(
-        self, chosen: NDArray[np.int64], queries: Queries, kept: object = slice(None)
-    ) -> "Rows":
+    def take(self, chosen: NDArray[np.int64], queries: Queries, kept: Chosen = EVERY) -> Rows:
         """Return the chosen rows, whose queries are `queries`: those of ours that are kept."""
-        taken = {
-            name: values[kept if name == "query_weight" else chosen]
-            for name, values in vars(self).items()
-            if name not in ("X", "queries", "named") and values is not None
-        }
-        X = None if self.X is None else take_rows(self.X, chosen)
-        named = {name: values[chosen] for name, values in self.named.items()}
-        return replace(self, X=X, queries=queries, named=named, **taken)
 
-    def judged_by(self, label: str | None, user: object) -> tuple["Rows", Chosen, Chosen]:
+        def taken(name: str, values: NDArray[Any]) -> NDArray[Any]:
+            return values[kept if is_of_queries(name) else chosen]
+
+        X = None if self.X is None else take_rows(self.X, chosen)
+        return Rows(X=X, queries=queries, **each_column(taken, self.columns))
+
+    def with_label(self, label: str | None, user: object) -> tuple[Rows, Chosen, Chosen]:
         """Return the rows that have a label, in place of y, and which rows and queries they are.
 
         `user` is what needs the label, for the error where there is none.
         """
         if label is None:
             return self, EVERY, EVERY
-        values = find_label(self.named, label, user)
-        rows = replace(self, labels=values)
+        values = find_label(self.labels, label, user)
+        rows = self.replace(y=values)
         known = is_judged(values)
         if known is None:
             return rows, EVERY, EVERY
-        queries, chosen, kept = self.queries.among(known)
+        queries, chosen, kept = self.queries.select(known)
         return rows.take(chosen, queries, kept), chosen, kept

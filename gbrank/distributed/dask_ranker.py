@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import queries_needed
 from gbrank.common.extras import needed
-from gbrank.data.checking import validation_sets
-from gbrank.distributed.parts import Part, fit_part, portable
+from gbrank.data.columns import Data
+from gbrank.distributed.parts import fit_part, portable, with_query_columns
 from gbrank.distributed.shards import Collection, delayed_scores, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
-from gbrank.fit.arguments import Table
+from gbrank.fit.arguments import FitData, Table
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.fit.storage import Saved
@@ -100,23 +100,25 @@ class DaskGBRanker(GBRanker):
             start them anew.
         """
         client = _client()
-        training = {
-            "X": X,
-            "y": y,
-            "qid": qid,
-            "init_score": init_score,
-            "sample_weight": sample_weight,
-            "query_weight": query_weight,
-            "labels": _mapping(labels),
-        }
         ranker, seed = portable(self.to_local())
-        if eval_set is not None:
-            eval_qid = eval_qid or []
-        valid = validation_sets(eval_set, eval_qid, None, eval_init_score, eval_labels)
+        data = FitData(
+            X,
+            y,
+            qid=qid,
+            init_score=init_score,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            labels=_mapping(labels),
+            categorical_feature=categorical_feature,
+            eval_set=eval_set,
+            eval_qid=eval_qid,
+            eval_init_score=eval_init_score,
+            eval_labels=eval_labels,
+        )
         fitted = run_on_workers(
             client,
-            partial(_fit, ranker, categorical_feature),
-            distribute(client, {"": training, **valid}, ranker.validation_fraction, seed),
+            partial(_fit, ranker, data.categorical_feature),
+            distribute(client, data.sets, ranker.validation_fraction, seed),
         )
         return self._publish(fitted)
 
@@ -231,14 +233,18 @@ class DaskGBRanker(GBRanker):
             raise ValueError("score needs qid= (one query id per row) of Dask collections.")
         check_is_fitted(self)
         client = _client()
-        others = {
-            "sample_weight": sample_weight,
-            "query_weight": query_weight,
-            "labels": _mapping(labels),
-        }
+        data = FitData(
+            X,
+            y,
+            qid=qid,
+            sample_weight=sample_weight,
+            query_weight=query_weight,
+            labels=_mapping(labels),
+        )
         model = self.to_local().set_params(eval_metric=self._measures())
-        shards = distribute(client, {"": {"X": X, "y": y, "qid": qid, **others}})
-        return float(run_on_workers(client, lambda part: model.score(**part.arguments()), shards))
+        shards = distribute(client, data.sets)
+        score = run_on_workers(client, lambda part: model.score(**with_query_columns(part)), shards)
+        return float(score)
 
     def to_local(self) -> GBRanker:
         """Return the same ranker as a GBRanker, which needs no Dask."""
@@ -274,7 +280,7 @@ def _client() -> Any:
 
 
 def _fit(
-    ranker: GBRanker, categorical_feature: Sequence[int | str] | None, *parts: Part
+    ranker: GBRanker, categorical_feature: Sequence[int | str] | None, *parts: Data
 ) -> FittedTrees:
     """Fit on this worker's rows."""
     from distributed import get_worker

@@ -4,87 +4,31 @@ A cluster brings each worker its queries and the address at which all meet; `tak
 rest. Dask and Spark differ in how rows move, and in how a result or an error comes back.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from gbrank.boosters.xgboost.rabit import meeting
+from gbrank.data.columns import Data, fit_arguments, is_of_queries
 from gbrank.data.queries import Queries
-from gbrank.fit.arguments import Table
 from gbrank.fit.boosted_ranker import tree_settings
 from gbrank.fit.start import is_fitted
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import BoosterError, WorkersLostError
 from gbrank.ranker import GBRanker
 
-Column: TypeAlias = NDArray[Any]
-LABEL = "label: "  # begins the names of columns that are other labels than y
 # How long workers get to end by themselves once one of them is lost or its booster has failed.
 GRACE_SECONDS = 10
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some rows with all that belongs to them, as the user gave it."""
-
-    X: Table
-    qid: Column
-    y: Column | None = None
-    init_score: Column | None = None
-    sample_weight: Column | None = None
-    query_weight: Column | None = None
-    labels: Column | None = None  # by name: a structured array
-
-    def arguments(self) -> dict[str, Any]:
-        """Return what both `fit` and `score` take."""
-        return {
-            "X": self.X,
-            "y": self.y,
-            "qid": self.qid,
-            "sample_weight": self.sample_weight,
-            "query_weight": self._weight_of_queries(),
-            "labels": self.named_labels(),
-        }
-
-    def named_labels(self) -> dict[str, Column] | None:
-        """Return the labels by their names."""
-        if self.labels is None:
-            return None
-        return {name: self.labels[name] for name in self.labels.dtype.names or ()}
-
-    def _weight_of_queries(self) -> NDArray[Any] | None:
-        """Return the weight of each query, in the order in which they first appear."""
-        if self.query_weight is None:
-            return None
-        queries = Queries.from_qid(self.qid)
-        first = queries.order[queries.offsets[:-1]]
-        weights: Column = self.query_weight[first]
-        differs = weights[queries.index] != self.query_weight
-        if differs.any():
-            row = int(np.argmax(differs))
-            raise ValueError(
-                "query_weight must be the same in all rows of a query, got "
-                f"{weights[queries.index[row]]} and {self.query_weight[row]} in query "
-                f"{self.qid[row]!r}."
-            )
-        return weights
-
-
-def part_of(columns: Mapping[str, Any]) -> Part:
-    """Return a part, with the columns of labels in one array."""
-    labels = {name: values for name, values in columns.items() if name.startswith(LABEL)}
-    others = {name: values for name, values in columns.items() if name not in labels}
-    if not labels:
-        return Part(**others)
-    kinds = [(name.removeprefix(LABEL), np.float64) for name in labels]
-    together = np.empty(len(others["qid"]), kinds)
-    for name, values in labels.items():
-        together[name.removeprefix(LABEL)] = values
-    return Part(**others, labels=together)
+def with_query_columns(part: Data) -> Data:
+    """Return a part with one value a query, as `fit` takes it, of what its rows repeat."""
+    repeated = {name: values for name, values in part.items() if is_of_queries(name)}
+    if not repeated:
+        return part
+    queries = Queries.from_qid(part["qid"])
+    return part | {name: queries.one_each(values, name) for name, values in repeated.items()}
 
 
 def portable(ranker: GBRanker) -> tuple[GBRanker, int]:
@@ -111,18 +55,12 @@ def take_part(
 
 
 def fit_part(
-    ranker: GBRanker, n_jobs: int, training: Part, *validation: Part, **others: Any
+    ranker: GBRanker, n_jobs: int, training: Data, *validation: Data, **others: Any
 ) -> GBRanker:
     """Fit on one worker's rows, with those of the others; `n_jobs` where the ranker has none."""
     if ranker.n_jobs is None:
         ranker.n_jobs = n_jobs
-    if validation:
-        others["eval_set"] = [(part.X, part.y) for part in validation]
-        others["eval_qid"] = [part.qid for part in validation]
-        others["eval_init_score"] = [part.init_score for part in validation]
-        if training.labels is not None:
-            others["eval_labels"] = [part.named_labels() for part in validation]
-    return ranker.fit(**training.arguments(), init_score=training.init_score, **others)
+    return ranker.fit(**fit_arguments(with_query_columns(training), validation), **others)
 
 
 def true_cause(errors: Iterable[BaseException]) -> BaseException:

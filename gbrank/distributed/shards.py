@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.utils import _safe_indexing
 
+from gbrank.data.columns import Data, each_column
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
+from gbrank.data.rows import take_rows
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.distributed.parts import LABEL, Part, part_of
-from gbrank.fit.arguments import Table
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -33,7 +31,7 @@ def is_dask(collection: object) -> bool:
 
 def distribute(
     client: Client,
-    sets: Mapping[str, Mapping[str, Collection | None]],
+    sets: Mapping[str, Data],
     validation_fraction: float | None = None,
     seed: int = 0,
 ) -> dict[str, tuple[Future, ...]]:
@@ -41,7 +39,9 @@ def distribute(
     addresses = sorted(client.nthreads())
     if not addresses:
         raise RuntimeError("the Dask cluster must have a worker, got none.")
-    loaded = {where: _load(client, where, **given) for where, given in sets.items()}
+    loaded = {
+        where: list(client.compute(_delayed_parts(where, data))) for where, data in sets.items()
+    }
     futures = {where: client.map(_keys_of, parts, pure=False) for where, parts in loaded.items()}
     all_keys = client.gather(futures)
     owners = {where: deal(keys, len(addresses), where) for where, keys in all_keys.items()}
@@ -57,32 +57,26 @@ def distribute(
     return dict(zip(addresses, zip(*shards, strict=True), strict=True))
 
 
-def _load(client: Client, where: str, **collections: Collection | None) -> list[Future]:
-    """Compute partitions wherever the scheduler wants them; return a future `Part` for each."""
-    return list(client.compute(_delayed_parts(where, collections)))
-
-
-def _delayed_parts(where: str, collections: Mapping[str, Collection | None]) -> list[Any]:
-    """Return a delayed `Part` for each partition."""
+def _delayed_parts(where: str, data: Data) -> list[Any]:
+    """Return a delayed part for each partition."""
     from dask import delayed
 
-    labels = collections.get("labels") or {}
-    given = {name: one for name, one in collections.items() if name != "labels"}
-    given |= {f"{LABEL}{name}": one for name, one in labels.items()}
-    blocks = {
-        name: _blocks(f"{where}{name}", collection)
-        for name, collection in given.items()
-        if collection is not None
-    }
-    counts = {name: len(column) for name, column in blocks.items()}
-    if len(set(counts.values())) > 1:
-        raise ValueError(
-            f"{where}X, y, qid and weights must have the same partitions, got these numbers of "
-            f"them: {counts}."
-        )
+    n_parts = len(_blocks(f"{where}X", data["X"]))
+
+    def blocks(name: str, collection: Collection) -> list[Any]:
+        found = _blocks(f"{where}{name}", collection)
+        if len(found) != n_parts:
+            raise ValueError(
+                f"{where}{name} must have the same partitions as X, {n_parts}, got {len(found)}."
+            )
+        return found
+
+    found = each_column(blocks, data)
     part = delayed(_part, pure=False)
-    partitions = enumerate(zip(*blocks.values(), strict=True))
-    return [part(where, i, **dict(zip(blocks, own, strict=True))) for i, own in partitions]
+    return [
+        part(where, i, each_column(lambda _, own: own[i], found))  # noqa: B023 (called at once)
+        for i in range(n_parts)
+    ]
 
 
 def delayed_scores(
@@ -107,9 +101,9 @@ def _refuse_torn(keys: Sequence[Keys]) -> None:
         )
 
 
-def _scores(predict: Callable[..., Any], part: Part, whole: None) -> Any:
+def _scores(predict: Callable[..., Any], part: Data, whole: None) -> Any:
     """Return the scores of a partition, once all are known to have whole queries, if they must."""
-    return predict(part.X, part.qid)
+    return predict(part["X"], part["qid"])
 
 
 def _blocks(name: str, collection: Collection) -> list[Any]:
@@ -122,45 +116,41 @@ def _blocks(name: str, collection: Collection) -> list[Any]:
     return list(np.ravel(np.array(collection.to_delayed(), dtype=object)))
 
 
-def _part(where: str, number: int, **blocks: Table) -> Part:
-    X = blocks.pop("X")
-    values = {
-        name: as_ids(block) if name == "qid" else np.asarray(block)
-        for name, block in blocks.items()
-    }
-    for name, column in values.items():
-        if len(column) != X.shape[0]:
+def _part(where: str, number: int, blocks: Data) -> Data:
+    n_rows = blocks["X"].shape[0]
+
+    def values(name: str, block: Any) -> Any:
+        if name == "X":
+            return block
+        column = as_ids(block) if name == "qid" else np.asarray(block)
+        if len(column) != n_rows:
             raise ValueError(
                 f"{where}{name} must have as many rows as X in each partition, got {len(column)} "
-                f"and {X.shape[0]} in partition {number}."
+                f"and {n_rows} in partition {number}."
             )
-    return part_of({"X": X, **values})
+        return column
+
+    return each_column(values, blocks)
 
 
-def _keys_of(part: Part) -> Keys:
+def _keys_of(part: Data) -> Keys:
     """Return the key of each query of a part, in the order in which they first appear."""
-    return query_keys(Queries.from_qid(part.qid).ids) if len(part.qid) else np.empty(0, np.uint64)
+    qid = part["qid"]
+    return query_keys(Queries.from_qid(qid).ids) if len(qid) else np.empty(0, np.uint64)
 
 
-def _pick(part: Part, chosen: NDArray[np.bool_]) -> Part:
+def _pick(part: Data, chosen: NDArray[np.bool_]) -> Data:
     """Return some queries of a part."""
-    _, rows = Queries.from_qid(part.qid).subset(chosen)
-    return _columnwise(lambda values: _safe_indexing(values[0], rows), part)
+    _, rows = Queries.from_qid(part["qid"]).subset(chosen)
+    return each_column(lambda _, values: take_rows(values, rows), part)
 
 
-def _join(parts: Sequence[Part]) -> Part:
+def _join(parts: Sequence[Data]) -> Data:
     """Return the rows of several parts."""
-    return parts[0] if len(parts) == 1 else _columnwise(_concatenate, *parts)
+    return parts[0] if len(parts) == 1 else each_column(_concatenate, *parts)
 
 
-def _columnwise(function: Callable[[list[Any]], Any], *parts: Part) -> Part:
-    """Return a part whose columns a function makes, each from the same column of all parts."""
-    columns = ([getattr(part, field.name) for part in parts] for field in fields(Part))
-    made: list[Any] = [None if values[0] is None else function(values) for values in columns]
-    return Part(*made)
-
-
-def _concatenate(blocks: list[Any]) -> Any:
+def _concatenate(_: str, *blocks: Any) -> Any:
     if sp.issparse(blocks[0]):
         return sp.vstack(blocks, format="csr")
     if isinstance(blocks[0], np.ndarray):

@@ -19,9 +19,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
 
 from gbrank.common.checks import check_number
-from gbrank.data.named_labels import check_column_names
+from gbrank.data.columns import COLUMNS, Data, each_column
+from gbrank.data.labels import check_column_names
+from gbrank.data.queries import Queries
 from gbrank.distributed.barrier import n_slots, run_in_stage
-from gbrank.distributed.parts import LABEL, Part, fit_part, part_of, portable
+from gbrank.distributed.parts import fit_part, portable
 from gbrank.fit.arguments import FitOptions
 from gbrank.ranker import GBRanker
 
@@ -31,19 +33,14 @@ OWN_DEFAULTS = {
     "labelCol": "label",
     "qidCol": "qid",
     "predictionCol": "prediction",
-    "namedLabelCols": None,
+    "labels": None,
     "numTasks": None,
     "checkpoint": None,
     "checkpoint_rounds": 50,
 }
 # Parameters that name a column, and what tasks call it.
-COLUMNS = {
-    "qidCol": "qid",
-    "labelCol": "y",
-    "weightCol": "sample_weight",
-    "queryWeightCol": "query_weight",
-    "validationIndicatorCol": "held_out",
-}
+CALLED = {column.spark: name for name, column in COLUMNS.items() if column.spark}
+CALLED["validationIndicatorCol"] = "held_out"
 
 
 class _HasColumns(shared.HasPredictionCol):
@@ -107,9 +104,9 @@ class SparkGBRanker(
         The weight of each row's query, the same in all its rows.
     validationIndicatorCol : str, optional
         A column of booleans: true in all rows of the queries to validate on.
-    namedLabelCols : list of str, optional
+    labels : list of str, optional
         Columns of other labels, by whose names objectives, measures and constraints know them: see
-        `labels` of `GBRanker.fit`.
+        `GBRanker.fit`.
     predictionCol : str
         Where `transform` writes scores; higher ranks earlier within a query.
     numTasks : int, optional
@@ -141,7 +138,7 @@ class SparkGBRanker(
     queryWeightCol: Param[str] = Param(
         Params._dummy(), "queryWeightCol", "the weight of each row's query"
     )
-    namedLabelCols: Param[Any] = Param(Params._dummy(), "namedLabelCols", "columns of labels")
+    labels: Param[Any] = Param(Params._dummy(), "labels", "columns of other labels")
     numTasks: Param[Any] = Param(Params._dummy(), "numTasks", "tasks that train together")
     checkpoint: Param[Any] = Param(Params._dummy(), "checkpoint", "a folder that machines share")
     checkpoint_rounds: Param[int] = Param(
@@ -177,16 +174,16 @@ class SparkGBRanker(
 
     def _fit(self, dataset: DataFrame) -> "SparkGBRankerModel":
         ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))
-        params = ("featuresCol", *COLUMNS)
+        params = ("featuresCol", *CALLED)
         given = {name: self.getOrDefault(name) for name in params if self.isDefined(name)}
         columns = [self._features(dataset).alias("X")] + [
             _column(dataset, param, given[param]).alias(name)
-            for param, name in COLUMNS.items()
+            for param, name in CALLED.items()
             if param in given
         ]
-        labels = check_column_names(self.getOrDefault(self.namedLabelCols) or [])
+        labels = check_column_names(self.getOrDefault(self.labels) or [])
         columns += [
-            _column(dataset, "namedLabelCols", name).alias(_place_of(place))
+            _column(dataset, "labels", name).alias(_place_of(place))
             for place, name in enumerate(labels)
         ]
         slots = n_slots(dataset)
@@ -355,31 +352,27 @@ def _place_of(place: int) -> str:
     return f"label_{place}"
 
 
-def _parts(table: pa.Table | None, given: dict[str, Any], labels: list[str]) -> list[Part]:
+def _parts(table: pa.Table | None, given: dict[str, Any], labels: list[str]) -> list[Data]:
     """Return the rows to train on, and those to validate on."""
     if table is None or not table.num_rows:
         raise _too_few([0])
     for param, column in given.items():
-        nulls = table.column(COLUMNS.get(param, "X")).null_count
+        nulls = table.column(CALLED.get(param, "X")).null_count
         if nulls:
             raise ValueError(f"{param} must not be null, got {nulls} nulls in column {column!r}.")
     values = {name: table.column(name).to_numpy() for name in table.column_names if name != "X"}
     X, names = _matrix(table.column("X").combine_chunks()), given["featuresCol"]
-    for place, name in enumerate(labels):
-        values[f"{LABEL}{name}"] = values.pop(_place_of(place))
+    found = {name: values.pop(_place_of(place)) for place, name in enumerate(labels)}
+    values |= {"labels": found} if found else {}
     values["X"] = pd.DataFrame(X, columns=names, copy=False) if isinstance(names, list) else X
     held_out = values.pop("held_out", None)
     if held_out is None:
-        return [part_of(values)]
-    if both := sorted(set(values["qid"][held_out]) & set(values["qid"][~held_out])):
-        raise ValueError(
-            "validationIndicatorCol must be the same in all rows of a query, got both in "
-            f"query {both[0]!r}."
-        )
+        return [values]
+    Queries.from_qid(values["qid"]).one_each(held_out, "validationIndicatorCol")
     sides = [~held_out, held_out]
     if not all(side.any() for side in sides):
         raise _too_few([int(side.sum()) for side in sides])
-    return [part_of({name: column[side] for name, column in values.items()}) for side in sides]
+    return [each_column(lambda _, own: own[side], values) for side in sides]  # noqa: B023
 
 
 def _too_few(rows: list[int]) -> ValueError:

@@ -15,8 +15,8 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_jobs
 from gbrank.common.extras import needed
 from gbrank.common.threads import usable_threads
-from gbrank.data.checking import check_rows, check_valid
 from gbrank.data.schema import Schema
+from gbrank.fit.arguments import FitData
 from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loop import Evaluation, Loop
 from gbrank.fit.stopping import Stopping
@@ -65,8 +65,8 @@ class CatBoostPeer(BaseEstimator):
         schema = Schema.learn(X)
         if schema.categorical:
             raise ValueError(f"X must hold numbers only, got categories in {schema.categorical}.")
-        rows = check_rows(schema, X, y, qid, None, "").grouped()
-        valid = check_valid(schema, eval_set, eval_qid, None)
+        data = FitData(X, y, qid=qid, eval_set=eval_set, eval_qid=eval_qid)
+        rows, valid = data.checked(schema)
         on_valid = [
             Evaluation(f"valid_{i}", part, schema, [measure], threads)
             for i, part in enumerate(valid)
@@ -74,8 +74,8 @@ class CatBoostPeer(BaseEstimator):
         model = catboost.CatBoost(self._params(threads))
         try:
             train_pool, *pools = (
-                catboost.Pool(part.X, part.labels, group_id=part.queries.index)
-                for part in (rows, *(part.grouped() for part in valid[:1]))
+                catboost.Pool(part.X, part.y, group_id=part.queries.index)
+                for part in (rows.grouped(), *(part.grouped() for part in valid[:1]))
             )
             model.fit(train_pool, eval_set=pools or None)
         except catboost.CatBoostError as error:

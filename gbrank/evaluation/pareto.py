@@ -21,8 +21,9 @@ from gbrank.common.progress import Bar
 from gbrank.common.table import Table, Tabular
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import learn_schema
-from gbrank.data.checking import check_rows
-from gbrank.data.rows import Rows, take_rows
+from gbrank.data.checking import check_rows, select_queries
+from gbrank.data.columns import Data
+from gbrank.data.rows import take_rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation.statistics import interval
 from gbrank.evaluation.stored_outcomes import code_version
@@ -248,7 +249,6 @@ def pareto(
     first, *_ = ranker._measures()
     rankers = _rankers(ranker, second, levels, weights)
     data = FitData(X, y, qid=qid, labels=labels, categorical_feature=categorical_feature)
-    data = data.with_named_labels()
     train, held_out = _split(data, validation_fraction, check_seed(ranker.random_state))
     paths = dict.fromkeys(rankers) if results is None else _paths(Path(results), rankers, train)
     processes = usable_threads(check_jobs(n_jobs))
@@ -321,10 +321,11 @@ def point_names(levels: Sequence[float] | None, weights: Sequence[float] | None)
     return [FIRST, SECOND, *by_level, *(f"weight {weight:g}" for weight in weights)]
 
 
-def _split(data: FitData, fraction: float, seed: int) -> tuple[FitData, FitData]:
+def _split(data: FitData, fraction: float, seed: int) -> tuple[Data, Data]:
     """Return the documents to train on, and those that are set aside: whole queries."""
     check_number(fraction, "validation_fraction", 0, 1, open_low=True)
-    rows, _ = data.checked(learn_schema(data.X, data.columns))
+    table, columns = data.training["X"], data.categorical_feature
+    rows, _ = data.checked(learn_schema(table, columns))
     queries = rows.queries
     held_out = sampled(query_keys(queries.ids), fraction, seed, 0)
     if held_out.all() or not held_out.any():
@@ -332,48 +333,38 @@ def _split(data: FitData, fraction: float, seed: int) -> tuple[FitData, FitData]
             "validation_fraction must leave queries on both sides, got "
             f"{fraction} of {queries.n_queries} queries."
         )
-    parts = []
-    for kept in (~held_out, held_out):
-        chosen = np.flatnonzero(kept[queries.index])
-        named = {name: values[chosen] for name, values in rows.named.items()}
-        parts.append(
-            FitData(
-                take_rows(data.X, chosen),
-                rows.labels[chosen],
-                qid=queries.ids[queries.index[chosen]],
-                labels=named,
-                categorical_feature=data.categorical_feature,
-            )
-        )
-    return parts[0], parts[1]
+    train, tested = (
+        part.as_given(take_rows(table, chosen))
+        for part, chosen in (select_queries(rows, kept) for kept in (~held_out, held_out))
+    )
+    return {**train, "categorical_feature": columns}, tested
 
 
-def _paths(folder: Path, rankers: Mapping[str, GBRanker], data: FitData) -> dict[str, Path]:
+def _paths(folder: Path, rankers: Mapping[str, GBRanker], data: Data) -> dict[str, Path]:
     """Return the folder of each ranker; its name holds a hash of all that it depends on."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = joblib.hash([data.X, data.y, data.qid, data.labels, data.categorical_feature])
+    content = joblib.hash(data)
     return {
         name: folder / joblib.hash(describe([ranker, content, code_version()]))
         for name, ranker in rankers.items()
     }
 
 
-def _fitted(name: str, ranker: GBRanker, data: FitData, path: Path | None) -> tuple[str, GBRanker]:
+def _fitted(name: str, ranker: GBRanker, data: Data, path: Path | None) -> tuple[str, GBRanker]:
     """Train a ranker, or read it where that was done before."""
     if path is not None and (path / DESCRIPTION).exists():
         return name, GBRanker.load(path)
-    columns = data.categorical_feature
     with part_of_more():
-        ranker.fit(data.X, data.y, qid=data.qid, labels=data.labels, categorical_feature=columns)
+        ranker.fit(**data)
     if path is not None:
         ranker.save(path)
     return name, ranker
 
 
-def _point(name: str, ranker: GBRanker, data: FitData, measures: tuple[Measure, Measure]) -> Point:
+def _point(name: str, ranker: GBRanker, data: Data, measures: tuple[Measure, Measure]) -> Point:
     """Measure a ranker on the queries that were set aside."""
-    rows: Rows = check_rows(ranker._schema, data.X, data.y, data.qid, None, "", labels=data.labels)
-    scores = scores_of(ranker, data.X, data.qid)
+    rows = check_rows(ranker._schema, data)
+    scores = scores_of(ranker, data["X"], data["qid"])
     means, intervals = [], []
     for measure in measures:
         bound = on_rows(measure.placed(ranker._schema), rows)

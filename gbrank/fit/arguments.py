@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.checks import quoted
 from gbrank.common.plain import plain
-from gbrank.data.checking import check_training, check_valid
-from gbrank.data.named_labels import check_column_names, split_columns
-from gbrank.data.queries import QueryWeights
+from gbrank.data.checking import check_rows, check_training, validation_sets
+from gbrank.data.columns import COLUMNS, Data
+from gbrank.data.labels import with_label_columns
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
@@ -24,115 +24,97 @@ Ids: TypeAlias = ArrayLike | Sequence[Any]
 Labels: TypeAlias = Mapping[str, ArrayLike] | Sequence[str]
 
 
-@dataclass(frozen=True, eq=False)
 class FitData:
-    """What a ranker is trained and validated on, as the user gave it; see `GBRanker.fit`."""
+    """What a ranker is trained and validated on; arguments are those of `GBRanker.fit`.
 
-    X: Table
-    y: ArrayLike
-    _: KW_ONLY
-    qid: Ids | None = None
-    group: ArrayLike | None = None
-    sample_weight: ArrayLike | None = None
-    query_weight: QueryWeights | None = None
-    init_score: ArrayLike | None = None
-    position: ArrayLike | None = None
-    categorical_feature: Sequence[int | str] | None = None
-    eval_set: Sequence[tuple[Table, ArrayLike]] | None = None
-    eval_qid: Sequence[Ids] | None = None
-    eval_group: Sequence[ArrayLike] | None = None
-    eval_init_score: Sequence[ArrayLike] | None = None
-    labels: Labels | None = None
-    eval_labels: Sequence[Mapping[str, ArrayLike]] | None = None
+    `training` and each of `validation`, which has them by the prefix of their error messages, are
+    as the user gave them; labels that are given by the names of columns of X are values here.
+    """
 
-    def __post_init__(self) -> None:
-        """Refuse what is no list, or a list of other things."""
-        for name in ("eval_qid", "eval_group", "eval_init_score", "eval_labels"):
-            given = getattr(self, name)
-            if given is not None and not _is_list(given):
-                raise TypeError(f"{name} must be a list, one entry per set, got {quoted(given)}.")
-        sets = [] if self.eval_set is None else self.eval_set
-        if not isinstance(sets, list):
-            kind = type(sets).__name__
-            raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
-        for pair in sets:
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
-        columns = self.categorical_feature
-        if columns is None or isinstance(columns, str):
-            return
-        if not _is_list(columns) or not all(type(c) in (int, str) for c in plain(list(columns))):
-            raise TypeError(
-                "categorical_feature must be a list of columns, by position or name, got "
-                f"{quoted(columns)}."
-            )
-
-    def with_named_labels(self) -> "FitData":
-        """Return the data with the values of labels that are given by the names of columns."""
-        names = self.labels
-        if names is None or isinstance(names, Mapping):
-            if self.eval_labels is not None and names is None:
+    def __init__(
+        self,
+        X: Table,
+        y: ArrayLike,
+        *,
+        eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
+        categorical_feature: Sequence[int | str] | None = None,
+        **columns: Any,
+    ) -> None:
+        names = [column.validation for column in COLUMNS.values() if column.listed]
+        lists = {name: columns.pop(name, None) for name in names}
+        if unknown := sorted(columns.keys() - COLUMNS.keys()):
+            raise TypeError(f"unknown argument {unknown[0]!r}.")
+        _check_lists(eval_set, lists)
+        labels = columns.get("labels")
+        if lists["eval_labels"] is not None and not isinstance(labels, Mapping):
+            if labels is None:
                 raise ValueError("eval_labels needs labels=, got none.")
-            return self
-        names = check_column_names(names)
-        if self.eval_labels is not None:
             raise ValueError("eval_labels must be None where labels are columns of X.")
-        X, labels = split_columns(self.X, names, "X")
-        sets, named = [], []
-        for i, (table, y) in enumerate(self.eval_set or []):
-            table, values = split_columns(table, names, f"eval_set[{i}]")
-            sets.append((table, y))
-            named.append(values)
-        if self.eval_set is None:
-            return replace(self, X=X, labels=labels)
-        return replace(self, X=X, labels=labels, eval_set=sets, eval_labels=named)
+        given = {name: values for name, values in columns.items() if values is not None}
+        self.training: Data = {"X": X, "y": y, **given}
+        self.validation: Mapping[str, Data] = validation_sets(eval_set, lists)
+        self.categorical_feature = _checked_columns(categorical_feature)
+        if not isinstance(labels, Mapping | None):
+            self.training = with_label_columns(self.training, labels)
+            self.validation = {
+                where: with_label_columns(data, labels, where)
+                for where, data in self.validation.items()
+            }
 
     @property
-    def tables(self) -> list[Table]:
-        """The features to train on, then those of each validation set."""
-        return [self.X, *(table for table, _ in self.eval_set or [])]
-
-    @property
-    def columns(self) -> Sequence[int | str] | None:
-        """The columns of categories, as a list."""
-        columns = self.categorical_feature
-        return columns if columns is None or isinstance(columns, str) else plain(list(columns))
+    def sets(self) -> dict[str, Data]:
+        """The data to train on, then those of each validation set, by where errors find them."""
+        return {"": self.training, **self.validation}
 
     def checked(self, schema: Schema) -> tuple[Rows, list[Rows]]:
         """Check the data over all workers; return training rows and validation sets."""
-        rows = check_training(
-            schema,
-            self.X,
-            self.y,
-            self.qid,
-            self.group,
-            init_score=self.init_score,
-            sample_weight=self.sample_weight,
-            query_weight=self.query_weight,
-            position=self.position,
-            labels=self.labels,
-        )
+        rows = check_training(schema, self.training)
         for name in ("sample_weight", "query_weight"):
-            weights = getattr(rows, name)
+            weights = rows.columns.get(name)
             if weights is not None and not all_any(weights.any()):
                 raise ValueError(f"{name} must have a positive entry, got only zeros.")
-        valid = check_valid(
-            schema,
-            self.eval_set,
-            self.eval_qid,
-            self.eval_group,
-            self.eval_init_score,
-            self.eval_labels,
-        )
-        if self.qid is not None and self.eval_qid is not None:
-            trained = TrainedQueries.of(rows.queries)
-            for i, part in enumerate(valid):
+        valid = [check_rows(schema, data, where) for where, data in self.validation.items()]
+        trained = self.trained_on(rows)
+        for i, (part, data) in enumerate(zip(valid, self.validation.values(), strict=True)):
+            if trained is not None and "qid" in data:
                 warn_of_torn_queries(trained, part.queries, f"eval_qid[{i}]")
         return rows, valid
 
     def trained_on(self, rows: Rows) -> TrainedQueries | None:
         """Return the queries of the rows to train on, if their ids are the user's."""
-        return None if self.qid is None else TrainedQueries.of(rows.queries)
+        return None if self.training.get("qid") is None else TrainedQueries.of(rows.queries)
+
+
+def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
+    """Refuse what is no list, or a list of other things."""
+    for name, given in lists.items():
+        if given is not None and not _is_list(given):
+            raise TypeError(f"{name} must be a list, one entry per set, got {quoted(given)}.")
+    if eval_set is None:
+        return
+    if not isinstance(eval_set, list):
+        kind = type(eval_set).__name__
+        raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
+    for pair in eval_set:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
+
+
+def _checked_columns(columns: Any) -> Sequence[int | str] | None:
+    """Return the columns of categories as a list."""
+    if columns is None:
+        return None
+    if isinstance(columns, str):
+        raise TypeError(
+            f"categorical_feature must be a list of columns, got the single text {columns!r}."
+        )
+    listed: list[Any] = plain(list(columns)) if _is_list(columns) else [None]
+    if not all(type(column) in (int, str) for column in listed):
+        raise TypeError(
+            "categorical_feature must be a list of columns, by position or name, got "
+            f"{quoted(columns)}."
+        )
+    return listed
 
 
 def _is_list(values: Any) -> bool:

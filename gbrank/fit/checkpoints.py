@@ -23,12 +23,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import State
+from gbrank.boosters.interface import DamagedState, State
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.describe import describe
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
 from gbrank.data.batches import FeatureBatches, blocks
+from gbrank.data.columns import COLUMNS
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys
@@ -79,6 +80,16 @@ class Checkpoint:
                 f"{', '.join(changed)}. Pass what was passed then, choose another folder, or "
                 "delete the file."
             )
+
+    def restore(self, make: Callable[[State | None], Trainer]) -> Trainer:
+        """Return the trainer that goes on from what the checkpoint holds, if it holds anything."""
+        try:
+            trainer = make(self.state)
+            if trainer.done != self._history.done:
+                raise DamagedState(f"done must be {trainer.done}, the rounds of its booster")
+        except DamagedState as error:
+            raise self._damage(str(error)) from None
+        return trainer
 
     def _damage(self, reason: str) -> ValueError:
         return ValueError(f"checkpoint is damaged: delete {self._file} to begin anew: {reason}.")
@@ -200,20 +211,16 @@ def fit_hashes(
         "verbose": check_verbose(params["verbose"]),
         "X": [schema.names, schema.categories, _arrays(rows.X)],
         "categorical_feature": schema.categorical,
-        "y": rows.labels,
         "qid": _queries(rows.queries),
-        "init_score": rows.init_score,
-        "sample_weight": rows.sample_weight,
-        "query_weight": rows.query_weight,
-        "position": rows.positions,
-        "labels": dict(rows.named),
+        **{name: rows.columns.get(name) for name in COLUMNS if COLUMNS[name].check is not None},
         "the number of validation sets": len(valid),
     }
     for i, part in enumerate(valid):
-        parts[f"eval_set[{i}]"] = [_arrays(part.X), part.labels]
+        parts[f"eval_set[{i}]"] = [_arrays(part.X), part.y]
         parts[f"eval_qid[{i}]"] = _queries(part.queries)
-        parts[f"eval_init_score[{i}]"] = part.init_score
-        parts[f"eval_labels[{i}]"] = dict(part.named)
+        for name, column in COLUMNS.items():
+            if column.check is not None and column.listed:
+                parts[f"{column.validation}[{i}]"] = part.columns.get(name)
     return {name: argument_hash(name, value) for name, value in parts.items()}
 
 

@@ -23,10 +23,12 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, queries_needed, quoted, refuse_twice
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
-from gbrank.data.checking import check_rows
+from gbrank.data.batches import transformed
+from gbrank.data.columns import Data, checked_columns
 from gbrank.data.ids import ADDRESS
-from gbrank.data.named_labels import check_column_names, split_columns
+from gbrank.data.labels import with_label_columns
 from gbrank.data.queries import Queries, QueryWeights
+from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import warn_of_torn_queries
 from gbrank.fit.arguments import Ids, Labels, Table
@@ -171,19 +173,27 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
-        named: Any = labels
+        data: Data = {
+            "X": X,
+            "y": y,
+            "qid": qid,
+            "group": group,
+            "sample_weight": sample_weight,
+            "query_weight": query_weight,
+            "labels": labels,
+        }
         if not isinstance(labels, Mapping | None):
-            X, named = split_columns(X, check_column_names(labels), "X")
+            data = with_label_columns(data, labels)
+            X = data["X"]
         scores = self._scores(X, qid, group)
         trained_on = None if self._published is None else self._published.trained_on
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
         measure = self._measures()[0]
         placed = measure.placed(self._schema)
-        weights: Any = {"sample_weight": sample_weight, "query_weight": query_weight}
-        if measure.label is None and placed is measure:
-            return measure(y, scores, qid=qid, group=group, **weights)
-        rows = check_rows(self._schema, X, y, qid, group, "", **weights, labels=named)
+        features = None if placed is measure else transformed(self._schema, X)
+        queries = Queries.resolve(len(scores), qid, group)
+        rows = Rows(X=features, queries=queries, **checked_columns(data, queries))
         return on_rows(placed, rows).mean(scores)
 
     def save(self, path: str | os.PathLike[str]) -> None:

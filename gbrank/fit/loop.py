@@ -51,7 +51,7 @@ class Evaluation:
         placed = (measure.placed(schema) for measure in measures)  # rows have no names of columns
         self._measures = [on_rows(measure, rows, n_jobs) for measure in placed]
         try:
-            self.values(np.zeros(len(rows.labels)))  # an undefined measure fails before training
+            self.values(np.zeros(len(rows.y)))  # an undefined measure fails before training
         except ValueError as error:
             where = "" if name == "train" else f"{name}: "
             raise ValueError(f"{where}{error}") from None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import Derivatives
+from gbrank.boosters.interface import Derivatives, State
 from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import listed
@@ -21,6 +21,7 @@ from gbrank.common.threads import usable_threads
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import each_batch, learn_schema
 from gbrank.data.checking import split_rows
+from gbrank.data.columns import Data
 from gbrank.data.rows import Rows, take_rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
@@ -60,10 +61,10 @@ def evaluations(
     """Bind measures to the training rows, if asked to, and to each validation set."""
     for i, part in enumerate(valid):
         for measure in measures:
-            if measure.label in rows.named and measure.label not in part.named:
+            if measure.label in rows.labels and measure.label not in part.labels:
                 raise ValueError(
                     f"eval_labels must have {measure.label!r} for eval_set[{i}], which measure "
-                    f"{measure} is of, got {listed(part.named)}."
+                    f"{measure} is of, got {listed(part.labels)}."
                 )
     on_train = Evaluation("train", rows, schema, measures, n_jobs) if training else None
     return on_train, [
@@ -118,12 +119,14 @@ class BoostingPlan:
 
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
-        state = None if self.checkpoint is None else self.checkpoint.state
+        return self._make(None) if self.checkpoint is None else self.checkpoint.restore(self._make)
+
+    def _make(self, state: State | None) -> Trainer:
         make = TRAINERS[self.ranker.booster]
         trainer = make(self.rows, self.valid, self.wide_schema, self.settings, state)
-        if self.rows.positions is None:
+        if self.rows.position is None:
             return trainer
-        return DebiasedTrainer(trainer, self.rows.positions, self.settings.learning_rate, state)
+        return DebiasedTrainer(trainer, self.rows.position, self.settings.learning_rate, state)
 
     def loop(self, trainer: Trainer) -> Loop:
         """Return the rounds to boost, or those that a checkpoint has left."""
@@ -184,8 +187,8 @@ class BoostingPlan:
     def calibration(self, scores: Vector) -> Calibration:
         """Fit the map from `calibration_scores` to probabilities."""
         rows = self.calibration_rows
-        top = all_max(max(float(part.labels.max()) for part in (self.rows, *self.valid)))
-        return fit_calibration(scores, rows.labels, rows.weights, top)
+        top = all_max(max(float(part.y.max()) for part in (self.rows, *self.valid)))
+        return fit_calibration(scores, rows.y, rows.weights, top)
 
 
 def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
@@ -205,7 +208,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     if not model.importances().any():
         warn_user(
             "no tree has a split, and all documents the same score: are "
-            f"{len(plan.rows.labels)} documents too few for "
+            f"{len(plan.rows.y)} documents too few for "
             f"min_child_samples={ranker.min_child_samples}, features without variation, or "
             "gradients too small (a narrow sigma)?"
         )
@@ -229,13 +232,12 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
 def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> BoostingPlan:
     """Return the plan of a fit, all of whose arguments are checked."""
     settings = tree_settings(ranker, resumable=options.checkpoint is not None)
-    data = data.with_named_labels()
     callbacks = check_callbacks(options.callbacks)
     measures, constraints = ranker._measures(), get_constraints(ranker.constraints)
-    schema = Schema.union(all_gather(learn_schema(data.X, data.columns)))
+    schema = Schema.union(all_gather(learn_schema(data.training["X"], data.categorical_feature)))
     context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
-    rows, *valid = [replace(part, X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
+    rows, *valid = [part.replace(X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
     _refuse_together(ranker, settings, data, rows, valid, constraints)
     saved = _checkpoint(ranker, options, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
@@ -249,9 +251,11 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     if ranker.init is not None:  # it may take long: what is wrong shows before
         _derivatives(ranker, rows, settings, None)
         TRAINERS[ranker.booster].check(settings, context.widened(schema))
-    start = fit_start(ranker, settings, tables, rows, valid)
+    parts = list(zip(tables, [rows, *valid], strict=True))
+    given: list[Data] = [part.as_given(table) for table, part in parts]
+    given[0] = {**given[0], "categorical_feature": data.categorical_feature}
+    start = fit_start(ranker, settings, given)
     if start is not None:
-        parts = zip(tables, [rows, *valid], strict=True)
         rows, *valid = [from_start(start, table, part) for table, part in parts]
     if saved is not None:
         scores = [part.init_score for part in (rows, *valid)]
@@ -344,17 +348,18 @@ def _refuse_together(
             "constraints must be None with a booster's own objective, got objective="
             f"{ranker.objective!r}: use one of gbrank, such as 'lambdarank'."
         )
-    if settings.built_in is not None and rows.labels.max() > LARGEST_LABEL:
+    if settings.built_in is not None and rows.y.max() > LARGEST_LABEL:
         raise ValueError(
             f"y must be at most {LARGEST_LABEL} with a booster's own objective, which computes in "
-            f"single precision, got {rows.labels.max()}."
+            f"single precision, got {rows.y.max()}."
         )
-    if data.position is not None and settings.built_in is not None:
+    if "position" in data.training and settings.built_in is not None:
         raise ValueError(
             "position must be None with a booster's own objective, got objective="
             f"{ranker.objective!r}: use one of gbrank, such as 'lambdarank'."
         )
-    if valid and data.init_score is not None and data.eval_init_score is None:
+    given = data.validation.values()
+    if "init_score" in data.training and any("init_score" not in part for part in given):
         raise ValueError(
             "eval_init_score must be given where init_score is: validation documents would be "
             "judged by the trees alone."
@@ -381,11 +386,11 @@ def _set_aside(
     ranker: BoostedRanker, data: FitData, seed: int, rows: Rows, valid: list[Rows]
 ) -> tuple[Rows, list[Rows], list[Table]]:
     """Return rows to train on and to validate on, with their tables."""
-    tables = data.tables
+    tables = [part["X"] for part in data.sets.values()]
     if ranker.validation_fraction is not None and not valid:
         split = split_rows(rows, ranker.validation_fraction, seed)
         rows, *valid = [part for part, _ in split]
-        tables = [take_rows(data.X, chosen) for _, chosen in split]
+        tables = [take_rows(data.training["X"], chosen) for _, chosen in split]
     if ranker.early_stopping_rounds is not None and not valid:
         raise ValueError(
             "early_stopping_rounds needs validation data: pass eval_set=, or set "
@@ -409,7 +414,7 @@ def _derivatives(
         n_jobs=ranker.n_jobs,
         before=start._fitted.progress if isinstance(start, BoostedRanker) else None,
     )
-    bound = hook.bind(rows.labels, rows.queries, rows.sample_weight, rows.query_weight, rows.named)
+    bound = hook.bind(rows.y, rows.queries, rows.sample_weight, rows.query_weight, rows.labels)
     left_out = _sampling(ranker, rows, settings.seed)
 
     def in_round(round: int) -> Derivatives:

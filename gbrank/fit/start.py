@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from inspect import signature
 from typing import Any
 
@@ -14,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.boosters.interface import TreeSettings
 from gbrank.common.checks import check_finite, check_vector, quoted
+from gbrank.data.columns import Data, fit_arguments
+from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.fit.arguments import Table
 from gbrank.fit.boosted_ranker import START_NAMES, BoostedRanker, is_start_name
@@ -29,9 +30,7 @@ SHARE_OF_ROUNDS = 0.1
 def fit_start(
     ranker: BoostedRanker,
     settings: TreeSettings,
-    tables: Sequence[Table],
-    rows: Rows,
-    valid: Sequence[Rows],
+    parts: Sequence[Data],
 ) -> Any:
     """Return the fitted model that a ranker's `init` stands for, or None."""
     init = as_pretrained(ranker.init)
@@ -40,17 +39,17 @@ def fit_start(
             f"init must be one of {START_NAMES}, an estimator, or a booster of LightGBM or "
             f"XGBoost, got {quoted(init)}."
         )
-    if init is None and settings.built_in is None and rows.init_score is None:
+    if init is None and settings.built_in is None and "init_score" not in parts[0]:
         facts = get_objective(ranker.objective).facts
         init = "regression" if facts.needs_start and facts.start == "none" else None
     if init is None or (isinstance(init, str) and init == "zero"):
         return None
-    if rows.init_score is not None or any(part.init_score is not None for part in valid):
+    if any("init_score" in part for part in parts):
         raise ValueError(f"init must be None where init_score is given, got {init!r}.")
     if isinstance(init, str):
         init = _regression(ranker)
     # A copy, so that another fit of a start that is fitted leaves this model as it is.
-    return copy(init) if is_fitted(init) else _fit(clone(init), tables, rows, valid)
+    return copy(init) if is_fitted(init) else _fit(clone(init), *parts)
 
 
 def _regression(ranker: BoostedRanker) -> Any:
@@ -78,47 +77,35 @@ def is_fitted(estimator: BaseEstimator) -> bool:
     return True
 
 
-def _fit(estimator: Any, tables: Sequence[Table], rows: Rows, valid: Sequence[Rows]) -> Any:
-    fit = estimator.fit
-    taken = signature(fit).parameters
+def _fit(estimator: Any, training: Data, *validation: Data) -> Any:
+    taken = signature(estimator.fit).parameters
     if not isinstance(estimator, BaseRanker) or "eval_qid" not in taken:
         raise ValueError(
             f"init must be fitted, unless it is a ranker of gbrank, got {estimator!r}. (Cloning, "
             "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator, or "
             "pass the booster that LightGBM or XGBoost trained.)"
         )
-    options: dict[str, Any] = {
-        "qid": rows.queries.ids[rows.queries.index],
-        "sample_weight": rows.sample_weight,
-        "query_weight": rows.query_weight,
-    }
-    if rows.positions is not None:
-        if "position" not in taken:
-            raise ValueError(
-                f"init must be fitted, or a GBRanker, where position is given, got {estimator!r}."
-            )
-        options["position"] = rows.positions
-    if "labels" in taken and rows.named:
-        options["labels"] = rows.named
-        if valid:
-            options["eval_labels"] = [part.named for part in valid]
-    if valid:
-        labels = (part.labels for part in valid)
-        options["eval_set"] = list(zip(tables[1:], labels, strict=True))
-        options["eval_qid"] = [_validation_ids(part) for part in valid]
+    valid = [{**data, "qid": _validation_ids(data["qid"])} for data in validation]
+    arguments = fit_arguments(training, valid)
+    if "labels" not in taken:  # of no use to it, as it has no objective that names one
+        arguments = {name: v for name, v in arguments.items() if not name.endswith("labels")}
+    if unknown := sorted(arguments.keys() - taken.keys()):
+        raise ValueError(
+            f"init must be fitted, or a GBRanker, where {unknown[0]} is given, got {estimator!r}."
+        )
     with part_of_more():
-        return fit(tables[0], rows.labels, **options)
+        return estimator.fit(**arguments)
 
 
-def _validation_ids(rows: Rows) -> NDArray[Any]:
+def _validation_ids(qid: NDArray[Any]) -> NDArray[Any]:
     """Return ids that no query to train on has: sizes of queries give both the same numbers."""
-    names = [f"validation query {number}" for number in range(rows.queries.n_queries)]
-    return np.array(names, dtype=object)[rows.queries.index]
+    index = Queries.from_qid(qid).index
+    return np.array([f"validation query {number}" for number in index], dtype=object)
 
 
 def from_start(start: Any, table: Table, rows: Rows) -> Rows:
     """Return rows with the start's scores as their initial scores."""
     scores = check_vector(
-        scores_of(start, table, rows.queries.index), "init's predictions", len(rows.labels)
+        scores_of(start, table, rows.queries.index), "init's predictions", len(rows.y)
     )
-    return replace(rows, init_score=np.array(check_finite(scores, "init's predictions")))
+    return rows.replace(init_score=np.array(check_finite(scores, "init's predictions")))

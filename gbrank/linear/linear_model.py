@@ -1,6 +1,6 @@
 """The base class of linear rankers: prediction, saving and loading; and checks of features."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -81,7 +81,7 @@ def learn_numbers(X: Table) -> Schema:
 
 def complete_rows(rows: Rows, where: str = "") -> Rows:
     """Return rows whose features are float64, refusing missing values."""
-    return replace(rows, X=_complete(rows.X, where))
+    return rows.replace(X=_complete(rows.X, where))
 
 
 def _complete(matrix: Features, where: str) -> Features:

@@ -233,7 +233,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         seed, n_jobs = given["random_state"], usable_threads(given["n_jobs"])
         called = check_callbacks(callbacks)
         measures = self._measures()
-        schema = learn_numbers(data.X)
+        schema = learn_numbers(data.training["X"])
         rows, valid = self._rows(data, schema)
         patience = self.early_stopping_rounds
         if patience is None and valid and self.solver == "sgd":
@@ -337,8 +337,8 @@ def _targets(objective: Objective, rows: Rows) -> Vector:
     """Return the targets of the regression: the gains of the objective, or of its measure."""
     measure = getattr(objective, "measure", None)
     if isinstance(measure, Measure):
-        return measure.terms(rows.labels, rows.queries).gains
-    return gain_values(getattr(objective, "gain", "exp2"), rows.labels)
+        return measure.terms(rows.y, rows.queries).gains
+    return gain_values(getattr(objective, "gain", "exp2"), rows.y)
 
 
 def _refuse_weights_within_queries(rows: Rows) -> None:

@@ -154,7 +154,9 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         """
         bound = self._bound()
         learned = self._published or FittedPerceptron.of_nothing(learn_numbers(X))
-        rows = complete_rows(check_rows(learned.schema, X, y, qid, group, ""))
+        rows = complete_rows(
+            check_rows(learned.schema, {"X": X, "y": y, "qid": qid, "group": group})
+        )
         return self._publish(self._learn(learned, rows, bound))
 
     def _measures(self) -> list[Measure]:
@@ -173,11 +175,11 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
                 scores = part.X @ coef
             if not np.isfinite(scores).all():
                 raise ValueError("X must be scaled: the scores of a query are not finite.")
-            (value,) = measure.bind(part.labels, part.queries, n_jobs=1).per_query(scores)
+            (value,) = measure.bind(part.y, part.queries, n_jobs=1).per_query(scores)
             loss = 1.0 - value if value < 1.0 - ROUNDING else 0.0  # NaN where it is skipped
             losses.append(loss)
             if loss > 0:
-                gradient, _ = bound.bind(part.labels, part.queries, n_jobs=1).gradients(scores)
+                gradient, _ = bound.bind(part.y, part.queries, n_jobs=1).gradients(scores)
                 coef = coef - self.learning_rate * (part.X.T @ gradient)
         before = learned.cumulative_loss
         total = np.append(before, before[-1:].sum() + np.cumsum(losses))

@@ -28,7 +28,7 @@ Move: TypeAlias = Callable[[Vector, float, int], Vector]
 
 def regression_on_gains(rows: Rows, gains: Vector, ridge: float, balanced: bool) -> Vector:
     """Return argmin Σ_i v_i (w·x_i − G_i)² / Σ_i v_i + ridge ‖w‖²."""
-    weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
+    weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
     relevant = gains > 0
     total, share = weights.sum(), weights[relevant].sum()
     if balanced and 0 < share < total:
@@ -52,7 +52,7 @@ def linear_loss(
     """Return the mean over queries of the loss of scores X·w, plus λ ‖w − w0‖², with its slope."""
     weights = query_weights(rows.queries, rows.sample_weight, rows.query_weight)
     total = rows.queries.n_queries if weights is None else weights.sum()
-    bound = objective.bind(rows.labels, rows.queries, query_weight=weights, n_jobs=n_jobs)
+    bound = objective.bind(rows.y, rows.queries, query_weight=weights, n_jobs=n_jobs)
 
     def loss(coef: Vector, sigma: float, round: int) -> tuple[float, Vector]:
         scores, offset = rows.X @ coef, coef - center
@@ -80,7 +80,7 @@ def stochastic_gradient(
 ) -> Move:
     """Return a move that goes once through the shuffled queries, with a gradient step for each."""
     parts = [
-        (part, objective.bind(part.labels, part.queries, n_jobs=1, rounds=rounds))
+        (part, objective.bind(part.y, part.queries, n_jobs=1, rounds=rounds))
         for part in each_query(rows)
     ]
     keys = query_keys(rows.queries.ids)

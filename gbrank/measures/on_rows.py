@@ -33,11 +33,11 @@ class MeasureOnRows:
 
 def on_rows(measure: Measure, rows: Rows, n_jobs: int | None = None) -> MeasureOnRows:
     """Bind a measure to the documents that have the label that it names."""
-    own, chosen, queries = rows.judged_by(measure.label, f"measure {measure}")
+    own, chosen, queries = rows.with_label(measure.label, f"measure {measure}")
     plain = measure if measure.label is None else replace(measure, label=None)
     return MeasureOnRows(
         measure,
-        plain.bind(own.labels, own.queries, n_jobs, own.X),
+        plain.bind(own.y, own.queries, n_jobs, own.X),
         query_weights(own.queries, own.sample_weight, own.query_weight),
         chosen,
         queries,

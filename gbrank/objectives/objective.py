@@ -21,7 +21,7 @@ from gbrank.common.checks import (
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
 from gbrank.common.tex import as_tex
-from gbrank.data.named_labels import check_named
+from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import document_weights
 from gbrank.engine.compiling import Function
@@ -251,7 +251,7 @@ class Objective(ABC):
             queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
         )
         check_number(rounds, "rounds", 1, integer=True, optional=True)
-        others = check_named(named, queries.n_documents, "named")
+        others = check_labels_by_name(named, queries.n_documents, "named")
         runner = self.runner(Judged(checked, queries, n_jobs, rounds, others))
         weights = document_weights(queries, documents, per_query)
         weights = np.empty(0) if weights is None else weights

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.common.grammar import check_label_name
-from gbrank.data.named_labels import find_label, is_judged
+from gbrank.data.labels import find_label, is_judged
 from gbrank.objectives.objective import Evaluator, Facts, Judged, Mixture, Objective
 
 
@@ -78,7 +78,7 @@ class OnLabel(Objective):
         known = is_judged(values)
         if known is None:
             return self.objective.runner(judged._replace(labels=values))
-        queries, rows, kept = judged.queries.among(known)
+        queries, rows, kept = judged.queries.select(known)
         runner = self.objective.runner(judged._replace(labels=values[rows], queries=queries))
         return JudgedRunner(runner, rows, kept)
 

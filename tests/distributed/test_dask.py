@@ -244,12 +244,12 @@ def test_no_row_is_lost(client: Any, chunks: int) -> None:
     shards = distribute(client, {"": cut})
     assert sorted(shards) == sorted(client.nthreads())
     parts = client.gather([part for (part,) in shards.values()])
-    assert not set(parts[0].qid) & set(parts[1].qid)
-    found = np.concatenate([part.sample_weight for part in parts]).astype(int)
+    assert not set(parts[0]["qid"]) & set(parts[1]["qid"])
+    found = np.concatenate([part["sample_weight"] for part in parts]).astype(int)
     assert_array_equal(np.sort(found), np.arange(len(Y)))
     original = np.argsort(order)[found]
     for name, values in rows.items():
-        assert_array_equal(np.concatenate([getattr(p, name) for p in parts]), values[original])
+        assert_array_equal(np.concatenate([p[name] for p in parts]), values[original])
 
 
 # --- Kinds of data ----------------------------------------------------------------------------

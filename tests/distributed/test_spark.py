@@ -155,13 +155,13 @@ def test_constraints_on_labels_by_name(rows: Any) -> None:
     local = GBRanker(n_jobs=1, **params)
     local.fit(X, Y, qid=QID, sample_weight=WEIGHT, labels={"of.money": np.abs(X[:, 0])})
     named = rows.selectExpr("*", "abs(a) as `of.money`")
-    model = SparkGBRanker(namedLabelCols=["of.money"], **COLUMNS, **params).fit(named)
+    model = SparkGBRanker(labels=["of.money"], **COLUMNS, **params).fit(named)
     (end,), (expected,) = model.ranker.constraints_, local.constraints_
     assert end.multiplier > 0
     assert_allclose([end.best, end.value], [expected.best, expected.value], rtol=1e-6)
     assert_allclose(model.ranker.predict(X), local.predict(X), rtol=1e-6, atol=1e-6)
-    with pytest.raises(ValueError, match="namedLabelCols must be one of the columns"):
-        SparkGBRanker(namedLabelCols=["other"], **COLUMNS, **params).fit(rows)
+    with pytest.raises(ValueError, match="labels must be one of the columns"):
+        SparkGBRanker(labels=["other"], **COLUMNS, **params).fit(rows)
 
 
 def test_an_objective_of_ones_own(rows: Any) -> None:

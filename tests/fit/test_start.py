@@ -333,8 +333,8 @@ def test_a_start_has_the_named_labels(init: Any) -> None:
     assert made.constraints_
     assert made.init_.constraints_ == []
     if init != "regression":
-        train, _ = split_rows(Rows(X, Y, Queries.from_qid(QID), named=labels), 0.3, 0)[0]
+        train, _ = split_rows(Rows(X, Y, Queries.from_qid(QID), labels=labels), 0.3, 0)[0]
         alone = clone(init).fit(
-            train.X, Y[: len(train.labels)] * 0, qid=train.queries.index, labels=train.named
+            train.X, Y[: len(train.y)] * 0, qid=train.queries.index, labels=train.labels
         )
         assert_array_equal(made.init_.predict(X), alone.predict(X))

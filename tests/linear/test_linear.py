@@ -176,7 +176,7 @@ def test_derivative_of_the_linear_loss(name: str) -> None:
     objective = get_objective(name)
     loss = linear_loss(objective, rows, start, 0.3, n_jobs=1)
     value, gradient = loss(coef, 0.8, 2)
-    bound = objective.bind(rows.labels, rows.queries)
+    bound = objective.bind(rows.y, rows.queries)
     mean = np.average(bound.loss(rows.X @ coef, 0.8, 2), weights=np.arange(1.0, 6.0))
     assert value == pytest.approx(mean + 0.3 * np.sum((coef - start) ** 2))
     for i, unit in enumerate(1e-6 * np.eye(5)):

@@ -99,7 +99,7 @@ def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings, folder: 
         data = as_matrix(rows.X, schema, settings.n_jobs, rows.init_score)
     if settings.built_in is not None:
         sizes = rows.queries.sizes
-        data.set_info(label=rows.labels, group=sizes, weight=rows.query_weight)
+        data.set_info(label=rows.y, group=sizes, weight=rows.query_weight)
     return data
 
 

@@ -17,6 +17,8 @@ from gbrank.boosters.interface import (
     Single,
     State,
     TreeSettings,
+    earlier_trees,
+    reading_state,
     refuse_settings,
     single_precision,
 )
@@ -70,7 +72,9 @@ class XGBoostTrainer:
             with self._translated(REFUSED):
                 self._booster = xgb.Booster(params, [self._train, *self._valid])
                 if state is not None:
-                    self._booster.load_model(bytearray(state["model"]))
+                    with reading_state():
+                        trees = earlier_trees(XGBoostModel, state, schema)
+                        self._booster.load_model(bytearray(trees))
                 self._booster.set_param(params | user)
                 _warn_of_no_gpu(self._booster, settings)
             self._files = files.pop_all()

@@ -1,0 +1,92 @@
+"""Labels besides the relevance of documents, such as margin or returns, each with its name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.arrays import Vector
+from gbrank.common.checks import check_vector, quoted, refuse_where, unknown_name
+from gbrank.common.grammar import check_label_name
+from gbrank.data.frames import as_frame, as_numbers
+
+UNJUDGED = -1  # so is NaN
+
+
+def check_labels_by_name(
+    labels: object, length: int, argument: str = "labels"
+) -> dict[str, Vector]:
+    """Return labels by name, NaN where a document is unjudged."""
+    if labels is None:
+        return {}
+    if not isinstance(labels, Mapping):
+        raise TypeError(f"{argument} must be a mapping of name to values, got {quoted(labels)}.")
+    return {
+        check_label_name(name): _check(values, f"{argument}[{name!r}]", length)
+        for name, values in labels.items()
+    }
+
+
+def _check(values: ArrayLike, argument: str, length: int) -> Vector:
+    checked = check_vector(values, argument, length)
+    checked = np.where(checked == UNJUDGED, np.nan, checked)
+    wrong = (checked < 0) | np.isinf(checked)
+    refuse_where(wrong, checked, argument, "must be at least 0, or -1")
+    if np.isnan(checked).all():
+        raise ValueError(f"{argument} must have a document that is judged, got none.")
+    return checked
+
+
+def find_label(labels: Mapping[str, Vector], name: str, user: object) -> Vector:
+    """Return the label of a name, or say that what uses it needs one."""
+    if name not in labels:
+        if labels:
+            raise unknown_name("label", name, labels)
+        raise ValueError(f"{user} needs labels= with {name!r}, got none.")
+    return labels[name]
+
+
+def is_judged(values: Vector) -> NDArray[np.bool_] | None:
+    """Return which documents have a label; None if all have."""
+    known = ~np.isnan(values)
+    return None if known.all() else known
+
+
+def check_column_names(names: Any) -> list[str]:
+    """Return the names of columns, or say what labels must be."""
+    listed = isinstance(names, Sequence) and not isinstance(names, str)
+    if not listed or not all(isinstance(name, str) for name in names):
+        raise TypeError(
+            "labels must be a mapping of name to values, or a list of columns of X, got "
+            f"{quoted(names)}."
+        )
+    if len(set(names)) < len(names):
+        raise ValueError(f"labels must name different columns, got {quoted(list(names))}.")
+    return list(names)
+
+
+def with_label_columns(data: Mapping[str, Any], names: Any, where: str = "") -> dict[str, Any]:
+    """Return data whose labels are columns of X, which has these no more."""
+    X, labels = split_columns(data["X"], check_column_names(names), where.rstrip(": ") or "X")
+    return {**data, "X": X, "labels": labels}
+
+
+def split_columns(table: Any, names: Sequence[str], argument: str) -> tuple[Any, dict[str, Any]]:
+    """Return a data frame without some of its columns, and what these hold."""
+    frame = as_frame(table, argument)
+    if frame is None:
+        raise TypeError(
+            "labels must be a mapping of name to values where X is no data frame, got "
+            f"{quoted(names)}."
+        )
+    columns: dict[str, Any] = {}
+    for name in names:
+        if name not in frame.columns:
+            raise unknown_name("column (labels)", str(name), map(str, frame.columns))
+        values = as_numbers(frame[name])
+        if values is None:
+            dtype = frame[name].dtype
+            raise ValueError(f"labels must name columns of numbers; {name!r} has dtype {dtype}.")
+        columns[name] = values
+    return frame.drop(list(names)).to_native(), columns
