@@ -27,7 +27,7 @@ import lightgbm as lgb
 import numpy as np
 import xgboost as xgb
 
-from benchmarks.writing import PAGES, markdown_table
+from benchmarks.writing import RESULTS, markdown_table
 from gbrank import FeatureBatches, GBRanker
 from gbrank.boosters import TRAINERS
 from gbrank.objectives.objective import Objective
@@ -52,7 +52,7 @@ time, which are made in between; training on one query of {longest:,} documents;
 features alone would be {in_batches_gib:.1f} GiB; LightGBM keeps a quarter of that, one byte a
 number, and XGBoost keeps it in files. Each load runs in
 a process of its own, and the memory is the most that the process had in a phase, which Linux
-counts. How it is measured: [`benchmarks/load.py`](../../benchmarks/load.py).
+counts. How it is measured: [`benchmarks/load.py`](../load.py).
 
 ```bash
 python -m benchmarks.load
@@ -294,7 +294,7 @@ def main() -> None:
     """Run all tasks, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0, help="share of the documents")
-    parser.add_argument("--output", type=Path, default=PAGES, help="where to write")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="where to write")
     parser.add_argument("--task", choices=TASKS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:

@@ -7,7 +7,7 @@ in a network of its own, so that its loopback interface counts nobody else's byt
 most that the Python processes that train had (VmHWM, the sum of both workers). A round is what a
 fit of 42 rounds takes more than one of 2, divided by 40; seconds are those of processors. Formulas
 are fitted to that, and extrapolated. Needs root on Linux (`unshare --net`), and a Java for Spark.
-Writes howto/scale.md and scale.json.
+Writes scale.md and scale.json.
 
     python -m benchmarks.scale
     python -m benchmarks.scale --scale 0.1 --output /tmp --results /tmp   # a tenth of the rows
@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.optimize import nnls
 
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, scan_parquet
 from gbrank.distributed import DaskGBRanker
 
@@ -59,16 +59,10 @@ GIB = 2**30
 BOOSTERS = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}
 
 TEXT = """\
-# Which route for how much data
+# What memory, files, Dask and Spark cost
 
-| your data | take |
-|---|---|
-| fit into memory, with what a fit takes | `GBRanker`, in memory |
-| do not, but one byte for each number does | [files](larger_than_memory.md) |
-| do not, but a disk holds one byte for each number | [files](larger_than_memory.md), on XGBoost |
-| would take one machine too long, or fit on none | [Dask](dask.md) or [Spark](spark.md) |
-
-Where the network is slow, take LightGBM: with two workers, each sends {ratio:.0f} times less.
+[Large data](../../docs/howto/scale.md) says which to take. Where the network is slow, take
+LightGBM: with two workers, each sends {ratio:.0f} times less.
 
 ## What was measured
 
@@ -82,7 +76,7 @@ first round.
 {measured}
 
 Twice the features cost about what twice the rows do, on Dask up to 1.6 times that. The number of
-queries hardly matters; [another page](../studies/scaling.md) has the cost of gradients of very
+queries hardly matters; [another page](scaling.md) has the cost of gradients of very
 long queries.
 
 ## What a worker sends
@@ -113,10 +107,10 @@ and Spark is that of all workers together.
 
 The formulas are rough. Two fits differ by about a second for no reason, so that small numbers of
 seconds say little. From files, the formulas give too much memory: 20,000,000 rows took 3.3 GB on
-LightGBM ([load](../studies/load.md)).
+LightGBM ([load](load.md)).
 
-How it is measured: [`benchmarks/scale.py`](../../benchmarks/scale.py); the numbers are in
-`benchmarks/results/scale.json`.
+How it is measured: [`benchmarks/scale.py`](../scale.py);
+[the numbers](scale.json).
 
 ```bash
 python -m benchmarks.scale
@@ -437,12 +431,11 @@ def main() -> None:
     """Measure, or read what was measured, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scale", type=float, default=1.0, help="share of the rows")
-    parser.add_argument("--output", type=Path, default=PAGES.parent / "howto", help="the page's")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where the numbers are")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="numbers and page")
     parser.add_argument("--page", action="store_true", help="measure nothing")
     parser.add_argument("--task", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    numbers = options.results / "scale.json"
+    numbers = options.output / "scale.json"
     if options.task:
         route, booster, folder, shape = json.loads(options.task)
         print(json.dumps(measure(route, booster, Path(folder), Shape(*shape))))

@@ -9,8 +9,8 @@ the time of a round that grows a stump on one feature, all pairs on, less that o
 noise may be larger than that for short lists. Memory is the growth of a new process (on Linux)
 while it computes the gradient of one list. Writes scaling.md, scaling.png and scaling.json.
 
-    python -m benchmarks.scaling                             # to docs/studies and results/
-    python -m benchmarks.scaling --longest 3000 --output /tmp --results /tmp # a quick look
+    python -m benchmarks.scaling                             # to results/
+    python -m benchmarks.scaling --longest 3000 --output /tmp       # a quick look
 """
 
 import argparse
@@ -28,7 +28,7 @@ import xgboost as xgb
 from matplotlib.figure import Figure
 
 from benchmarks.names import objective_names
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import Queries, get_objective
 from gbrank.engine.sorting import LONG
 
@@ -225,8 +225,8 @@ Nanoseconds per document of one gradient, by the length of the lists, on one thr
 the exponent of a list's time against its length from 1,000 documents on; and the memory that the
 gradient of one list of {lengths[-1]:,} documents takes, results included. Series end where the
 next list would take more than {LIMIT:.0f} seconds, or where a library refuses.
-[The numbers](../../benchmarks/results/scaling.json) have the lengths in between too. How it is
-measured: [`benchmarks/scaling.py`](../../benchmarks/scaling.py).
+[The numbers](scaling.json) have the lengths in between too. How it is
+measured: [`benchmarks/scaling.py`](../scaling.py).
 
 ```bash
 python -m benchmarks.scaling
@@ -244,8 +244,7 @@ def main() -> None:
     """Measure, write and draw."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--longest", type=int, default=LENGTHS[-1], help="documents in a list")
-    parser.add_argument("--output", type=Path, default=PAGES, help="where to write the page")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="where to write the numbers")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="where to write")
     options = parser.parse_args()
     lengths = [m for m in LENGTHS if m <= options.longest]
     names = sorted([*objective_names(), *MORE])
@@ -257,7 +256,7 @@ def main() -> None:
         reaching = [name for name in names if lengths[-1] in times[name]]
         bytes_of = {name: pool.apply(memory, (name, lengths[-1])) for name in reaching}
     rows = rows_of(times, bytes_of)
-    (options.results / "scaling.json").write_text(rows_to_json(rows), encoding="utf-8")
+    (options.output / "scaling.json").write_text(rows_to_json(rows), encoding="utf-8")
     (options.output / "scaling.md").write_text(page(lengths, rows, sorting()), encoding="utf-8")
     draw(times).savefig(options.output / "scaling.png", dpi=110)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from gbrank.common.table import Table
 
-RESULTS = Path(__file__).parent / "results"
-PAGES = Path(__file__).parents[1] / "docs" / "studies"
+RESULTS = Path(__file__).parent / "results"  # numbers, and the tables made of them
+SITE = Path(__file__).parents[1] / "docs" / "studies"  # pages for users
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:

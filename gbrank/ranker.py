@@ -121,7 +121,7 @@ class GBRanker(BoostedRanker):
         Stop after this many rounds without a better first metric on the first validation set.
         ``"auto"`` compares the metric's means over w = min(n_estimators / 4, 3 / learning_rate)
         rounds, as single rounds vary by chance, and stops after w / 2 rounds without a better mean
-        (docs/howto/early_stopping.md). Where the objective begins with RankNet, this first ends
+        (docs/howto/fitting.md). Where the objective begins with RankNet, this first ends
         RankNet; the objective itself then trains for as many rounds as RankNet did, or until it
         stops early in turn.
     validation_fraction : float in ]0, 1[, optional

@@ -88,7 +88,7 @@ What most training scripts do, here:
 - [The notebook](../../notebooks/migration.ipynb) trains the same model with LightGBM, XGBoost and
   gbrank, goes on from a model that you have, and goes back.
 - Defaults differ: [why they are what they are](../defaults.md), and
-  [where other rankers go wrong](../compatibility.md).
+  [known differences](../differences.md).
 
 ## Words
 

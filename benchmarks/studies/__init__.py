@@ -1,1 +1,1 @@
-"""How good rankers become: a script for each study, whose page is in docs/studies."""
+"""How good rankers become: a script for each study, which writes its page."""

@@ -5,7 +5,7 @@ python -m benchmarks.studies.annealed --data mq2008 ohsumed flights nfcorpus
 Each ranker is `GBRanker(objective)`. `train_start` and `train_end` are training NDCG@10 after half
 of the rounds, where RankNet hands over, and after all; `train_lowest` is the least in between.
 Differences in test NDCG@10 from LambdaRank are paired by query. The tables are in
-docs/studies/defaults.md.
+results/defaults.md.
 """
 
 import argparse

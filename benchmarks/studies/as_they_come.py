@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.studies.paired import against_first
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, Dataset, GBRanker, Queries, make_cubic, read_folds
 from gbrank.plots.style import BLUE, PALETTE, tidy
 
@@ -31,7 +31,7 @@ TEXT = """\
 What a newcomer gets: each library's ranker without a single parameter, trained on the training
 parts of five folds like LETOR's (the validation parts are not used) and judged on the test parts,
 on one thread; and `GBRanker` with 500 rounds instead of 150. gbrank's defaults were chosen on
-validation queries ([how](defaults.md)). Test queries of the first four data sets were read five
+validation queries ([how](../defaults.md)). Test queries of the first four data sets were read five
 times: with the first learning rate of `GBRanker()`, 0.03 on all data; after the rule for the rate
 had been chosen; with pairs of the default objective down to rank 128 instead of 256; with all pairs
 of lists of up to 700 documents, when the default had 500 rounds; and for the table below.
@@ -186,7 +186,7 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> None:
     panels[0, 0].set_ylabel("NDCG@10, test queries")
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     figure.set_layout_engine("constrained")
-    figure.savefig(PAGES / "as_they_come.png", dpi=120)
+    figure.savefig(SITE / "as_they_come.png", dpi=120)
 
 
 if __name__ == "__main__":
@@ -206,5 +206,5 @@ if __name__ == "__main__":
     names = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.as_they_come --data {names}"
     (RESULTS / "as_they_come.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (PAGES / "as_they_come.md").write_text(page(rows, command), encoding="utf-8")
+    (SITE / "as_they_come.md").write_text(page(rows, command), encoding="utf-8")
     draw(rows)

@@ -9,7 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.studies.study import options
-from benchmarks.writing import PAGES, markdown_table
+from benchmarks.writing import RESULTS, markdown_table
 from gbrank import (
     Dataset,
     GBRanker,
@@ -53,11 +53,11 @@ if __name__ == "__main__":
             t, p = np.hstack(Parallel(arguments.jobs)(map(of_fold, range(1, len(data.splits) + 1))))
             errors.append(f"{expected_calibration_error(t, p):.4f}")
             if objective == DEFAULT:
-                picture = PAGES / f"calibration-{data.name}.png"
+                picture = RESULTS / f"calibration-{data.name}.png"
                 plots.calibration(t, p).figure.savefig(picture, dpi=150)
         rows.append([f"`{objective}`", *errors])
     command = f"```bash\npython -m benchmarks.studies.calibration --data {' '.join(names)}\n```"
     pictures = "\n".join(f"![{name}](calibration-{name}.png)" for name in names)
     table = markdown_table(["objective", *names], rows)
     page = "\n\n".join([TEXT.strip(), command, table, pictures])
-    (PAGES / "calibration.md").write_text(page + "\n", encoding="utf-8")
+    (RESULTS / "calibration.md").write_text(page + "\n", encoding="utf-8")

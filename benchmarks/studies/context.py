@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from benchmarks.studies.study import flat_rows, options, publish
-from benchmarks.writing import markdown_table
+from benchmarks.writing import SITE, markdown_table
 from gbrank import GBRanker, Queries, QueryContext, compare_rankers, read_folds
 
 TEXT = """\
@@ -143,4 +143,10 @@ if __name__ == "__main__":
     names = " ".join(Path(folder).name for folder in arguments.data)
     content = comparison.to_json()
     text = TEXT.format(**{part: summary(content, part) for part in ("valid", "test")})
-    publish("context", text, f"python -m benchmarks.studies.context --data {names}", [comparison])
+    publish(
+        "context",
+        text,
+        f"python -m benchmarks.studies.context --data {names}",
+        [comparison],
+        folder=SITE,
+    )

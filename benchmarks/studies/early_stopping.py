@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from benchmarks.studies.as_they_come import MEASURE, Outcome, summarised
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import Dataset, GBRanker, Queries, make_cubic, read_folds
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.fit.boosted_ranker import learning_rate_of
@@ -31,8 +31,8 @@ BUDGETS = [(150, 150), (150, 450), (500, 500), (500, 1000)]  # of the rate, and 
 TEXT = """\
 # Early stopping: means over rounds lose nothing beyond chance, the best single round does
 
-What `early_stopping_rounds="auto"` ([how it works](../howto/early_stopping.md)) and a patience of
-50 rounds keep, against no early stopping with as many rounds.
+What `early_stopping_rounds="auto"` ([how](../../docs/howto/fitting.md#early-stopping)) and a
+patience of 50 rounds keep, against no early stopping with as many rounds.
 
 ```bash
 {command}
@@ -291,4 +291,4 @@ if __name__ == "__main__":
     names = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.early_stopping --data {names}"
     (RESULTS / "early_stopping.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (PAGES / "early_stopping.md").write_text(page(rows, command), encoding="utf-8")
+    (RESULTS / "early_stopping.md").write_text(page(rows, command), encoding="utf-8")

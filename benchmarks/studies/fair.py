@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.artificial import cubic_queries
 from benchmarks.studies.peers import PEERS
 from benchmarks.studies.study import options, publish
-from benchmarks.writing import PAGES
+from benchmarks.writing import SITE
 from gbrank import BestRate, compare_rankers, ranker_from_name, read_folds
 from gbrank.plots import quality_by_seconds
 
@@ -57,5 +57,5 @@ if __name__ == "__main__":
     names = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.fair --data {names}"
     command += " --artificial" if arguments.artificial else ""
-    publish("fair", TEXT, command, [comparison])
-    quality_by_seconds(comparison).savefig(PAGES / "fair.png", dpi=120)
+    publish("fair", TEXT, command, [comparison], folder=SITE)
+    quality_by_seconds(comparison).savefig(SITE / "fair.png", dpi=120)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import Dataset, GBRanker, Queries, get_measure, make_cubic, read_folds
 from gbrank.evaluation.statistics import interval
 from gbrank.measures.gains import gain_values
@@ -299,7 +299,7 @@ def draw(found: list[dict[str, Any]]) -> None:
         axes.set_ylabel("first goal", fontsize=8)
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     figure.set_layout_engine("constrained")
-    figure.savefig(PAGES / "goals.png", dpi=110)
+    figure.savefig(SITE / "goals.png", dpi=110)
 
 
 if __name__ == "__main__":
@@ -325,5 +325,5 @@ if __name__ == "__main__":
     names = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.goals --data {names}"
     (RESULTS / "goals.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (PAGES / "goals.md").write_text(page(rows, command), encoding="utf-8")
+    (SITE / "goals.md").write_text(page(rows, command), encoding="utf-8")
     draw(found)

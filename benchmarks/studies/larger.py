@@ -9,7 +9,7 @@ from benchmarks.artificial import cubic_queries
 from benchmarks.studies.objectives import MEASURED, OTHERS
 from benchmarks.studies.peers import PEERS
 from benchmarks.studies.study import UNSAMPLED, publish
-from benchmarks.writing import PAGES
+from benchmarks.writing import SITE
 from gbrank import compare_rankers, ranker_from_name
 from gbrank.plots import quality_by_seconds
 
@@ -49,5 +49,5 @@ if __name__ == "__main__":
     )
     text = TEXT.format(train=n, valid=n // 2, test=n)
     command = f"python -m benchmarks.studies.larger --queries {n}"
-    publish("larger", text, command, [comparison])
-    quality_by_seconds(comparison).savefig(PAGES / "larger.png", dpi=120)
+    publish("larger", text, command, [comparison], folder=SITE)
+    quality_by_seconds(comparison).savefig(SITE / "larger.png", dpi=120)

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.studies.study import QUERIES
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import NDCG, Queries, geometric, lightgbm_fobj
 from gbrank.data.spread import spread_within_queries
 from gbrank.schedules import Schedule, constant
@@ -101,7 +101,7 @@ FINDINGS = """\
   gradients are small, and so are steps.
 
 So the default is RankNet for half of the rounds, then 0.3 to 0.1 spreads: see
-[defaults, and why](defaults.md).
+[defaults, and why](../../docs/defaults.md).
 """
 
 
@@ -205,7 +205,7 @@ if __name__ == "__main__":
     )
     rows = [row for fit in found for row in fit]
     (RESULTS / "lost.json").write_text(rows_to_json(rows), encoding="utf-8")
-    draw(rows).savefig(PAGES / "lost.png", dpi=110)
+    draw(rows).savefig(RESULTS / "lost.png", dpi=110)
     page = "\n".join([TEXT, table(rows), "", FINDINGS])
-    (PAGES / "lost.md").write_text(page, encoding="utf-8")
+    (RESULTS / "lost.md").write_text(page, encoding="utf-8")
     print(table(rows))

@@ -10,7 +10,7 @@ TEXT = """\
 
 NDCG@10 of each objective with its defaults, five folds, next to the boosters' own. Differences are
 from LightGBM's lambdarank. The protocol is that of
-[`benchmarks/studies/study.py`](../../benchmarks/studies/study.py).
+[`benchmarks/studies/study.py`](../studies/study.py).
 """
 
 MEASURED = ("lambda", "approx", "smooth", "tie", "soft", "slam")

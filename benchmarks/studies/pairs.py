@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import Dataset, GBRanker, read_folds
 from gbrank.plots.style import PALETTE, tidy
 
@@ -76,7 +76,7 @@ if __name__ == "__main__":
     axes.set(xlabel="features of the lower document", ylabel="share of pairs flipped", ylim=(0, 1))
     axes.legend(frameon=False)
     tidy(axes)
-    figure.savefig(PAGES / "pairs.png", dpi=110)
+    figure.savefig(RESULTS / "pairs.png", dpi=110)
     table = markdown_table(
         ["features in order of", *map(str, shown), "mean number"],
         [
@@ -87,6 +87,6 @@ if __name__ == "__main__":
     command = f"python -m benchmarks.studies.pairs --data {Path(data.name).name}"
     text = TEXT.format(pairs=PAIRS, most=MOST).strip()
     page = "\n\n".join([text, f"```bash\n{command}\n```", table])
-    (PAGES / "pairs.md").write_text(f"{page}\n", encoding="utf-8")
+    (RESULTS / "pairs.md").write_text(f"{page}\n", encoding="utf-8")
     (RESULTS / "pairs.json").write_text(rows_to_json(rows), encoding="utf-8")
     print(table)

@@ -4,7 +4,7 @@ python -m benchmarks.studies.plain --data mq2008 ohsumed flights nfcorpus
 
 All rankers have the default parameters, but each objective gets as many rounds as take the CPU
 seconds of `GBRanker()` on the first fold. Test queries are not read. Run it with nothing else
-running. The table is in docs/studies/defaults.md.
+running. The table is in results/defaults.md.
 """
 
 import argparse

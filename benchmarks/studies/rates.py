@@ -4,7 +4,7 @@ python -m benchmarks.studies.rates --data mq2008 ohsumed flights nfcorpus
 
 `GBRanker(learning_rate=0.03, n_estimators=800)` trains on some of the training queries; its measure
 after each round is that of steps of another sum. `GBRanker()` stands beside it. Test queries are
-not read. The table is in docs/studies/defaults.md.
+not read. The table is in results/defaults.md.
 """
 
 import argparse

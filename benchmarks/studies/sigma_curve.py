@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.studies.study import options
-from benchmarks.writing import PAGES
+from benchmarks.writing import RESULTS
 from gbrank import Dataset, ranker_from_name, read_folds
 from gbrank.schedules import constant
 
@@ -52,4 +52,4 @@ if __name__ == "__main__":
     for axes in grid[:, 0]:
         axes.set_ylabel(f"NDCG@10 after {ROUNDS} rounds")
     grid[0, 0].legend()
-    figure.savefig(PAGES / "sigma.png", dpi=120)
+    figure.savefig(RESULTS / "sigma.png", dpi=120)

@@ -9,6 +9,7 @@ queries, with 300 rounds of 31 leaves at a learning rate of 0.1. Data folders ar
 """
 
 import argparse
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 from sklearn.base import clone
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import Comparison, compare_rankers, ranker_from_name, read_folds
 
 QUERIES = 3750  # of artificial data
@@ -30,8 +31,7 @@ Differences are from the ranker that says "baseline", with 95% bootstrap interva
 is that of the paired randomisation test, corrected for the number of rankers (Holm), which
 intervals are not: one without 0 may stand beside a large p. "rounds" is the mean number of rounds
 kept, "CPU s" the mean CPU seconds of a fit. A query without a relevant document is skipped. [The
-numbers](../../benchmarks/results/{name}.json) have also intervals of the means, deviations over
-seeds and t tests; what came out is among the [findings](findings.md).
+numbers]({numbers}) have also intervals of the means, deviations over seeds and t tests.
 """
 
 
@@ -95,11 +95,14 @@ def publish(
     command: str,
     comparisons: Sequence[Comparison],
     parts: Sequence[str] = tuple(PARTS),
+    folder: Path = RESULTS,
 ) -> None:
-    """Write the numbers of comparisons of different data, and their page."""
+    """Write the numbers of comparisons of different data, and in `folder` their page."""
     rows = list(flat_rows([comparison.to_json() for comparison in comparisons]))
-    (RESULTS / f"{name}.json").write_text(rows_to_json(rows), encoding="utf-8")
-    (PAGES / f"{name}.md").write_text(page(name, text, command, rows, parts), encoding="utf-8")
+    numbers = RESULTS / f"{name}.json"
+    numbers.write_text(rows_to_json(rows), encoding="utf-8")
+    link = Path(os.path.relpath(numbers, folder)).as_posix()
+    (folder / f"{name}.md").write_text(page(link, text, command, rows, parts), encoding="utf-8")
     print(*(comparison.table(parts[-1]) for comparison in comparisons), sep="\n\n")
 
 
@@ -112,10 +115,10 @@ def flat_rows(contents: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]
 
 
 def page(
-    name: str, text: str, command: str, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
+    numbers: str, text: str, command: str, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]
 ) -> str:
-    """Return a study's page: a table for each part, data set and measure."""
-    blocks = [text.strip(), f"```bash\n{command}\n```", LEGEND.format(name=name).strip()]
+    """Return a study's page: a link to its numbers, a table for each part, data set and measure."""
+    blocks = [text.strip(), f"```bash\n{command}\n```", LEGEND.format(numbers=numbers).strip()]
     for part in parts:
         blocks.append(f"## {PARTS[part]}")
         own = (row for row in rows if row["part"] == part)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from benchmarks.studies.as_they_come import outcomes, summarised
 from benchmarks.studies.study import options
-from benchmarks.writing import PAGES, RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import read_folds
 
 __all__ = ["validated"]
@@ -38,7 +38,7 @@ def validated(
     numbers = rows_to_json([row for rows in tables for row in rows])
     (RESULTS / f"{name}.json").write_text(numbers, encoding="utf-8")
     blocks = [text.strip(), f"```bash\n{command}\n```", *map(_table, tables)]
-    (PAGES / f"{name}.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+    (RESULTS / f"{name}.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -4,59 +4,24 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gbrank.common.checks import quoted, unknown_name
+from gbrank.common.checks import quoted, unknown_names
+from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, column_places
 
-
-def by_name(table: Mapping[str, str]) -> dict[str, str]:
-    """Return a table by name, from one by what several names have in common."""
-    return {name: common for common, names in table.items() for name in names.split()}
-
-
-# Parameters of either booster that gbrank sets itself, by what users set instead.
-SET_BY = {
-    "the argument objective": "objective",
-    "the argument eval_metric": "metric eval_metric disable_default_eval_metric",
-    "the argument init_score": "base_score",
-    "the argument n_estimators": "num_iterations num_boost_round",
-    "the argument early_stopping_rounds": "early_stopping_round early_stopping_rounds",
-    "the argument learning_rate": "learning_rate eta",
-    "the argument num_leaves": "num_leaves max_leaves",
-    "the argument max_depth": "max_depth",
-    "the argument min_child_samples": "min_data_in_leaf min_child_weight",
-    "the argument subsample": "bagging_fraction neg_bagging_fraction pos_bagging_fraction "
-    "subsample",
-    "the argument subsample, which draws in every round": "bagging_freq",
-    "the argument subsample_by": "bagging_by_query",
-    "the argument colsample": "feature_fraction colsample_bytree",
-    "the argument extra_trees": "extra_trees",
-    "the argument reg_lambda": "lambda_l2 lambda",
-    "the argument random_state": "seed bagging_seed seed_per_iteration",
-    "the argument n_jobs": "num_threads nthread",
-    "the argument categorical_feature of fit": "categorical_feature",
-    "gbrank.distributed": "machines num_machines local_listen_port machine_list_filename "
-    "tree_learner",
-}
-SET_INSTEAD = by_name(SET_BY)
+# Parameters of either booster that gbrank sets itself, with what users set instead.
+SET_INSTEAD = by_name(WORDS["set_by"])
 
 
 class Options:
-    """A booster's options, of which none is taken that a fit would not heed.
+    """A booster's options, of which none is taken that a fit would not heed: see words.json.
 
-    `other_names` has those of a main name. `own` are heeded by the booster's own objectives only,
-    `idle` never, by what to do instead. `needs` are heeded where other options have a value: an
-    entry such as "boosting=dart" names it, and "monotone_constraints" alone stands for any.
+    What an option needs is written as "boosting=dart", or "monotone_constraints" for any value.
     """
 
-    def __init__(
-        self,
-        other_names: Mapping[str, str],
-        own: Mapping[str, str],
-        idle: Mapping[str, str],
-        needs: Mapping[str, str],
-    ) -> None:
-        self.aliases = by_name(other_names)
-        self.own, self.idle, self.needs = by_name(own), by_name(idle), by_name(needs)
+    def __init__(self, booster: str) -> None:
+        words = WORDS[booster]
+        self.aliases = by_name(words["aliases"])
+        self.own, self.idle, self.needs = (by_name(words[key]) for key in ("own", "idle", "needs"))
 
     def check(
         self, user: Mapping[str, Any], given: dict[str, Any], known: Iterable[str], own: bool
@@ -71,25 +36,29 @@ class Options:
             if main in checked:
                 raise ValueError(f"booster_params must not hold {main!r} twice, got {list(user)}.")
             checked[main] = value
-        for name, main in zip(user, checked, strict=True):
-            self._refuse_unheeded(name, main, given | checked, own)
-            if main not in known:
-                raise unknown_name("booster parameter", name, known)
+        pairs = list(zip(user, checked, strict=True))
+        reasons = {name: self._why_not(main, given | checked, own) for name, main in pairs}
+        refused = [f"{name!r}{reason}" for name, reason in reasons.items() if reason]
+        unknown = [name for name, main in pairs if not reasons[name] and main not in known]
+        message = f"booster_params must not hold {'; '.join(refused)}." if refused else ""
+        if unknown:
+            message = f"{message} {unknown_names('booster parameter', unknown, known)}".lstrip()
+        if message:
+            raise ValueError(message)
         return checked
 
-    def _refuse_unheeded(self, name: str, main: str, params: Mapping[str, Any], own: bool) -> None:
-        message = f"booster_params must not hold {name!r}"
+    def _why_not(self, main: str, params: Mapping[str, Any], own: bool) -> str:
+        """Say why an option would not be heeded; nothing if it would."""
         if main in SET_INSTEAD:
-            raise ValueError(f"{message}: use {SET_INSTEAD[main]}.")
+            return f": use {SET_INSTEAD[main]}"
         if main in self.idle:
-            raise ValueError(f"{message}, which has no effect here: {self.idle[main]}.")
+            return f", which has no effect here: {self.idle[main]}"
         if main in self.own and not own:
-            raise ValueError(
-                f"{message}, which has no effect on an objective of gbrank: {self.own[main]}."
-            )
-        if main in self.needs and not any(_has(params, one) for one in self.needs[main].split("|")):
-            wanted = " or ".join(self.needs[main].split("|"))
-            raise ValueError(f"{message}, which has no effect without {wanted}.")
+            return f", which has no effect on an objective of gbrank: {self.own[main]}"
+        wanted = self.needs[main].split("|") if main in self.needs else []
+        if wanted and not any(_has(params, one) for one in wanted):
+            return f", which has no effect without {' or '.join(wanted)}"
+        return ""
 
 
 def _has(params: Mapping[str, Any], wanted: str) -> bool:

@@ -1,7 +1,6 @@
 """The interface of boosters: trainers that grow trees on given derivatives, and models."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -152,34 +151,3 @@ def refuse_settings(settings: TreeSettings, kind: str, stateful: Iterable[str]) 
             f"checkpoint must be None with {' and '.join(sorted(stateful))}: the booster has a "
             "state of its own between rounds, so that training could not go on to the same model."
         )
-
-
-class DamagedState(ValueError):
-    """A checkpoint holds what no trainer of these rows has written."""
-
-
-@contextmanager
-def reading_state() -> Iterator[None]:
-    """Turn what reading a damaged state raises into a DamagedState."""
-    try:
-        yield
-    except (KeyError, ValueError) as error:
-        raise DamagedState(f"{error}") from None
-
-
-def numbers_of(state: State, name: str, dtype: type, length: int | None = None) -> NDArray[Any]:
-    """Return finite numbers that a state holds."""
-    values: NDArray[Any] = np.frombuffer(state[name], dtype=dtype)
-    if length is not None and len(values) != length:
-        raise ValueError(f"{name} must have {length} entries, not {len(values)}")
-    if not np.isfinite(values).all():
-        raise ValueError(f"{name} must be finite")
-    return values
-
-
-def earlier_trees(kind: type[Model], state: State, schema: Schema) -> bytes:
-    """Return the trees that a checkpoint holds, which must have the schema's features."""
-    n_features = len(kind.load(state["model"]).importances())
-    if n_features != schema.n_features:
-        raise ValueError(f"its trees have {n_features} features")
-    return state["model"]

@@ -46,8 +46,7 @@ from gbrank.commands.data_files import (
 from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add
-from gbrank.commands.table_files import as_categories
-from gbrank.common.checks import refuse_twice
+from gbrank.common.checks import refuse_twice, unknown_name
 from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import (
@@ -154,7 +153,12 @@ def _read(arguments: argparse.Namespace, path: str) -> Dataset:
     if Path(path).is_dir():
         return read_folds(path)
     data = read_labelled(arguments, [path])
-    X = as_categories(data.X, arguments.categorical_feature or ())
+    X = data.X
+    for name in arguments.categorical_feature or ():  # LightGBM and XGBoost know them by the type
+        if name not in X.column_names:
+            raise unknown_name("column (categorical_feature)", name, X.column_names)
+        values = X[name].cast("string").dictionary_encode()
+        X = X.set_column(X.column_names.index(name), name, values)
     return Dataset(Path(path).name, X, data.y, data.qid)
 
 

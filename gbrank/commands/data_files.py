@@ -2,8 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.shared import add
-from gbrank.commands.table_files import is_table, read_table, read_tables
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import quoted
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.labels import split_columns
 from gbrank.data.schema import Schema
 from gbrank.datasets.letor_reader import parse_letor
-from gbrank.datasets.parquet import ParquetFolder, scan_and_mask
 from gbrank.datasets.stacking import stack_files
+from gbrank.datasets.table_files import Tables, is_table, parquet_files, scan_and_mask
 from gbrank.datasets.text_files import read_bytes, text_of
 
 SCORE = "score"  # the column of scores in tables
@@ -101,32 +100,26 @@ def read_labelled(
     `labels` are the columns of other labels. Of tables, the features have the columns to `keep`
     besides.
     """
-    tables = _are_tables(arguments, paths, schema)
-    if labels and (not tables or Path(paths[0]).is_dir()):
+    tables = _tables(arguments, paths, schema)
+    if labels and (tables is None or Path(paths[0]).is_dir()):
         raise ValueError(
             f"labels must be columns of tables in files, got {', '.join(labels)} and {paths[0]}."
         )
-    if not tables:
+    if tables is None:
         width = schema.n_features if schema else getattr(arguments, "n_features", None)
         parts = [_labelled_letor(arguments, path, width)[:4] for path in paths]
         return Labelled(*stack_files(paths, parts))
-    label, qid = arguments.label or "label", arguments.qid or "qid"
-    read: Callable[..., tuple[Any, ...]]
-    if Path(paths[0]).is_dir():
-        data: Any = ParquetFolder(paths[0])
-        columns = list(data.types)
-        progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
-        read = partial(scan_and_mask, progress=progress)
-    else:
-        texts = {qid, *(schema.texts if schema else ())}
-        data = read_tables(paths, qid, lambda column: column in texts)
-        columns, read = data.column_names, split_and_mask
-    _refuse_lacking(paths[0], columns, schema)
-    drop = arguments.drop or []
+    label, qid, drop = arguments.label or "label", arguments.qid or "qid", arguments.drop or []
     if schema is not None:
         known = {label, qid, *labels, *(schema.names or ()), *keep}
-        drop = [name for name in columns if name not in known]
-    X, y, queries, kept = read(data, label, qid, drop, arguments.unjudged)
+        drop = [name for name in tables.names if name not in known]
+    roles = label, qid, drop, arguments.unjudged
+    if Path(paths[0]).is_dir():
+        progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
+        return Labelled(*scan_and_mask(tables, *roles, progress))
+    if qid in tables.names:
+        tables.check_queries(qid)
+    X, y, queries, kept = split_and_mask(tables.read(), *roles)
     X, others = split_columns(X, labels, "X") if labels else (X, {})
     return Labelled(X, y, queries, kept, others)
 
@@ -135,32 +128,29 @@ def read_documents(
     arguments: argparse.Namespace, paths: Sequence[str], schema: Schema
 ) -> Iterator[Unlabelled]:
     """Yield the documents in all files, with a schema's features; those of a folder in batches."""
-    if _are_tables(arguments, paths, schema):
-        features, name = schema.names or [], arguments.qid or "qid"
-        if Path(paths[0]).is_dir():
-            tables = ParquetFolder(paths[0]).batches()
-        else:
-            numeric = {*features, arguments.label or "label"} - {*schema.texts}
-            tables = iter([read_tables(paths, name, lambda column: column not in numeric)])
-        for table in tables:
-            _refuse_lacking(paths[0], table.column_names, schema)
-            others = {item: table[item] for item in table.column_names if item not in features}
-            qid = as_ids(table[name]) if name in table.column_names else None
-            yield Unlabelled(table.drop(list(others)), qid, others, ())
+    features, qid = schema.names or [], arguments.qid or "qid"
+    numbers = {*features, arguments.label or "label"} - {*schema.texts}
+    tables = _tables(arguments, paths, schema, lambda name: name not in numbers)
+    if tables is None:
+        yield _unlabelled_letor(arguments, paths, schema.n_features)
         return
-    yield _unlabelled_letor(arguments, paths, schema.n_features)
+    in_batches, has_queries = Path(paths[0]).is_dir(), qid in tables.names
+    if has_queries and not in_batches:
+        tables.check_queries(qid)
+    for table in tables.batches() if in_batches else [tables.read()]:
+        others = {name: table[name] for name in table.column_names if name not in features}
+        ids = as_ids(table[qid]) if has_queries else None
+        yield Unlabelled(table.drop(list(others)), ids, others, ())
 
 
 def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:
     """Return a number for each document, from a text with one a line or from a table's scores."""
     length = len(documents.kept)
     if is_table(path):
-        table, first = read_table(path), 2
-        if SCORE not in table.column_names:
-            raise ValueError(
-                f"{path}: expected a column {SCORE!r}, got the columns {table.column_names}"
-            )
-        values = table[SCORE].to_pylist()
+        tables, first = Tables([path]), 2
+        if SCORE not in tables.names:
+            raise ValueError(f"{path}: expected a column {SCORE!r}, got the columns {tables.names}")
+        values = tables.read([SCORE])[SCORE].to_pylist()
     else:
         content = text_of(path, sys.stdin.buffer.read()) if path == "-" else read_bytes(path)
         values, first = [line.strip() for line in content.splitlines()], 1
@@ -196,30 +186,42 @@ def _unlabelled_letor(
     return Unlabelled(X, qid, {"qid": qid}, comments)
 
 
-def _are_tables(arguments: argparse.Namespace, paths: Sequence[str], schema: Schema | None) -> bool:
+def _tables(
+    arguments: argparse.Namespace,
+    paths: Sequence[str],
+    schema: Schema | None,
+    is_text: Callable[[str], bool] | None = None,
+) -> Tables | None:
+    """Return the tables in the files, None if they are LETOR files."""
     folders = [path for path in paths if Path(path).is_dir()]
     tables = [path for path in paths if is_table(path) or path in folders]
     others = [path for path in paths if path not in tables]
     if folders and len(paths) > 1:
-        raise ValueError(f"files must be files, or one folder, got {paths}.")
+        raise ArgumentError("files", "must be files, or one folder", f"{paths}")
     if tables and others:
-        raise ValueError(f"files must be all tables or all LETOR, got {tables[0]} and {others[0]}.")
+        both = f"{tables[0]} and {others[0]}"
+        raise ArgumentError("files", "must be all tables or all LETOR", both)
     what = "LETOR files" if tables else "tables"
     for name in ["sparse"] if tables else ["label", "qid", "drop", "categorical_feature", "docid"]:
         if getattr(arguments, name, None):
-            raise ValueError(f"{name} must be given with {what} only, got {paths[0]}.")
-    if tables and schema is not None and schema.names is None:
+            raise ArgumentError(name, f"must be given with {what} only", paths[0])
+    if not tables:
+        return None
+    if schema is not None and schema.names is None:
         raise ValueError(
             f"{tables[0]}: expected LETOR format, since the model's features have no names, got a "
             "table"
         )
-    return bool(tables)
-
-
-def _refuse_lacking(path: str, names: Iterable[str], schema: Schema | None) -> None:
-    lacks = [name for name in (schema and schema.names) or () if name not in set(names)]
-    if lacks:
-        raise ValueError(f"{path} must have all features of the model; it lacks {lacks}.")
+    texts, features = (schema.texts, schema.names) if schema else ((), ())
+    codes = {arguments.qid or "qid", *(getattr(arguments, "categorical_feature", None) or ())}
+    result = Tables(
+        parquet_files(paths[0]) if folders else paths,
+        is_text or (lambda name: name in texts),
+        codes.difference(features or ()),
+    )
+    if lacks := [name for name in features or () if name not in result.names]:
+        raise ValueError(f"{paths[0]} must have all features of the model; it lacks {lacks}.")
+    return result
 
 
 def _number(path: str, line: int, value: Any) -> float:

@@ -36,9 +36,8 @@ from numpy.typing import NDArray
 
 from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_documents
 from gbrank.commands.shared import add
-from gbrank.commands.table_files import is_table, write_tables
 from gbrank.common.checks import unknown_name
-from gbrank.datasets.parquet import BATCH_ROWS
+from gbrank.datasets.table_files import BATCH_ROWS, is_table, write_tables
 from gbrank.datasets.text_files import check_names, written
 from gbrank.datasets.trec import run_lines
 from gbrank.ranker import GBRanker, load_ranker

@@ -212,6 +212,12 @@ def refuse_taken(name: str, item: object, known: Mapping[str, Any]) -> None:
         raise ValueError(f"name {name!r} is taken; choose another name.")
 
 
+def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:
+    """Say of each of several names that it is unknown, and list the known names once."""
+    *first, last = (str(unknown_name(kind, name, known)) for name in names)
+    return " ".join([*(text.partition(" Known: ")[0] for text in first), last])
+
+
 def unknown_name(
     kind: str, name: str, known: Iterable[str], meant: str | None = None
 ) -> ValueError:

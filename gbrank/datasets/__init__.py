@@ -4,7 +4,7 @@ from gbrank.datasets.clicks import Clicks, make_clicks
 from gbrank.datasets.cubic import make_cubic
 from gbrank.datasets.letor_reader import read_letor
 from gbrank.datasets.letor_writer import write_letor
-from gbrank.datasets.parquet import scan_parquet
+from gbrank.datasets.table_files import scan_parquet
 from gbrank.datasets.trec import read_judged_run, read_qrels, read_run, write_qrels, write_run
 
 __all__ = [

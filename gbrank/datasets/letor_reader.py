@@ -25,7 +25,7 @@ from gbrank.datasets.letor_parser import (
     scatter,
     token_end,
 )
-from gbrank.datasets.text_files import StrPath, read_bytes
+from gbrank.datasets.text_files import INTEGER, StrPath, read_bytes
 
 Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
@@ -260,9 +260,6 @@ def _check_dense_size(source: _Source, table: Table, width: int, asked: int | No
     raise source.fault(int(table.counts[WIDEST_AT]), f"an index of {remedy}")
 
 
-_INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
-
-
 def _query_ids(source: _Source, table: Table) -> Ids:
     firsts, starts, ends = table.queries.T
     sizes = np.diff(firsts, append=len(table.labels))
@@ -281,4 +278,4 @@ def _query_ids(source: _Source, table: Table) -> Ids:
 
 
 def _is_int64(name: str) -> bool:
-    return bool(_INTEGER.fullmatch(name)) and -(2**63) <= int(name) < 2**63
+    return bool(re.fullmatch(INTEGER, name)) and -(2**63) <= int(name) < 2**63

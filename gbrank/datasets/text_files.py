@@ -19,6 +19,7 @@ from gbrank.common.files import replaced
 
 StrPath: TypeAlias = str | os.PathLike[str]
 
+INTEGER = r"^(0|-?[1-9][0-9]{0,18})$"  # how ids that are integers are written
 UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # numbers as text shrink to a tenth or so
 _OTHER_MARKS = {  # the longer ones first: they begin like the others
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -45,18 +46,17 @@ def text_of(path: StrPath, data: bytes) -> bytes:
 
 def read_lines(path: StrPath) -> list[str]:
     """Return the lines of a text file."""
-    data = read_bytes(path)
-    refuse_nul(path, data)
-    try:
-        return data.decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise _misplaced(path, data, error.start, "text in UTF-8") from None
+    return decoded(path, read_bytes(path)).splitlines()
 
 
-def refuse_nul(path: StrPath, data: bytes) -> None:
-    """Refuse NUL bytes, which text in UTF-16 has, too."""
+def decoded(path: StrPath, data: bytes) -> str:
+    """Return the text that a file holds; NUL bytes, which text in UTF-16 has, are refused."""
     if (at := data.find(b"\0")) >= 0:
         raise _misplaced(path, data, at, "text without NUL bytes")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise _misplaced(path, data, error.start, "text in UTF-8") from None
 
 
 def _misplaced(path: StrPath, data: bytes, at: int, expected: str) -> ValueError:

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import DamagedState, State
+from gbrank.boosters.interface import State
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.describe import describe
 from gbrank.common.files import held, is_leftover, replace_file
@@ -80,16 +80,6 @@ class Checkpoint:
                 f"{', '.join(changed)}. Pass what was passed then, choose another folder, or "
                 "delete the file."
             )
-
-    def restore(self, make: Callable[[State | None], Trainer]) -> Trainer:
-        """Return the trainer that goes on from what the checkpoint holds, if it holds anything."""
-        try:
-            trainer = make(self.state)
-            if trainer.done != self._history.done:
-                raise DamagedState(f"done must be {trainer.done}, the rounds of its booster")
-        except DamagedState as error:
-            raise self._damage(str(error)) from None
-        return trainer
 
     def _damage(self, reason: str) -> ValueError:
         return ValueError(f"checkpoint is damaged: delete {self._file} to begin anew: {reason}.")

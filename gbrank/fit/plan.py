@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import Derivatives, State
+from gbrank.boosters.interface import Derivatives
 from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import listed
@@ -119,9 +119,7 @@ class BoostingPlan:
 
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
-        return self._make(None) if self.checkpoint is None else self.checkpoint.restore(self._make)
-
-    def _make(self, state: State | None) -> Trainer:
+        state = None if self.checkpoint is None else self.checkpoint.state
         make = TRAINERS[self.ranker.booster]
         trainer = make(self.rows, self.valid, self.wide_schema, self.settings, state)
         if self.rows.position is None:

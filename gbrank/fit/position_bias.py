@@ -6,7 +6,7 @@ Scores and biases explain clicks together, so that scores need not explain effec
 import numpy as np
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import Derivatives, State, numbers_of, reading_state
+from gbrank.boosters.interface import Derivatives, State
 from gbrank.common.arrays import Vector
 from gbrank.parallel.sums import order_free_sums
 
@@ -41,9 +41,7 @@ class DebiasedTrainer:
         self._positions, self._index = np.unique(positions, return_inverse=True)
         self._biases = [np.zeros(len(self._positions))]  # after each round
         if state is not None:
-            with reading_state():
-                size = (trainer.done + 1) * len(self._positions)
-                biases = numbers_of(state, "biases", float, size)
+            biases = np.frombuffer(state["biases"])
             self._biases = list(biases.reshape(-1, len(self._positions)))
 
     def step(self, derivatives: Derivatives | None) -> None:

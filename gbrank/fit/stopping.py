@@ -8,7 +8,7 @@ from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.warnings import warn_user
 
-# Chosen on validation queries: docs/studies/early_stopping.md.
+# Chosen on validation queries: benchmarks/results/early_stopping.md.
 AUTO = "auto"
 SHARE_OF_ROUNDS, SUM_OF_RATES = 0.25, 3.0
 SHORT = 2.0  # a patience over which rates sum to less

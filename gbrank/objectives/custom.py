@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
@@ -13,7 +13,7 @@ import numba
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.common.checks import quoted
+from gbrank.common.checks import quoted, shortened
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.driver import Runner
@@ -37,6 +37,7 @@ class CustomObjective(Objective):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
+        _check_signature(self.function)
 
     def __str__(self) -> str:
         """Return the name."""
@@ -50,6 +51,34 @@ class CustomObjective(Objective):
             return python
         compiled = Program(kernel=_as_kernel(self.function), labels=labels)
         return CompiledRunner(compiled, queries, judged.n_jobs, python)
+
+
+def _check_signature(function: Callable[..., Any]) -> None:
+    """Refuse a function of other arguments, such as one for LightGBM or XGBoost."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of one that Python cannot look into
+        return
+    first, *others = [*signature.parameters, ""]
+    of_all_queries = others[1:2] in (["group"], ["weight"], ["sample_weight"])
+    with suppress(TypeError):
+        signature.bind(None, None, None)
+        if not of_all_queries:
+            return
+    name = getattr(function, "__name__", type(function).__name__)
+    called, hint = f"{name}({', '.join(signature.parameters)})", ""
+    if len(others) == 2 or of_all_queries:
+        given = ["labels", "scores"] if first.startswith(("y", "label")) else ["scores", "labels"]
+        given += ["[len(labels)]" if other == "group" else "None" for other in others[1:-1]]
+        hint = (
+            f" One for LightGBM or XGBoost is passed as lambda scores, labels, sigma: (0.0, "
+            f"*{name}({', '.join(given)})), which is called query by query: labels stand for "
+            "data.get_label(), and 0.0 for the loss, which training does not need."
+        )
+    raise TypeError(
+        "objective must be a function of one query, (scores, labels, sigma) -> (loss, gradient, "
+        f"curvature), got {shortened(called)}.{hint}"
+    )
 
 
 # Numba's threads end the process where two threads call them.

@@ -11,6 +11,7 @@ from typing import Any, cast
 from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.grammar import deep_nesting_refused, split_label, split_outside
 from gbrank.common.registry import Registry, Text, first_line, own_aliases, parts_of
+from gbrank.common.words import WORDS
 from gbrank.measures.measure_registry import MEASURES, get_measure
 from gbrank.objectives.custom import CustomObjective
 from gbrank.objectives.objective import Facts, Mixture, Objective
@@ -18,17 +19,6 @@ from gbrank.objectives.on_label import OnLabel
 
 # Why: docs/defaults.md. A test checks that docstring, README and pages name the same.
 DEFAULT_OBJECTIVE = "noisy:ndcg"
-
-# Names of kinds of objectives, and names in other libraries, with what they are called here.
-FAMILIAR = {
-    "pairwise": "'ranknet'",
-    "listwise": "'listnet'",
-    "rank:pairwise": "'ranknet', or 'xgboost:rank:pairwise' with booster='xgboost'",
-    "rank:ndcg": "'lambda:ndcg', or 'xgboost:rank:ndcg' with booster='xgboost'",
-    "rank:map": "'lambda:map', or 'xgboost:rank:map' with booster='xgboost'",
-    "rank_xendcg": "'xendcg', or 'lightgbm:rank_xendcg'",
-    "yetirank": "'noisy:ndcg'",
-}
 
 OBJECTIVES = Registry("objective")
 
@@ -223,7 +213,7 @@ def _find(text: str) -> tuple[Any, Text]:
     if OBJECTIVES.has(text):
         return OBJECTIVES.find(text)
     asked = text.lower()
-    meant = FAMILIAR.get(asked, f"'lambda:{asked}'" if MEASURES.has(asked) else None)
+    meant = WORDS["objectives"].get(asked, f"'lambda:{asked}'" if MEASURES.has(asked) else None)
     names = [*(item.usage for item in list_objectives()), *OBJECTIVES.aliases()]
     found = parts_of(text)
     raise unknown_name("objective", text if found is None else found.name, names, meant)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.studies import study
-from benchmarks.writing import RESULTS, markdown_table, rows_to_json
+from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import Comparison, Dataset, LinearRanker, compare_rankers, make_cubic
 
 TABLES = ("curvature", "discounts", "ideas", "larger", "measures", "mixtures")
@@ -44,9 +44,9 @@ def test_page_and_numbers(
     comparison: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every row of the summaries stands in both, the baseline without a difference."""
-    monkeypatch.setattr(study, "PAGES", tmp_path)
     monkeypatch.setattr(study, "RESULTS", tmp_path)
-    study.publish("toy", "# A study\n\nOf two.\n", "python -m toy", [comparison])
+    text, command = "# A study\n\nOf two.\n", "python -m toy"
+    study.publish("toy", text, command, [comparison], folder=tmp_path)
     rows = json.loads((tmp_path / "toy.json").read_text(encoding="utf-8"))
     assert len(rows) == 2 * 3 * 2 * 2  # parts, data sets with both together, measures, rankers
     page = (tmp_path / "toy.md").read_text(encoding="utf-8")
@@ -78,7 +78,8 @@ def test_page_and_numbers(
 def test_pages_show_the_numbers(name: str) -> None:
     """Each page that is kept is made of the numbers that are kept, to the rounding."""
     rows = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    page = (study.PAGES / f"{name}.md").read_text(encoding="utf-8")
+    folder = SITE if (SITE / f"{name}.md").exists() else RESULTS
+    page = (folder / f"{name}.md").read_text(encoding="utf-8")
     lines = [line for line in page.splitlines() if line.startswith("| `")]
     shown = rows[-len(lines) :]  # some pages leave out the validation queries
     for line, row in zip(lines, shown, strict=True):

@@ -80,6 +80,23 @@ def test_names_of_either_booster_lead_to_the_argument(
         GBRanker(booster=booster, booster_params={name: 1}).fit(X, y, qid=qid)
 
 
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_all_wrong_names_at_once(booster: str) -> None:
+    """Those that would not be heeded, then those that are unknown."""
+    wrong = {"eta": 1, "colour": 2, "rate_drop": 0.5, "max_bin": 7, "nthread": 2, "taste": 3}
+    kind = {"lightgbm": "boosting", "xgboost": "booster"}[booster]
+    with pytest.raises(ValueError, match="booster_params must not hold") as caught:
+        scores(booster, wrong)
+    said = str(caught.value)
+    assert said.startswith(
+        "booster_params must not hold 'eta': use the argument learning_rate; 'rate_drop', which "
+        f"has no effect without {kind}=dart; 'nthread': use the argument n_jobs. "
+    )
+    assert "unknown booster parameter 'colour'." in said
+    assert "unknown booster parameter 'taste'." in said
+    assert "max_bin'" not in said
+
+
 # --- Effects ----------------------------------------------------------------------------------
 
 DART, GOSS = {"boosting": "dart", "drop_rate": 0.5}, {"data_sample_strategy": "goss"}

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, get_measure, load_ranker, make_cubic
 from gbrank.commands.cli import main
-from gbrank.commands.table_files import read_table
+from gbrank.datasets.table_files import Tables
 
 COLUMNS = ["--label", "grade", "--qid", "query"]
 FIT = [*COLUMNS, "--drop", "url", "--categorical", "shop", *SMALL]
@@ -332,36 +332,45 @@ def rows(**changed: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (rows(row50='50,2,"5'), r"line 52: expected quotes around a whole value, got '\"5'"),
-        (rows(row50='"50,2,5'), "line 52: expected quotes around a whole value"),
-        (rows(row199='199,1,"19'), "line 201: expected quotes around a whole value"),
-        (rows(row199='199,1,"19').rstrip(), "line 201: expected quotes around a whole value"),
-        (rows(row50='50,2,"5', row60='60,0,"6'), "line 52: expected quotes around a whole value"),
-        (rows(row50='50,2,"5', row60='60,0,6"'), "line 52: .* got one of 11 lines, each of which"),
-        (rows(row50='"50,2,5', row51='51",0,5'), "line 52: .* got one of 2 lines, each of which"),
-        (rows(row50='50,2,"5"5'), "line 52: expected quotes around a whole value"),
-        ('"' + rows(), "line 1: expected quotes around a whole value"),
-        (rows(row50='50,2,"5').replace(",", "\t"), "line 52: expected quotes around a whole val"),
+        (rows(row50='50,2,"5'), "got one of 150 lines in row 50, each of which is a row by itself"),
+        (rows(row50='"50,2,5'), "expected a table in CSV format, got .* Row #52: Expected 3 col"),
+        (rows(row50='50,2,"5', row60='60,0,"6'), "got one of 11 lines in row 50, each of which"),
+        (rows(row50='50,2,"5', row60='60,0,6"'), "got one of 11 lines in row 50, each of which"),
+        (rows(row50='"50,2,5', row51='51",0,5'), "got one of 2 lines in row 50, each of which"),
+        ('"' + rows(), "expected a table in CSV format, got"),
+        (rows(row50='50,2,"5').replace(",", "\t"), "got one of 150 lines in row 50, each of which"),
     ],
-    ids=range(10),
+    ids=range(7),
 )
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_stray_quotes_swallow_no_rows(text: str, message: str, pack: Any, tmp_path: Path) -> None:
     path = tmp_path / ("t.tsv" if "\t" in text else "t.csv")
     path.write_bytes(pack(text.encode()))
-    with pytest.raises(ValueError, match=rf"t\.[ct]sv, {message}"):
-        read_table(path)
+    with pytest.raises(ValueError, match=rf"t\.[ct]sv: .*{message}"):
+        Tables([path]).read()
+
+
+@pytest.mark.parametrize("last", ['199,1,"19', '199,1,"1"9', '199,1,"19"'])
+def test_a_quote_that_swallows_nothing(last: str, tmp_path: Path) -> None:
+    """All rows are there."""
+    path = tmp_path / "t.csv"
+    path.write_text(rows(row199=last))
+    table = Tables([path]).read()
+    assert [int(value) for value in table["qid"].to_pylist()] == [row // 10 for row in range(200)]
 
 
 def test_good_quotes(tmp_path: Path) -> None:
-    """Around separators, quotes and lines; quotes inside of a value are part of it."""
+    """Around separators, quotes and lines; quotes inside of a value are part of it.
+
+    An empty text is a missing value, as in a column of numbers.
+    """
     texts = ["a, b", 'say ""hi"", ""you""', "one\n\ntwo, three\r\n", "", 'a ""', "two\nlines"]
     lines = [f'"{row}",0,"q{row}","{text}",5"' for row, text in enumerate(texts)]
     path = tmp_path / "t.csv"
     path.write_bytes("\n".join(['a,label,qid,"a ""title""",size', *lines]).encode())
-    table = read_table(path)
+    table = Tables([path]).read()
     assert table["a"].to_pylist() == list(range(6))
-    assert table['a "title"'].to_pylist() == [text.replace('""', '"') for text in texts]
+    assert table['a "title"'].to_pylist() == [text.replace('""', '"') or None for text in texts]
     assert set(table["size"].to_pylist()) == {'5"'}
 
 
@@ -405,7 +414,7 @@ def test_all_rows_decide_the_type_of_a_column(tmp_path: Path) -> None:
     """The last of two megabytes too."""
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,2\n" * 500_000 + "0.5,x\n")
-    table = read_table(path)
+    table = Tables([path]).read()
     assert table["a"][-1].as_py() == 0.5
     assert table["b"].to_pylist()[-2:] == ["2", "x"]
 
@@ -427,6 +436,40 @@ def test_a_feature_without_any_value(
     assert_array_equal(list(map(float, output(*predict).split())), ranker.predict(both[:n]))
     said = output(*predict, tmp_path / f"more.{kind}")
     assert_array_equal(list(map(float, said.split())), ranker.predict(both))
+
+
+def test_equal_tables_make_equal_models(tmp_path: Path) -> None:
+    """In CSV and Parquet: codes are integers where all are, and no text is a missing one."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"qid": np.repeat(np.arange(30), 10), "label": rng.integers(0, 3, 300)})
+    frame["a"] = np.where(rng.random(300) < 0.1, np.nan, rng.normal(size=300) + frame["label"])
+    frame["code"] = rng.integers(0, 4, 300)
+    frame["zip"] = rng.choice(["01", "1", "001"], 300)
+    frame["shop"] = np.where(rng.random(300) < 0.2, None, rng.choice(["x", "NA", "é"], 300))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    scores = []
+    for kind in ("csv", "parquet"):
+        options = ["--categorical", "code", "zip", "shop", "--subsample", "0.5", *SMALL]
+        train = ["train", tmp_path / f"t.{kind}", "--model", tmp_path / "m", *options]
+        assert main([*map(str, train), "--subsample-by", "query"]) == 0
+        ranker = load_ranker(tmp_path / "m")
+        assert ranker._schema.categories[3] == ["NA", "x", "é"]
+        scores.append(ranker.predict(frame.drop(columns=["qid", "label"])))
+    assert_array_equal(*scores)
+
+
+def test_ids_are_integers_in_all_files_or_in_none(tmp_path: Path) -> None:
+    """As they are in Parquet; others stay text."""
+    ids = {"1": ["7", "-8"], "2": ["9"], "text": ["a"], "zeros": ["07"], "large": ["9" * 19]}
+    for name, values in ids.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(["qid,x", *(f"{id},1" for id in values)]))
+    for names, expected in ((["1", "2"], [7, -8, 9]), (["1", "text"], ["7", "-8", "a"])):
+        paths = [tmp_path / f"{name}.csv" for name in names]
+        assert Tables(paths, codes=["qid"]).read()["qid"].to_pylist() == expected
+    for name in ("zeros", "large"):
+        table = Tables([tmp_path / f"{name}.csv"], codes=["qid"])
+        assert table.read()["qid"].to_pylist() == ids[name]
 
 
 # --- What is written --------------------------------------------------------------------------
@@ -460,10 +503,10 @@ def test_a_table_may_be_no_file(kind: str, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     if kind == "parquet":
         with pytest.raises(ValueError, match=r"t\.parquet: expected a file, got a folder, a pipe"):
-            read_table(pipe)
+            Tables([pipe]).read()
         return
     threading.Thread(target=pipe.write_text, args=("a,b\n1,2\n",), daemon=True).start()
-    assert read_table(pipe).to_pydict() == {"a": [1], "b": [2]}
+    assert Tables([pipe]).read().to_pydict() == {"a": [1], "b": [2]}
 
 
 def test_faults_have_a_place(

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from gbrank import read_letor, read_qrels, read_run, write_letor, write_qrels, write_run
-from gbrank.commands.table_files import read_table, write_tables
 from gbrank.common.files import replaced
+from gbrank.datasets.table_files import Tables, write_tables
 from gbrank.datasets.text_files import read_lines
 
 READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
@@ -26,7 +26,7 @@ READERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "run.txt": (read_run, "é Q0 d1 1 0.5 n\né Q0 d2 2 0.25 n\n"),
     "qrels.txt": (read_qrels, "é 0 d1 1\né 0 d2 0\n"),
     "names.txt": (read_lines, "bm25\npagerank é\n"),
-    "table.csv": (lambda path: read_table(path).to_pydict(), "a,é\n1,x\n2,é\n"),
+    "table.csv": (lambda path: Tables([path]).read().to_pydict(), "a,é\n1,x\n2,é\n"),
 }
 reader = pytest.mark.parametrize("name", READERS)
 

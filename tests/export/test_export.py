@@ -467,7 +467,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
 
 # --- The page ---------------------------------------------------------------------------------
 
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "export.md"
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "deploy.md"
 needs_page = pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
 
 

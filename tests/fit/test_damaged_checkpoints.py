@@ -14,7 +14,6 @@ from checkpointed import (
     FILE,
     X,
     assert_same,
-    boosters,
     fit,
     history_of,
     interrupted,
@@ -112,41 +111,6 @@ def test_signed_descriptions_with_one_other_value(booster: str, tmp_path: Path) 
         if _goes_on_or_is_refused(booster, tmp_path):
             taken.append(way[0])
     assert set(taken) <= {"history", "sigmas"}  # such as a measure's value in an earlier round
-
-
-@boosters
-def test_signed_states_that_are_others(booster: str, tmp_path: Path) -> None:
-    """Parts that are cut, of other data, not finite, or whose trees lead nowhere."""
-    interrupted(make(booster), tmp_path, 4)
-    _, text, body = (tmp_path / FILE).read_bytes().split(b"\n", 2)
-    head = json.loads(text)
-    ends = np.cumsum(list(head["sizes"].values()))[:-1]
-    state = dict(zip(head["sizes"], _split(body, ends), strict=True))
-
-    def taken(**parts: bytes | None) -> bool:
-        changed = {name: part for name, part in {**state, **parts}.items() if part is not None}
-        sizes = {name: len(part) for name, part in changed.items()}
-        _sign(tmp_path, head | {"sizes": sizes}, b"".join(changed.values()))
-        return _goes_on_or_is_refused(booster, tmp_path)
-
-    assert taken()
-    for name, part in state.items():
-        for other in (None, b"", part[: len(part) // 2 - 1], part + b"\0" * 8):
-            assert not taken(**{name: other})
-    others = {"scores_0": np.full(300, np.nan), "trees": np.array([0, 1, 1, 1, 99])}
-    for name in others.keys() & state.keys():
-        assert not taken(**{name: others[name].tobytes()})
-    rng, model = np.random.default_rng(0), state["model"]
-    numbers = [found.span() for found in re.finditer(rb"-?\b\d+\b", model)]
-    for start, end in rng.choice(numbers, 40):
-        replaced = rng.choice([b"-1", b"0", b"7", b"99999", b"4294967296", b"nan"])
-        taken(model=model[:start] + replaced + model[end:])
-
-
-def _split(content: bytes, ends: Any) -> list[bytes]:
-    """Return the parts of bytes that end at these places, and the rest."""
-    starts = [0, *ends]
-    return [content[a:b] for a, b in zip(starts, [*ends, len(content)], strict=True)]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

@@ -58,6 +58,29 @@ def test_every_keyword_of_their_predictions(name: str) -> None:
         GBRanker().predict(X, **{name: 1})
 
 
+def test_all_wrong_words_at_once() -> None:
+    """What is known, then what nobody knows; the list of known names comes once."""
+    with pytest.raises(TypeError) as caught:
+        GBRanker(eta=1, lambda_l1=2, n_estimatrs=3, colour=4)  # type: ignore[call-arg]
+    said = str(caught.value)
+    assert said.startswith("GBRanker has no eta: use GBRanker(learning_rate=...). ")
+    assert 'GBRanker has no lambda_l1: use GBRanker(booster_params={"lambda_l1": ...}). ' in said
+    assert "'colour'. unknown parameter of GBRanker 'n_estimatrs'. Did you mean" in said
+    assert said.count("Known: ") == 1
+    with pytest.raises(ValueError, match=r"GBRanker has no eta: .*GBRanker has no rsm: "):
+        GBRanker().set_params(eta=1, rsm=2)
+    with pytest.raises(TypeError, match=r"fit has no cat_features: .*fit has no evals: "):
+        GBRanker().fit(X, Y, qid=QID, evals=[], cat_features=[])  # type: ignore[call-arg]
+
+
+def test_other_names_of_lightgbms_options() -> None:
+    """Those that the table does not list are known too."""
+    listed = {word for row in TABLE for word in row.get("lightgbm", [])}
+    for other, word in {"l1_regularization": "lambda_l1", "nrounds": "num_iterations"}.items():
+        assert other not in listed
+        assert HERE[other] == HERE[word]
+
+
 def theirs_to_call() -> list[Any]:
     """Return a callback of each class that LightGBM and XGBoost have."""
     return [
@@ -96,7 +119,9 @@ def test_every_callback_of_theirs_is_tried() -> None:
 
 def code() -> list[Any]:
     """Return every call that the table tells people to write, as its arguments."""
-    calls = {call for row in TABLE for call in re.findall(r"`((?:GBRanker|fit)\(.*?\))`", row.here)}
+    calls = {
+        call for row in TABLE for call in re.findall(r"`((?:GBRanker|fit)\(.*?\))`", row["here"])
+    }
     assert len(calls) > 30
 
     def taken(*values: Any, **named: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -131,9 +156,9 @@ def test_what_goes_into_booster_params(booster: str) -> None:
     }  # fmt: skip
     tried = 0
     for row in TABLE:
-        others = re.findall(r'GBRanker\(booster="(\w+)"\)', row.here)
-        if '"NAME"' in row.here and others in ([], [booster]):
-            for name in getattr(row, booster).split():
+        others = re.findall(r'GBRanker\(booster="(\w+)"\)', row["here"])
+        if '"NAME"' in row["here"] and others in ([], [booster]):
+            for name in row.get(booster, []):
                 params = {name: values.get(name, 0.5)}
                 if name == "monotone_constraints_method":
                     params["monotone_constraints"] = [1]

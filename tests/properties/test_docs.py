@@ -22,6 +22,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 README = DOCS.parent / "README.md"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 
+LARGEST_SITE, MOST_WORDS = 45, 60_000
+
 pytestmark = pytest.mark.skipif(not PAGES, reason="docs/ is not beside the tests")
 
 
@@ -91,9 +93,26 @@ def test_every_public_name_has_its_place() -> None:
 
 def test_every_defect_has_its_row() -> None:
     """D1 to D20, each of which `test_incumbents` tests."""
-    text = (DOCS / "compatibility.md").read_text(encoding="utf-8")
+    text = (DOCS / "differences.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| D(\d+) \|", text, re.MULTILINE)
-    assert rows == [str(number) for number in range(1, 21)]
+    assert sorted(map(int, rows)) == [*range(1, 21)]
+
+
+def test_budget() -> None:
+    """Nobody reads more: tables of finished studies stay in benchmarks/results."""
+    assert len(PAGES) <= LARGEST_SITE
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in PAGES) <= MOST_WORDS
+
+
+def test_every_page_is_in_a_menu() -> None:
+    """The index, or a page that it lists, has each in a table of contents."""
+    listed = {DOCS / "index.md"}
+    for page in PAGES:
+        for block in re.findall(
+            r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL
+        ):
+            listed |= {(page.parent / f"{name}.md").resolve() for name in block.split()}
+    assert set(PAGES) <= listed
 
 
 def test_the_default_objective() -> None:

@@ -1,7 +1,7 @@
 """Where other rankers fail their users: D1 to D20, the defects, and gbrank at the same place.
 
 `test_d7` is about gbrank. `test_d7_elsewhere`, marked `incumbent`, asserts that the other libraries
-still err as docs/complaints.md and the comments in gbrank say (seen on LightGBM 4.7, XGBoost 3.2,
+still err as docs/differences.md and the comments in gbrank say (seen on LightGBM 4.7, XGBoost 3.2,
 CatBoost 1.2.10). If one of these fails, its defect has been mended: change the documents.
 """
 

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from lightgbm.basic import LightGBMError
 
 from gbrank.boosters.lightgbm.errors import check_threads, translated
-from gbrank.boosters.lightgbm.text_checks import check_text, split_model
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
@@ -26,13 +25,8 @@ class LightGBMModel:
     @classmethod
     def load(cls, content: bytes) -> "LightGBMModel":
         """Read a model from LightGBM's text format."""
-        try:
-            text = content.decode()
-            check_text(text)
-        except ValueError as error:
-            raise ValueError(f"not a LightGBM model: {error}") from None
         with translated("not a LightGBM model"):
-            return cls(lgb.Booster(model_str=text))
+            return cls(lgb.Booster(model_str=content.decode()))
 
     @classmethod
     def recognise(cls, model: object) -> "LightGBMModel | None":
@@ -89,10 +83,17 @@ class LightGBMModel:
 
 def joined_trees(first: str, second: str, leave_out: int) -> str:
     """Return the text of a model with the first's trees, and the second's but for `leave_out`."""
-    head, trees, _ = split_model(first)
-    _, more, tail = split_model(second)
+    head, trees, _ = _split_model(first)
+    _, more, tail = _split_model(second)
     # Without the sizes of trees, LightGBM reads one after the other.
     return re.sub(r"\ntree_sizes=.*", "", head) + "".join([*trees, *more[leave_out:], tail])
+
+
+def _split_model(text: str) -> tuple[str, list[str], str]:
+    """Split a model's text into what stands before the trees, the trees, and what follows."""
+    end = text.index("\nend of trees\n") + 1
+    head, *trees = re.split(r"(?=^Tree=\d+$)", text[:end], flags=re.MULTILINE)
+    return head, trees, text[end:]
 
 
 def _tree(node: dict[str, Any]) -> Tree:

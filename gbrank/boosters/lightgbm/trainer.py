@@ -16,9 +16,6 @@ from gbrank.boosters.interface import (
     Single,
     State,
     TreeSettings,
-    earlier_trees,
-    numbers_of,
-    reading_state,
     refuse_settings,
     safe_names,
     single_precision,
@@ -30,7 +27,6 @@ from gbrank.boosters.lightgbm.parameters import (
     stateful,
     tree_params,
 )
-from gbrank.boosters.lightgbm.text_checks import split_model
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number
@@ -80,10 +76,9 @@ class LightGBMTrainer:
         self._earlier: str | None = None  # the model that training goes on from
         self._n_trees = [0]  # after each round; a round that finds no split adds none
         if state is not None:
-            with reading_state():
-                self._earlier = earlier_trees(LightGBMModel, state, schema).decode()
-                self._n_trees = _tree_counts(state, self._earlier)
-                train, *valid = _with_scores([train, *valid], state)
+            self._earlier = state["model"].decode()
+            self._n_trees = np.frombuffer(state["trees"], dtype=np.int64).tolist()
+            train, *valid = _with_scores([train, *valid], state)
         self._n_earlier = self._n_trees[-1]
         self._n_dummies = 0  # how many trees of this booster are not part of the model
         self._places: Places = slice(None)  # where the booster has each training row
@@ -194,20 +189,8 @@ class LightGBMTrainer:
 def _with_scores(parts: list[Rows], state: State) -> list[Rows]:
     """Return training and validation rows with the checkpoint's scores as initial scores."""
     return [
-        rows.replace(init_score=numbers_of(state, f"scores_{i}", float, len(rows.y)))
-        for i, rows in enumerate(parts)
+        rows.replace(init_score=np.frombuffer(state[f"scores_{i}"])) for i, rows in enumerate(parts)
     ]
-
-
-def _tree_counts(state: State, text: str) -> list[int]:
-    """Return the number of trees after each round of a checkpoint."""
-    counts = numbers_of(state, "trees", np.int64)
-    n_trees = len(split_model(text)[1])
-    if counts[:1].tolist() != [0] or not np.isin(np.diff(counts), [0, 1]).all():
-        raise ValueError("trees must rise from 0, by at most one a round")
-    if counts[-1] != n_trees:
-        raise ValueError(f"trees must count the {n_trees} trees")
-    return [int(count) for count in counts]
 
 
 def _capture(evaluate: Callable[..., object]) -> list[Vector]:

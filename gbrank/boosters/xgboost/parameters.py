@@ -18,40 +18,7 @@ STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
 # Those of a model, which a configuration lists next to those of training.
 OF_MODEL = "learner_model_param"
 # https://xgboost.readthedocs.io/en/stable/parameter.html
-OPTIONS = Options(
-    {
-        "alpha": "reg_alpha",
-        "eta": "learning_rate",
-        "gamma": "min_split_loss",
-        "lambda": "reg_lambda",
-        "nthread": "n_jobs",
-        "seed": "random_state",
-    },
-    own={
-        "name a measure, as in objective='lambda:ndcg@10'": "lambdarank_num_pair_per_sample "
-        "lambdarank_pair_method",
-        "gains are the measure's, as in objective='lambda:ndcg(gain=\"linear\")'": "ndcg_exp_gain",
-        "use the argument objective": "aft_loss_distribution aft_loss_distribution_scale "
-        "expectile_alpha huber_slope lambdarank_normalization lambdarank_score_normalization "
-        "quantile_alpha tweedie_variance_power",
-        "use the argument position of fit": "lambdarank_bias_norm lambdarank_unbiased",
-        "use the argument sample_weight of fit": "scale_pos_weight",
-        "use the argument subsample": "sampling_method",
-    },
-    idle={
-        "use the argument init": "boost_from_average",
-        "a document has one score": "multi_strategy num_class num_target",
-        "it follows from X and n_estimators": "num_feature num_trees",
-        "gbrank bins the features first": "sketch_ratio sparse_threshold",
-        "names are always checked": "validate_parameters",
-        "it is XGBoost's own": "cache_opt rng_state updater_seq",
-    },
-    needs={
-        "booster=dart": "normalize_type one_drop rate_drop sample_type skip_drop",
-        "device": "fail_on_invalid_gpu_id",
-        "updater=refresh": "refresh_leaf",
-    },
-)
+OPTIONS = Options("xgboost")
 
 
 def tree_params(settings: TreeSettings) -> Params:

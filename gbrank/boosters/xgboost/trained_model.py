@@ -9,7 +9,6 @@ import xgboost as xgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.boosters.xgboost.errors import translated
-from gbrank.boosters.xgboost.json_checks import check_json, forest_of
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix
 from gbrank.boosters.xgboost.openmp import granted_threads
 from gbrank.common.arrays import Matrix, Vector
@@ -27,10 +26,6 @@ class XGBoostModel:
     @classmethod
     def load(cls, content: bytes) -> "XGBoostModel":
         """Read a model from XGBoost's JSON format."""
-        try:
-            check_json(content)
-        except ValueError as error:
-            raise ValueError(f"not an XGBoost model: {error}") from None
         booster = xgb.Booster()
         with translated("not an XGBoost model"):
             booster.load_model(bytearray(content))
@@ -111,12 +106,21 @@ class XGBoostModel:
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score where the base score is 0, as in gbrank."""
-        model, weights = forest_of(json.loads(self.dump())["learner"]["gradient_booster"])
-        trees = model["trees"]
+        trees, weights = trees_and_weights(json.loads(self.dump()))
         return [
             _tree(tree, weight, _categories(tree))
             for tree, weight in zip(trees, weights or [1.0] * len(trees), strict=True)
         ]
+
+
+def trees_and_weights(content: dict[str, Any]) -> tuple[list[Any], list[float] | None]:
+    """Return the trees in a file of XGBoost, and their weights if DART has given them some.
+
+    They are in the model since XGBoost 3.4, and beside the one of "gbtree" before.
+    """
+    booster = content["learner"]["gradient_booster"]
+    model = booster.get("gbtree", booster)["model"]
+    return model["trees"], model.get("weight_drop", booster.get("weight_drop"))
 
 
 def _categories(tree: dict[str, Any]) -> dict[int, tuple[int, ...]]:

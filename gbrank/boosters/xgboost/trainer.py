@@ -17,8 +17,6 @@ from gbrank.boosters.interface import (
     Single,
     State,
     TreeSettings,
-    earlier_trees,
-    reading_state,
     refuse_settings,
     single_precision,
 )
@@ -72,9 +70,7 @@ class XGBoostTrainer:
             with self._translated(REFUSED):
                 self._booster = xgb.Booster(params, [self._train, *self._valid])
                 if state is not None:
-                    with reading_state():
-                        trees = earlier_trees(XGBoostModel, state, schema)
-                        self._booster.load_model(bytearray(trees))
+                    self._booster.load_model(bytearray(state["model"]))
                 self._booster.set_param(params | user)
                 _warn_of_no_gpu(self._booster, settings)
             self._files = files.pop_all()

@@ -1,0 +1,23 @@
+"""Words of other libraries, and what stands for each here: words.json, read once.
+
+"elsewhere" says what to use for keywords of RankLib, LightGBM, XGBoost and CatBoost (NAME is the
+word itself; those with () are callbacks; the first name of each library is the one that most people
+use); "objectives" for names of objectives, "set_by" for parameters of either booster that gbrank
+sets itself. "lightgbm" and "xgboost" list a booster's own options: other names of each
+("aliases"), by what to do instead those that only its own objectives heed ("own") and those that do
+nothing here ("idle"), and those that do something only where another option is set ("needs").
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from typing import Any
+
+WORDS: dict[str, Any] = json.loads(
+    files("gbrank.common").joinpath("words.json").read_text(encoding="utf-8")
+)
+
+
+def by_name(table: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return a table by name, from one by what several names have in common."""
+    return {name: common for common, names in table.items() for name in names}
