@@ -14,8 +14,9 @@ from sklearn import set_config
 # What the checks of a measure compare is shown when one fails.
 pytest.register_assert_rewrite("oracle")
 
+ROOT = Path(__file__).parents[1]
 # `benchmarks` is never installed: it comes behind everything that is.
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(ROOT))
 
 # Workers of pytest-xdist share the cores: an OpenMP thread that spins while it waits for another
 # makes small trainings a hundred times slower. Read when LightGBM or XGBoost is imported.
@@ -38,12 +39,24 @@ for name, derandomize in (("same", True), ("random", False)):
 settings.load_profile("same")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out the tests of benchmarks, which no user has, unless they or all are asked for."""
+    asked = not config.option.markexpr or any("benchmarks" in arg for arg in config.args)
+    return None if asked or collection_path != ROOT / "tests" / "benchmarks" else True
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Before a large run, have the workers compile what most tests need, for all to load.
 
     Tests are handed out once every worker has come so far; without this all would compile all.
     """
+    if (
+        session.config.option.markexpr
+    ):  # SoftRank's two ways are in one loop, which is compiled once
+        from gbrank.objectives import softrank
+
+        softrank.soft_rank_by_counts = softrank.soft_rank_by_exponentials = softrank.soft_rank
     many = len(session.items) >= 400 or "NUMBA_BOUNDSCHECK" in os.environ
     if many and hasattr(session.config, "workerinput"):
         from compiling import compile_what_no_other_does

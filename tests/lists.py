@@ -1,9 +1,15 @@
-"""Lists of many shapes, and their gradients summed directly or in the way of long lists."""
+"""Lists of many shapes, and their gradients summed directly or in the way of long lists.
 
+The kernels of long lists take half of the time that all take to compile. Those of LambdaRank and
+SoftRank are tested in every run, the others where slow tests are.
+"""
+
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
@@ -22,14 +28,28 @@ LABELS = ["binary", "graded", "many", "rare", "continuous", "alike"]
 SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first", "equal"]
 
 
-def runner(name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1) -> Runner:
-    """Bind an objective that sums all lists in one way: its kernel's limit, if any, says which."""
+def long_ones(names: Iterable[str]) -> list[Any]:
+    """Return names as parameters of a test, slow where their kernel of long lists is."""
+    slow = pytest.mark.slow
+    return [
+        pytest.param(name, marks=slow) if name.startswith(("approx", "smoothap")) else name
+        for name in names
+    ]
+
+
+def runner(
+    name: Any, labels: Any, direct: bool, sizes: Any = None, n_jobs: int = 1, swept: bool = True
+) -> Runner:
+    """Bind an objective that sums all lists in one way: its kernel's limit, if any, says which.
+
+    Unless `swept`, the kernel is that of short lists, and only the measure sums as in long ones.
+    """
     queries = Queries.from_sizes([len(labels)] if sizes is None else sizes)
     program = get_objective(name).program(np.asarray(labels, dtype=float), queries)
     limits = {"longest", "direct", "most_neighbours"} & set(program.parameters._fields)
     parameters = program.parameters._replace(**dict.fromkeys(limits, np.inf if direct else 0.0))
     kernel, work = program.kernel, program.work
-    if not direct:
+    if not direct and swept:
         kernel, work = SWEPT.get(kernel, (kernel, work))
     changed = replace(program, parameters=parameters, kernel=kernel, work=work)
     return Runner(changed, queries, n_jobs)

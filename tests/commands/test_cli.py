@@ -526,13 +526,12 @@ def test_comments_may_hold_any_bytes(
     assert f"{path}, line 3, column 3: expected a label of at least 0, got -1.0 (" in said
 
 
-def test_documents_from_standard_input(data: Path, model: str) -> None:
+def test_documents_from_standard_input(data: Path, model: str, output: Output) -> None:
     """A hyphen stands for it."""
     argv = [sys.executable, "-m", "gbrank", "predict", "-", "--model", model]
     with (data / "test.txt").open("rb") as file:
         piped = subprocess.run(argv, stdin=file, capture_output=True, text=True, check=True)
-    argv[4] = str(data / "test.txt")
-    assert piped.stdout == subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    assert piped.stdout == output("predict", data / "test.txt", "--model", model)
 
 
 def test_faults_name_options(data: Path, tmp_path: Path, fault: Output) -> None:

@@ -67,6 +67,7 @@ def test_scores_are_judged_without_a_booster(data: Path, tmp_path: Path) -> None
     assert not modules & unwanted
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_without_a_picture(data: Path) -> None:
     """By `compare`."""
     argv = ["--data", data / "train.txt", "--rankers", "ranknet", "--jobs", 1, "--seeds", 1]
@@ -75,7 +76,7 @@ def test_nothing_is_drawn_without_a_picture(data: Path) -> None:
     assert not loaded("compare", *argv) & unwanted
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["--version"]])
+@pytest.mark.parametrize("argv", [["--help"], pytest.param(["--version"], marks=pytest.mark.slow)])
 def test_help_loads_nothing(argv: list[str]) -> None:
     """But for Python's own modules."""
     script = f"""

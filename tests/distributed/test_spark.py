@@ -99,14 +99,16 @@ def scores(model: Any, rows: Any) -> Any:
     return np.array([row.prediction for row in sorted(found)])
 
 
+NARROWING: dict[str, Any] = {
+    "sigma": geometric(1, 0.1, unit="spread"),
+    "early_stopping_rounds": 4,
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize(
-    ("objective", "given"),
-    [
-        ("lambdarank", {}),
-        ("approx:ndcg", {"sigma": geometric(1, 0.1, unit="spread"), "early_stopping_rounds": 4}),
-    ],
+    ("objective", "booster", "given"),
+    [("lambdarank", "lightgbm", {}), ("approx:ndcg", "xgboost", NARROWING)],
 )
 def test_the_same_trees(rows: Any, booster: str, objective: str, given: dict[str, Any]) -> None:
     """As of one machine: so are the gradients, to which trees are fitted round by round."""
@@ -146,6 +148,7 @@ def test_features_relative_to_the_query(rows: Any) -> None:
         model.transform(rows.drop("qid"))
 
 
+@pytest.mark.slow
 def test_constraints_on_labels_by_name(rows: Any) -> None:
     """The weights of one machine, of a label in a column that has a dot in its name."""
     params: dict[str, Any] = {
@@ -164,6 +167,7 @@ def test_constraints_on_labels_by_name(rows: Any) -> None:
         SparkGBRanker(labels=["other"], **COLUMNS, **params).fit(rows)
 
 
+@pytest.mark.slow
 def test_an_objective_of_ones_own(rows: Any) -> None:
     """It travels to the tasks; its tree is that of one machine."""
 
@@ -222,8 +226,7 @@ def test_pipeline_of_columns_that_is_saved(rows: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, booster: str, tmp_path: Path) -> None:
+def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, tmp_path: Path) -> None:
     """Spark repeats the stage, to the same model; the rounds before are not repeated."""
     marker, log = tmp_path / "killed", tmp_path / "sigmas"
 
@@ -238,8 +241,8 @@ def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, booster: str, tmp_pa
 
     params: dict[str, Any] = {
         "objective": custom_objective(squares), "sigma": staircase(1024, 0.5, 1),
-        "booster": booster, "n_estimators": 10, "random_state": 0, "labelCol": "y",
-        **LEAVES[booster],
+        "booster": "lightgbm", "n_estimators": 10, "random_state": 0, "labelCol": "y",
+        **LEAVES["lightgbm"],
     }  # fmt: skip
     kept: dict[str, Any] = {"checkpoint": str(tmp_path / "kept"), "checkpoint_rounds": 5}
     found = SparkGBRanker(**kept, **params).fit(rows)
@@ -250,12 +253,9 @@ def test_a_lost_task_goes_on_from_the_checkpoint(rows: Any, booster: str, tmp_pa
     assert_array_equal(found.ranker.predict(X), expected.ranker.predict(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("booster", "name"),
-    [
-        ("lightgbm", "max_bin"),
-        pytest.param("xgboost", "max_delta_step", marks=pytest.mark.slow),
-    ],
+    ("booster", "name"), [("lightgbm", "max_bin"), ("xgboost", "max_delta_step")]
 )
 def test_what_a_booster_refuses_is_not_repeated(rows: Any, booster: str, name: str) -> None:
     """Spark repeats a stage that fails; this one cannot succeed."""
@@ -266,9 +266,8 @@ def test_what_a_booster_refuses_is_not_repeated(rows: Any, booster: str, name: s
         ranker.fit(rows)
 
 
-@pytest.mark.parametrize(
-    "kind", [ZeroDivisionError, pytest.param(BoosterError, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [ZeroDivisionError, BoosterError])
 def test_an_error_in_one_task(rows: Any, kind: type[Exception], tmp_path: Path) -> None:
     """It ends all: a stage that Spark repeats would succeed here."""
     marker = tmp_path / "raised"

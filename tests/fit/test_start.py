@@ -108,8 +108,15 @@ def test_a_start_takes_no_validation_query_for_a_trained_one(start: Any, how: st
     whole.fit(X[rows], Y[rows], qid=ids[rows], **options)
 
 
-@pytest.mark.parametrize("objective", ["smooth:ndcg", "approx:ap", "tie:ndcg@5", "soft:ndcg"])
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize(
+    ("objective", "booster"),
+    [
+        ("smooth:ndcg", "lightgbm"),
+        ("approx:ap", "xgboost"),
+        pytest.param("tie:ndcg@5", "lightgbm", marks=pytest.mark.slow),
+        pytest.param("soft:ndcg", "xgboost", marks=pytest.mark.slow),
+    ],
+)
 def test_smoothed_objectives_begin_with_ranknet(objective: str, booster: str) -> None:
     """For half of the rounds; then they go on from its scores, at widths of their own."""
     whole = fitted(ranker(objective, booster=booster, n_estimators=21))

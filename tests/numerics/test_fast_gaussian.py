@@ -15,6 +15,7 @@ from lists import (
     LABELS,
     SCORES,
     gradients,
+    long_ones,
     make_labels,
     make_scores,
     runner,
@@ -61,7 +62,7 @@ def assert_agreement(name: str, labels: Vector, scores: Vector, sigma: float) ->
         assert np.abs(actual - expected).max() <= 1e-6 * np.abs(expected).max() + rounding
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", long_ones(NAMES))
 @given(lists)
 @settings(max_examples=15, deadline=None)
 def test_agreement(name: str, case: Any) -> None:
@@ -72,7 +73,7 @@ def test_agreement(name: str, case: Any) -> None:
     assert_agreement(name, labels, scores_of(score_kind, labels, sigma, rng), sigma)
 
 
-@pytest.mark.parametrize("name", ["smooth:ndcg", "smooth:err", "smoothap"])
+@pytest.mark.parametrize("name", long_ones(["smooth:ndcg", "smooth:err", "smoothap"]))
 @pytest.mark.parametrize("sigma", [1e-300, 1.0, 1e300])
 def test_extreme_scores(name: str, sigma: float) -> None:
     """Gaps and widths at the ends of what floats hold."""
@@ -92,7 +93,9 @@ def test_tied_scores_do_not_move() -> None:
     assert (curvature > 0).all()
 
 
-@pytest.mark.parametrize("name", ["smooth:ndcg", "smooth:ap@4", "smooth:err", "smoothap"])
+@pytest.mark.parametrize(
+    "name", long_ones(["smooth:ndcg", "smooth:ap@4", "smooth:err", "smoothap"])
+)
 def test_slope_of_the_loss(name: str) -> None:
     """Central differences, of the boxed loss itself."""
     rng, step, sigma = np.random.default_rng(2), 1e-5, 0.5

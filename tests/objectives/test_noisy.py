@@ -1,5 +1,6 @@
 """NoisyLambdaRank: against the expectation over all rankings, and its definition written anew."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations, product
 from typing import Any
@@ -31,6 +32,7 @@ from gbrank.objectives.noisy_lambdarank import (
     TOP,
     WHOLE,
     RankingsWork,
+    noisy_lists,
     noisy_rankings,
     noisy_whole_lists,
 )
@@ -106,14 +108,20 @@ def ndcg_weights(labels: np.ndarray, ranking: Any, truncation: float = np.inf) -
     return weights * (np.minimum.outer(ranks, ranks) < truncation)
 
 
-@pytest.mark.parametrize(
-    ("measure", "truncation", "sizes"),
-    [
+def cases() -> Iterator[Any]:
+    """Yield measures, truncations and sizes, slow where both kernels are in one loop."""
+    for measure, truncation, sizes in (
         *product(MEASURES, [1, 3, None], [[7, 1, 5]]),
         *product([NDCG()], [20, None], [[LONG + 3, LONG - 1], [SHORT, SHORT + 9]]),
-    ],
-    ids=str,
-)
+    ):
+        program = NoisyLambdaRank(measure, truncation=truncation).program(
+            np.arange(sum(sizes)) % 3.0, Queries.from_sizes(sizes)
+        )
+        marks = [pytest.mark.slow] if program.kernel is noisy_lists else []
+        yield pytest.param(measure, truncation, sizes, marks=marks)
+
+
+@pytest.mark.parametrize(("measure", "truncation", "sizes"), cases(), ids=str)
 def test_definition(measure: Any, truncation: int | None, sizes: list[int]) -> None:
     """Each draw's ranking from the documented numbers, its deltas by swapping documents."""
     rng = np.random.default_rng(1)
@@ -150,7 +158,9 @@ def test_definition(measure: Any, truncation: int | None, sizes: list[int]) -> N
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 1.0])
-@pytest.mark.parametrize("measure", [NDCG(), KendallTau()], ids=str)
+@pytest.mark.parametrize(
+    "measure", [pytest.param(NDCG(), marks=pytest.mark.slow), KendallTau()], ids=str
+)
 def test_long_lists(measure: Any, sigma: float) -> None:
     """Blocks of documents make no difference: 2,500 of them, by scores that noise cannot reorder.
 
@@ -167,6 +177,7 @@ def test_long_lists(measure: Any, sigma: float) -> None:
         assert_allclose(found, wanted, rtol=1e-9, atol=1e-300)
 
 
+@pytest.mark.slow
 def test_all_pairs_of_lists_that_are_not_long() -> None:
     """By default; in longer ones those with one of the first `TOP` documents."""
     rng = np.random.default_rng(0)

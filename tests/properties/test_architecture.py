@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -25,9 +26,15 @@ SAME_NAMES = {"hook.py", "parameters.py", "trainer.py", "trained_model.py", "err
 LARGEST_TOP = 23
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    """Return the nodes of a file's syntax tree."""
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def imported(file: Path) -> Iterator[str]:
     """Yield what a file imports, in functions too: modules, and names of modules."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -46,28 +53,31 @@ def room_of(module: str) -> str:
     return ".".join(module.split(".")[:2])
 
 
-ARROWS = {
-    module: {module_of(name) for name in imported(file) if name.split(".")[0] == "gbrank"}
-    for module, file in FILES.items()
-}
+@cache
+def arrows() -> dict[str, set[str]]:
+    """Return the modules of gbrank that each one imports."""
+    return {
+        module: {module_of(name) for name in imported(file) if name.split(".")[0] == "gbrank"}
+        for module, file in FILES.items()
+    }
 
 
 def test_the_walk_finds_what_there_is() -> None:
     """So that the tests below cannot pass by finding nothing."""
-    assert "gbrank.engine.driver" in ARROWS["gbrank.measures.measure"]
-    assert set().union(*ARROWS.values()) <= set(FILES)
+    assert "gbrank.engine.driver" in arrows()["gbrank.measures.measure"]
+    assert set().union(*arrows().values()) <= set(FILES)
     assert room_of("gbrank.boosters.xgboost.hook") == "gbrank.boosters"
 
 
 def test_no_circle_of_files() -> None:
     """Lazy imports included; the error lists the circle."""
-    assert set(TopologicalSorter(ARROWS).static_order()) == set(FILES)
+    assert set(TopologicalSorter(arrows()).static_order()) == set(FILES)
 
 
 def test_no_circle_of_folders() -> None:
     """They stand one above the other: no arrow runs up."""
     rooms: dict[str, set[str]] = {room_of(module): set() for module in FILES}
-    for module, others in ARROWS.items():
+    for module, others in arrows().items():
         rooms[room_of(module)] |= {room_of(other) for other in others} - {room_of(module)}
     assert set(TopologicalSorter(rooms).static_order()) == set(rooms)
 
@@ -85,8 +95,8 @@ def test_folders_import_from_those_above_them_in_the_page() -> None:
     rooms = [f"gbrank.{name}" for name in listed_rooms()]
     assert {room_of(module) for module in FILES} - set(rooms) == {"gbrank", "gbrank.__main__"}
     places = {room: place for place, room in enumerate(rooms)}
-    arrows = {(room_of(module), room_of(other)) for module in FILES for other in ARROWS[module]}
-    for importer, other in arrows:
+    pairs = {(room_of(module), room_of(other)) for module in FILES for other in arrows()[module]}
+    for importer, other in pairs:
         if importer in places and other in places:
             assert places[other] <= places[importer], (importer, other)
 
@@ -123,7 +133,7 @@ def test_what_talks_to_other_workers() -> None:
     """Can be told by what it imports, and stands in few folders."""
     rooms = {
         room_of(module).removeprefix("gbrank.")
-        for module, others in ARROWS.items()
+        for module, others in arrows().items()
         if any(other.startswith("gbrank.parallel") for other in others)
     }
     assert rooms == TALK
@@ -134,7 +144,7 @@ def test_what_talks_to_other_workers() -> None:
 
 def asked_for(file: Path) -> set[str]:
     """Return the classes that a file's `isinstance` and `issubclass` name."""
-    calls = (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
+    calls = (node for node in nodes(file) if isinstance(node, ast.Call))
     return {
         name.id
         for call in calls

@@ -13,7 +13,12 @@ ATTACK = Path(__file__).parents[1] / "attack.py"
 
 
 @pytest.mark.parametrize(
-    "cases", [300, pytest.param(at_length(4_000), marks=pytest.mark.exhaustive)]
+    "cases",
+    [
+        60,
+        pytest.param(300, marks=pytest.mark.slow),
+        pytest.param(at_length(4_000), marks=pytest.mark.exhaustive),
+    ],
 )
 def test_attack(cases: int) -> None:
     """No call crashes or hangs, returns what it should not, or fails with somebody else's error."""

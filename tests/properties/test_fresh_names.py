@@ -111,6 +111,7 @@ def uses(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_names_that_must_know_of_others(models: Path) -> None:
     """They do what they are for, though nothing else has been imported that registers itself."""
     code = {name: f"from gbrank import {name}\n{use}" for name, use in uses(models).items()}
@@ -127,10 +128,10 @@ def test_every_public_name(models: Path) -> None:
     assert in_fresh_processes(code, models) == []
 
 
-def test_mistakes_are_seen(models: Path) -> None:
+def test_mistakes_are_seen(tmp_path: Path) -> None:
     """What is raised in a child is told."""
     code = {"a": "from gbrank import nothing", "b": "1 / 0", "c": "import gbrank"}
-    lines = in_fresh_processes(code, models)
+    lines = in_fresh_processes(code, tmp_path)
     assert [line.partition(":")[0] for line in lines] == ["a", "b"]
     assert "nothing" in lines[0]
 
