@@ -100,7 +100,8 @@ def _goes_on_or_is_refused(booster: str, folder: Path, **data: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("booster", [pytest.param("lightgbm", marks=pytest.mark.slow), "xgboost"])
+@pytest.mark.slow
+@boosters
 def test_signed_descriptions_with_one_other_value(booster: str, tmp_path: Path) -> None:
     """The checksum is right, so only what the values are can tell."""
     interrupted(make(booster), tmp_path, 4)
