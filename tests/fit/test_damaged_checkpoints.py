@@ -101,7 +101,7 @@ def _goes_on_or_is_refused(booster: str, folder: Path, **data: Any) -> bool:
 
 
 @pytest.mark.slow
-@boosters
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_signed_descriptions_with_one_other_value(booster: str, tmp_path: Path) -> None:
     """The checksum is right, so only what the values are can tell."""
     interrupted(make(booster), tmp_path, 4)
