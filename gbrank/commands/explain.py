@@ -15,13 +15,12 @@ For example:
 """
 
 import argparse
+from dataclasses import replace
 
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
 from gbrank.commands.shared import add, load_trees
 from gbrank.common.checks import unknown_name
-from gbrank.common.files import check_folder
 from gbrank.data.ids import as_list
-from gbrank.datasets.text_files import written
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
 
 USAGE = "gbrank explain FILE [FILE ...] --model FOLDER --query QUERY [options]"
@@ -35,13 +34,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--query QUERY", "the query's id in the data", required=True)
     text = "explain why the document of one rank is above that of another"
     parser.add_argument("--pair", nargs=2, type=int, metavar="RANK", help=text)
-    add(parser, "--html PATH", "write the table as HTML instead of printing it")
+    add(parser, "--html PATH", "write a page with the table and a picture instead of printing it")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Explain a query or a pair of its documents."""
     if arguments.html is not None:
-        check_folder(arguments.html, "--html")
+        from gbrank.plots.report.html_page import check_page
+
+        check_page(arguments.html, "--html")
     ranker = load_trees(arguments.model)
     data = read_labelled(arguments, arguments.files, ranker._schema)
     known = {str(query): query for query in dict.fromkeys(as_list(data.qid))}
@@ -59,5 +60,20 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.html is None:
         print(why, why.to_markdown(), sep="\n\n")
         return
-    with written(arguments.html) as file:
-        file.write(f"<!doctype html>\n<meta charset='utf-8'>\n{why._repr_html_()}\n".encode())
+    _write(arguments.html, why, f"Query {arguments.query}")
+
+
+def _write(path: str, why: PairExplanation | QueryExplanation, title: str) -> None:
+    """Write a page with the picture and the table."""
+    from gbrank import plots
+    from gbrank.plots.report.blocks import Section, picture
+    from gbrank.plots.report.html_page import write_page
+
+    if isinstance(why, QueryExplanation):
+        shown = picture(lambda ax: plots.query(why, ax=ax), "Scores of the documents by rank.")
+        words: tuple[int, ...] = (4, 5) if why.labels is not None else (3, 4)
+    else:
+        caption = "What features add to the gap: to the right, in favour of the first document."
+        shown, words = picture(lambda ax: plots.pair(why, ax=ax), caption), (0, 1, 2)
+    section = Section("reasons", str(why), [shown, replace(why._table(), words=words)])
+    write_page(path, "Why this order", title, [section])

@@ -19,6 +19,8 @@ from pathlib import Path
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.checks import quoted
 from gbrank.common.files import check_folder
 from gbrank.plots.report import report
 from gbrank.ranker import load_ranker
@@ -47,6 +49,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Read models and data, write the page and say where it is."""
     import_plugins(arguments.plugin)
     check_folder(arguments.html, "--html")
+    folders = arguments.model, arguments.against or "the other model"
+    if len({Path(folder).resolve() for folder in folders}) == 1:
+        raise ArgumentError("against", "must be another model than model", quoted(folders[1]))
     ranker = load_ranker(arguments.model)
     against = None if arguments.against is None else load_ranker(arguments.against)
     by = arguments.by or []
@@ -56,7 +61,6 @@ def run(arguments: argparse.Namespace) -> None:
     train = None
     if arguments.train is not None:
         train = read_labelled(arguments, arguments.train, ranker._schema).X
-    folders = arguments.model, arguments.against or "the other model"
     first, second = (Path(folder).absolute().name for folder in folders)
     path = report(
         ranker,

@@ -11,40 +11,17 @@ For example:
 """
 
 import argparse
-import io
 import sys
-from html import escape
-from pathlib import Path
 from typing import Any
 
 from gbrank.commands.data_files import add_categorical, add_files, add_unjudged, read_labelled
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, check_model_folder
 from gbrank.common.checks import check_choice
-from gbrank.common.files import check_folder, replace_file
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank tradeoff FILE [FILE ...] --labels COLUMN ... --measure MEASURE [options]"
-
-PAGE = """\
-<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }}
-body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
-div {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; }}
-td, th {{ padding: .3rem .8rem; border-bottom: 1px solid #8884; text-align: right; }}
-td:first-child, th:first-child {{ text-align: left; }}
-svg {{ max-width: 100%; height: auto; background: white; }}
-</style>
-<h1>{title}</h1>
-<div>{picture}</div>
-<div>{table}</div>
-</html>
-"""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Train the rankers, print the table, and write what was asked for."""
     from gbrank.commands.pictures import check_picture, write_picture
+    from gbrank.plots.report.html_page import check_page
 
     import_plugins(arguments.plugin)
     if (arguments.choose is None) != (arguments.model is None):
@@ -86,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.picture is not None:
         check_picture(arguments.picture, "--picture")
     if arguments.html is not None:
-        check_folder(arguments.html, "--html")
+        check_page(arguments.html, "--html")
     names = {"objective": "objective", "eval_metric": "metric", "n_estimators": "n_estimators"}
     given = {name: getattr(arguments, option) for name, option in names.items()}
     parameters = {name: value for name, value in given.items() if value is not None}
@@ -110,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.picture is not None:
         write_picture(_figure(front), arguments.picture)
     if arguments.html is not None:
-        replace_file(Path(arguments.html), _page(front).encode())
+        _write(arguments.html, front)
     if arguments.choose is not None:
         front[arguments.choose].save(arguments.model)
 
@@ -125,10 +103,14 @@ def _figure(front: Front) -> Any:
     return figure
 
 
-def _page(front: Front) -> str:
-    """Return a page with the table and the picture, which needs no other file."""
-    picture = io.StringIO()
-    _figure(front).savefig(picture, format="svg")
-    _, _, svg = picture.getvalue().partition("<svg")
-    title = escape(" and ".join(front.measures))
-    return PAGE.format(title=title, picture=f"<svg{svg}", table=front._repr_html_())
+def _write(path: str, front: Front) -> None:
+    """Write a page with the picture and the table."""
+    from gbrank import plots
+    from gbrank.plots.report.blocks import Section, picture
+    from gbrank.plots.report.html_page import write_page
+
+    text = "Both goals on the queries that were set aside, with 95% intervals. A line joins the "
+    text += "rankers that no other one beats by both."
+    shown = picture(lambda ax: plots.front(front, ax=ax), text)
+    section = Section("rankers", "Rankers between both goals", [shown, front._table()])
+    write_page(path, "Trade-off", " and ".join(front.measures), [section])

@@ -119,6 +119,19 @@ def cell_text(value: object) -> str:
     return str(value)
 
 
-def number_name(value: float) -> str:
-    """Return what a number is called: the shortest text that no other number has."""
-    return str(value).removesuffix(".0")
+def number_names(values: Sequence[float]) -> list[str]:
+    """Return what numbers are called; those that differ are called differently.
+
+    Whole and large ones are written in full, others with six digits, or as many as it takes.
+    """
+    names: list[str] = []
+    for digits in range(6, 18):
+        names = [
+            str(value).removesuffix(".0")
+            if abs(value) >= 1e5 or value == round(value)
+            else f"{value:.{digits}g}"
+            for value in values
+        ]
+        if len(set(names)) == len(set(values)):
+            break
+    return names

@@ -5,6 +5,7 @@ that of the data sets' means: each data set has the same weight, however many qu
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -14,6 +15,48 @@ from gbrank.common.arrays import Matrix, Vector
 RESAMPLES = 9999
 CELLS = 2**22  # how many numbers in memory, for resamples that are computed together
 SEED = 0
+
+
+class Means(NamedTuple):
+    """Of each ranker: the mean over queries, its difference from another's, and 95% intervals.
+
+    NaN where no query counts; ends of intervals also where only one does.
+    """
+
+    mean: Vector
+    low: Vector
+    high: Vector
+    difference: Vector
+    difference_low: Vector
+    difference_high: Vector
+
+
+def counted(values: Matrix) -> Matrix:
+    """Return the values, a row for each ranker, of the queries that have one for all."""
+    return values[:, ~np.isnan(values).any(axis=0)]
+
+
+def means(strata: Sequence[Matrix], reference: int = -1) -> Means:
+    """Return the means of rankers, a row for each, and their differences from the reference."""
+    if not all(values.size for values in strata):
+        return Means(*np.full((6, len(strata[0])), np.nan))
+    differences = [values - values[reference] for values in strata]
+    return Means(
+        stratified_mean(strata),
+        *interval(strata),
+        stratified_mean(differences),
+        *interval(differences),
+    )
+
+
+def paired_tests(strata: Sequence[Matrix], reference: int = -1) -> tuple[Vector, Vector]:
+    """Return p-values of the randomisation test and the t test of each difference; NaN for none."""
+    p = np.full((2, len(strata[0])), np.nan)
+    others = np.delete(np.arange(len(strata[0])), reference)
+    if others.size and all(values.size for values in strata):
+        differences = [values[others] - values[reference] for values in strata]
+        p[:, others] = randomisation_test(differences), t_test(differences)
+    return p[0], p[1]
 
 
 def stratified_mean(strata: Sequence[Matrix]) -> Vector:
@@ -93,10 +136,13 @@ def t_test(strata: Sequence[Matrix]) -> Vector:
 
 
 def holm(p: Vector) -> Vector:
-    """Return p-values corrected for their number: at 0.05, at most one family in twenty errs."""
+    """Return p-values corrected for their number: at 0.05, at most one family in twenty errs.
+
+    NaN stands for no test.
+    """
     # S. Holm. A simple sequentially rejective multiple test procedure. Scand. J. Statist. 6, 1979.
-    order = np.argsort(p)
-    corrected = np.empty(len(p))
-    factors = np.arange(len(p), 0, -1)
+    order = np.argsort(p)[: np.count_nonzero(~np.isnan(p))]  # NaN is last
+    corrected = np.full(len(p), np.nan)
+    factors = np.arange(len(order), 0, -1)
     corrected[order] = np.minimum(np.maximum.accumulate(factors * p[order]), 1.0)
     return corrected

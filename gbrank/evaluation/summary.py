@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Vector
-from gbrank.evaluation.statistics import holm, interval, randomisation_test, stratified_mean, t_test
+from gbrank.common.arrays import Vector
+from gbrank.evaluation.statistics import holm, means, paired_tests
 from gbrank.evaluation.trial import Outcome
 
 POOLED = "pooled"
@@ -84,22 +84,14 @@ def _rows(
 def _figures(cubes: list[Cube], reference: int) -> dict[str, Vector]:
     """Return what a row says of scores, by its names; each with a value for every ranker."""
     scores = [cube.mean(axis=1) for cube in cubes]
-    differences = [values - values[reference] for values in scores]
     by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
     deviation = np.full(len(by_seed), np.nan)
     if by_seed.shape[1] > 1:
         deviation = by_seed.std(axis=1, ddof=1)
-    low, high = interval(scores)
-    difference_low, difference_high = interval(differences)
-    p_randomisation, p_t = _tests(differences, reference)
+    p_randomisation, p_t = map(holm, paired_tests(scores, reference))
     return {
-        "mean": stratified_mean(scores),
-        "low": low,
-        "high": high,
+        **means(scores, reference)._asdict(),
         "seed_deviation": deviation,
-        "difference": stratified_mean(differences),
-        "difference_low": difference_low,
-        "difference_high": difference_high,
         "p_randomisation": p_randomisation,
         "p_t": p_t,
     }
@@ -112,15 +104,6 @@ def _costs(fits: list[Outcome], part: str) -> dict[str, float]:
         "rounds": _mean(fit.rounds for fit in fits),
         "cpu_seconds": _mean(fit.cpu_seconds for fit in fits),
     }
-
-
-def _tests(differences: list[Matrix], reference: int) -> Matrix:
-    """Return both corrected p-values of each ranker, NaN for the baseline."""
-    compared = np.arange(len(differences[0])) != reference
-    tested = [values[compared] for values in differences]
-    p = np.full((2, len(compared)), np.nan)
-    p[:, compared] = holm(randomisation_test(tested)), holm(t_test(tested))
-    return p
 
 
 def _mean(values: Iterable[float | None]) -> float:

@@ -13,7 +13,16 @@ from sklearn.isotonic import isotonic_regression
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.summary import Row
-from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, plain_decades, tidy
+from gbrank.plots.style import (
+    BLUE,
+    GREY,
+    PALETTE,
+    axes_for,
+    name_decades,
+    name_rows,
+    tidy,
+    write,
+)
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE, LETTER = 0.17, 0.075  # height and width in inches
@@ -68,8 +77,8 @@ def comparison(
     ax = axes_for(ax)
     chosen = [row for row in rows if (row.data, row.measure) == (data, measure)]
     _panel(ax, chosen, comparison.baseline)
-    _name_rows(ax, chosen)
-    ax.set(title=data, xlabel=f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
+    name_rows(ax, [row.ranker for row in chosen])
+    write(ax, title=data, xlabel=f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
     return ax
 
 
@@ -99,8 +108,8 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
     figure, panels = _grid(blocks, (3.2, 0.6 + 0.32 * len(names)), (margin, 1.0), sharey=True)
     for axes, rows in zip(panels, blocks, strict=True):
         _panel(axes, rows, baseline)
-    _name_rows(panels[0], blocks[0])
-    figure.supxlabel(LEGEND.format(baseline), fontsize="small")
+    name_rows(panels[0], names)
+    figure.supxlabel(LEGEND.format(baseline), fontsize="small", parse_math=False)
     return figure
 
 
@@ -132,7 +141,7 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
         for place, row in enumerate(rows):
             axes.plot(row.cpu_seconds, row.mean, "o", color=PALETTE[place % len(PALETTE)])
         axes.set_xscale("log")
-        plain_decades(axes.xaxis)
+        name_decades(axes.xaxis)
         ylabel = f"{rows[0].measure}, {part} queries"
         tidy(axes, xlabel="CPU seconds of a fit", ylabel=ylabel)
         _name_dots(axes, rows, LINE / height)
@@ -161,6 +170,7 @@ def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
             fontsize="small",
             va="center",
             annotation_clip=False,
+            parse_math=False,
         )
 
 
@@ -181,7 +191,7 @@ def _grid(
     for rows in blocks:
         row, column = divmod(datasets.index(rows[0].data), ACROSS)
         panels.append(grid[measures.index(rows[0].measure) * down + row, column])
-        panels[-1].set_title(rows[0].data)
+        write(panels[-1], title=rows[0].data)
     for axes in set(grid.flat).difference(panels):
         axes.remove()
     return figure, panels
@@ -197,10 +207,4 @@ def _panel(axes: Axes, rows: Sequence[Row], baseline: str) -> None:
         axes.plot(row.mean, place, "o", color=colour)
     tidy(axes, "x", xlabel=rows[0].measure)
     axes.set_ylim(-0.75, len(rows) - 0.25)
-    axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-
-
-def _name_rows(axes: Axes, rows: Sequence[Row]) -> None:
-    axes.set_yticks(range(len(rows)), [row.ranker for row in rows])
-    axes.invert_yaxis()

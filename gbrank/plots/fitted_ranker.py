@@ -17,7 +17,18 @@ from gbrank.export.forest import names_of
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.objective import MeasureObjective
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.plots.style import BLUE, GREY, ORANGE, PALETTE, axes_for, plain_decades, tidy
+from gbrank.plots.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALETTE,
+    axes_for,
+    legend,
+    name_decades,
+    name_rows,
+    tidy,
+    write,
+)
 from gbrank.ranker import GBRanker
 
 SHARES = {"gain": "share of the gain", "split": "share of the splits"}
@@ -77,8 +88,8 @@ def learning_curves(
         best = ranker.best_iteration_
         lines += [ax.axvline(best, color=GREY, linewidth=1, label=f"best round: {best}")]
     lines += _sigmas_beside(ax, 1 + np.arange(len(ranker.sigmas_)), ranker.sigmas_)
-    ax.set(xlabel="round", ylabel=measure)
-    ax.legend(handles=lines, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    write(ax, xlabel="round", ylabel=measure)
+    legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax
 
 
@@ -162,8 +173,8 @@ def relaxation_error(
         mean = np.minimum(bounds, 1.0).mean(axis=1)
         lines += ax.plot(rounds, mean, color=ORANGE, label="its bound")
     lines += _sigmas_beside(ax, rounds, sigmas)
-    ax.set(xlabel="round", ylabel=f"|smoothed {exact} − {exact}|")
-    ax.legend(handles=lines, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    write(ax, xlabel="round", ylabel=f"|smoothed {exact} − {exact}|")
+    legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax
 
 
@@ -175,7 +186,7 @@ def _sigmas_beside(ax: Axes, rounds: NDArray[np.integer], sigmas: Vector) -> lis
     second = ax.twinx()
     line = second.plot(rounds, sigmas, color=GREY, linestyle=":", label="sigma")
     second.set(ylabel="sigma", yscale="log")
-    plain_decades(second.yaxis)
+    name_decades(second.yaxis)
     second.spines["top"].set_visible(False)
     return line
 
@@ -231,8 +242,6 @@ def importance(
     chosen = np.argsort(-values, kind="stable")[:largest]
     ax = axes_for(ax)
     ax.barh(range(len(chosen)), values[chosen], color=BLUE)
-    ax.set_yticks(range(len(chosen)), [names[feature] for feature in chosen])
-    ax.invert_yaxis()
+    name_rows(ax, [names[feature] for feature in chosen])
     tidy(ax, "x", xlabel=label)
-    ax.tick_params(axis="y", length=0)
     return ax

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.evaluation.pareto import Front
 from gbrank.fit.constraints import get_constraint
 from gbrank.fit.evals_result import MULTIPLIERS
-from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, tidy
+from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, legend, tidy
 from gbrank.ranker import GBRanker
 
 
@@ -48,20 +48,20 @@ def constraints(ranker: GBRanker, *, ax: Axes | None = None) -> Axes:
     results = ranker.evals_result_
     measured = results.get("valid_0") or results["train"]
     ax = axes_for(ax)
-    second = ax.twinx()
+    second, lines = ax.twinx(), []
     for place, end in enumerate(ranker.constraints_):
         color = PALETTE[place % len(PALETTE)]
         measure = str(get_constraint(end.constraint).measure)
         curve, weights = measured[measure], results[MULTIPLIERS][end.constraint]
         rounds = np.arange(1, len(curve) + 1)
-        ax.plot(rounds, curve, color=color, label=measure)
+        lines += ax.plot(rounds, curve, color=color, label=measure)
         ax.axhline(end.target, color=color, linewidth=1, linestyle="--")
         second.plot(rounds, weights, color=color, linestyle=":")
     tidy(ax, xlabel="round", ylabel="measure (dashed: what it must reach)")
     second.set(ylabel="weight")
     second.set_ylim(bottom=0)
     second.spines["top"].set_visible(False)
-    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return ax
 
 
@@ -102,6 +102,9 @@ def front(tradeoff: Front, *, ax: Axes | None = None) -> Axes:
         ]
         y, x = point.means
         ax.errorbar(x, y, yerr=spans[0], xerr=spans[1], fmt="o", color=color, elinewidth=0.5)
-        ax.annotate(point.name, (x, y), xytext=(6, 6), textcoords="offset points", fontsize=8)
+        ax.annotate(
+            point.name, (x, y), xytext=(6, 6), textcoords="offset points", fontsize=8,
+            parse_math=False,
+        )  # fmt: skip
     tidy(ax, xlabel=second, ylabel=first)
     return ax

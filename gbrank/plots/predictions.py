@@ -10,9 +10,9 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels
 from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import calibration_bins, expected_calibration_error
-from gbrank.evaluation.statistics import interval, randomisation_test
+from gbrank.evaluation.statistics import counted, means, paired_tests
 from gbrank.measures.measure_registry import Metric, get_measure
-from gbrank.plots.style import BLUE, GREY, axes_for, tidy
+from gbrank.plots.style import BLUE, GREY, axes_for, legend, tidy
 
 
 def per_query(
@@ -68,27 +68,27 @@ def per_query(
     labels = check_labels(y, "y")
     chosen = get_measure(measure)
     bound = chosen.bind(labels, Queries.resolve(len(labels), qid, group))
-    both = np.array([bound.per_query(scores), bound.per_query(other)])
-    both = both[:, ~np.isnan(both).any(axis=0)]
+    both = counted(np.array([bound.per_query(scores), bound.per_query(other)]))
     if not both.size:
         raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
-    ours, theirs = both
-    difference = ours - theirs
-    strata = [difference[None, :]]
-    (low,), (high,) = interval(strata) if len(ours) > 1 else (difference, difference)
-    (p,) = randomisation_test(strata)
-    counts = [int(np.sum(np.sign(difference) == sign)) for sign in (1, 0, -1)]
+    found, (p, _) = means([both]), paired_tests([both])[0]
+    signs = np.sign(both[0] - both[1])
+    counts = [int(np.sum(signs == sign)) for sign in (1, 0, -1)]
+    low, high = found.difference_low[0], found.difference_high[0]
+    ends = "" if np.isnan(low) else f" [{low:+.4f}, {high:+.4f}]"
     ax = axes_for(ax)
-    scatter(ax, ours, theirs, str(chosen), names)
+    draw_queries(ax, both[0], both[1], str(chosen), names)
     ax.set_title(
         "{} better, {} equal, {} worse\n".format(*counts)
-        + f"mean difference {difference.mean():+.4f} [{low:+.4f}, {high:+.4f}], p = {p:.4f}",
+        + f"mean difference {found.difference[0]:+.4f}{ends}, p = {p:.4f}",
         fontsize="medium",
     )
     return ax
 
 
-def scatter(ax: Axes, ours: Vector, theirs: Vector, measure: str, names: tuple[str, str]) -> None:
+def draw_queries(
+    ax: Axes, ours: Vector, theirs: Vector, measure: str, names: tuple[str, str]
+) -> None:
     """Draw what queries are worth with one model, upwards, and with another, across."""
     ends = [min(ours.min(), theirs.min()), max(ours.max(), theirs.max())]
     ax.plot(ends, ends, color=GREY, linestyle="--", linewidth=1)
@@ -128,10 +128,10 @@ def calibration(t: ArrayLike, p: ArrayLike, *, bins: int = 10, ax: Axes | None =
     ax = axes_for(ax)
     ax.plot([0, 1], [0, 1], color=GREY, linestyle="--", linewidth=1)
     label = "share of documents"
-    ax.vlines(probabilities, 0, shares, color=GREY, linewidth=4, alpha=0.5, label=label)
-    ax.plot(probabilities, targets, "o-", color=BLUE, label="mean target")
+    bars = ax.vlines(probabilities, 0, shares, color=GREY, linewidth=4, alpha=0.5, label=label)
+    dots = ax.plot(probabilities, targets, "o-", color=BLUE, label="mean target")
     title = f"expected calibration error {expected_calibration_error(t, p, bins=bins):.4f}"
     tidy(ax, title=title, xlabel="mean probability")
     ax.set_aspect("equal")
-    ax.legend(frameon=False)
+    legend(ax, [bars, *dots])
     return ax

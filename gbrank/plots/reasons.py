@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from gbrank.common.checks import check_number
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
-from gbrank.plots.style import BLUE, GREY, ORANGE, axes_for, tidy
+from gbrank.plots.style import BLUE, GREY, ORANGE, axes_for, name_rows, tidy
 
 
 def pair(explanation: PairExplanation, *, largest: int = 10, ax: Axes | None = None) -> Axes:
@@ -46,11 +46,11 @@ def pair(explanation: PairExplanation, *, largest: int = 10, ax: Axes | None = N
         names.append(f"{len(rest)} others")
         shares.append(float(explanation.shares[rest].sum()))
     ax = axes_for(ax)
-    ax.barh(names, shares, color=[BLUE if share >= 0 else ORANGE for share in shares])
-    ax.invert_yaxis()
+    colors = [BLUE if share >= 0 else ORANGE for share in shares]
+    ax.barh(range(len(names)), shares, color=colors)
+    name_rows(ax, names)
     ax.axvline(0, color=GREY, linewidth=1)
     tidy(ax, "x", title=f"Scores: {explanation}", xlabel="share of the gap between the scores")
-    ax.tick_params(axis="y", length=0)
     return ax
 
 

@@ -14,13 +14,14 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 from gbrank.common.checks import check_finite, check_labels, check_number, check_vector
+from gbrank.common.table import number_names
 from gbrank.data.queries import Queries
 from gbrank.fit.estimator import check_seed
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.plots.style import GREY, axes_for, tidy
+from gbrank.plots.style import GREY, axes_for, legend, tidy
 
 POINTS = 401
 
@@ -103,14 +104,15 @@ def objective(
     moved, repeated = (start + steps[:, None] * direction).ravel(), np.tile(labels, POINTS)
     bound = chosen.bind(repeated, queries, rounds=1)
     ax = axes_for(ax)
+    lines = []
     for sigma, style in curves:
-        ax.plot(centre + steps, bound.loss(moved, sigma), **style)
+        lines += ax.plot(centre + steps, bound.loss(moved, sigma), **style)
     if measure is not None:
         exact = get_measure(measure)
         losses = -exact.bind(repeated, queries).per_query(moved)
-        ax.plot(centre + steps, losses, color="black", linewidth=1, label=f"−{exact}")
+        lines += ax.plot(centre + steps, losses, color="black", linewidth=1, label=f"−{exact}")
     tidy(ax, title=str(chosen), xlabel=label, ylabel="loss")
-    ax.legend(frameon=False)
+    legend(ax, lines)
     return ax
 
 
@@ -158,13 +160,14 @@ def soft_ranks(
     ordered = np.sort(values)[::-1]
     ranks = rankdata(-ordered)
     ax = axes_for(ax)
+    lines = []
     ax.plot(ranks, ranks, color=GREY, linestyle="--", linewidth=1)
     for sigma, style in curves:
         soft = [0.5 + expit((ordered - score) / sigma).sum() for score in ordered]
-        ax.plot(ranks, soft, ".-", **style)
+        lines += ax.plot(ranks, soft, ".-", **style)
     tidy(ax, xlabel="rank", ylabel="soft rank")
     ax.locator_params(integer=True)
-    ax.legend(frameon=False)
+    legend(ax, lines)
     return ax
 
 
@@ -174,4 +177,5 @@ def _curves(sigmas: Sequence[float]) -> list[tuple[float, dict[str, Any]]]:
         raise ValueError("sigmas must have at least one entry, got none.")
     widths = [check_number(sigma, "sigmas", 0, open_low=True) for sigma in sigmas]
     shades = [colormaps["viridis"](0.9 * i / max(1, len(widths) - 1)) for i in range(len(widths))]
-    return [(w, {"color": c, "label": f"σ = {w:g}"}) for w, c in zip(widths, shades, strict=True)]
+    curves = zip(widths, shades, number_names(widths), strict=True)
+    return [(width, {"color": shade, "label": f"σ = {name}"}) for width, shade, name in curves]

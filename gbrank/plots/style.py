@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import LogLocator, NullFormatter
@@ -25,14 +27,39 @@ def axes_for(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def tidy(ax: Axes, grid: Any = "both", **texts: Any) -> None:
+def tidy(ax: Axes, grid: Any = "both", **texts: str) -> None:
     """Draw a faint grid, and no box; set the title and the names of the axes."""
-    ax.set(axisbelow=True, **texts)
+    ax.set_axisbelow(True)
     ax.grid(axis=grid, alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
+    write(ax, **texts)
 
 
-def plain_decades(axis: Axis) -> None:
+def write(ax: Axes, **texts: str) -> None:
+    """Set the title and the names of the axes; a `$` of the user's starts no mathematics."""
+    ax.set(**texts)
+    for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
+        if "$" in text.get_text():
+            text.set_parse_math(False)
+
+
+def legend(ax: Axes, handles: Sequence[Artist], **options: Any) -> None:
+    """Name the handles by their labels, whatever these begin with, and as they are written."""
+    names = [str(handle.get_label()) for handle in handles]
+    places = list(map(str, range(len(names))))
+    shown = ax.legend(handles, places, frameon=False, **options)
+    for text, name in zip(shown.get_texts(), names, strict=True):
+        text.set(text=name, parse_math=False)
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Name the rows of a picture, from above."""
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+
+
+def name_decades(axis: Axis) -> None:
     """Name the ticks of a logarithmic axis as plain numbers."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter("{x:g}")

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from gbrank.common.table import Table, number_name
+from gbrank.common.table import Table, number_names
 
 COLUMNS = {"a|b": ["x<y", "z" * 33], "number": [1.23456, float("nan")], "n": [3, 12345678]}
 
@@ -44,7 +44,12 @@ def test_words_and_lists() -> None:
 
 
 def test_numbers_that_differ_have_names_that_differ() -> None:
-    values = [1234567, 1234568.0, 0.1, 0.1 + 1e-15, 2.0, 1e300, -3.0]
-    names = list(map(number_name, values))
-    assert names[:3] + names[4:] == ["1234567", "1234568", "0.1", "2", "1e+300", "-3"]
-    assert list(map(float, names)) == values
+    """Whole ones in full; others as short as they may be."""
+    values = [1234567, 1234568.0, 2.0, 2**60 + 1, 1e300, -3.0, 1234567.5]
+    assert number_names(values) == [
+        "1234567", "1234568", "2", "1152921504606846977", "1e+300", "-3", "1234567.5"
+    ]  # fmt: skip
+    assert number_names([1 / 3, 0.5]) == ["0.333333", "0.5"]
+    assert number_names([0.12345678, 0.12345679, 0.25]) == ["0.12345678", "0.12345679", "0.25"]
+    assert list(map(float, number_names([0.1, 0.1 + 1e-16]))) == [0.1, 0.1 + 1e-16]
+    assert number_names([0.0, -0.0, 1.0, 1.0])[2:] == ["1", "1"]

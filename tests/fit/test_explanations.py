@@ -1,5 +1,6 @@
 """Why documents are ranked as they are: shares of a gap, and what swaps would bring."""
 
+import re
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -228,7 +229,16 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"{why}\n\n{why.to_markdown()}\n"
     pair = ranker.explain_pair(X, why.rows[1], why.rows[4], qid=QID)
     assert main([*command, "--pair", "2", "5", "--html", f"{tmp_path}/pair.html"]) == 0
-    assert pair._repr_html_() in (tmp_path / "pair.html").read_text(encoding="utf-8")
+    page = (tmp_path / "pair.html").read_text(encoding="utf-8")
+    cells = np.reshape(re.findall("<td[^>]*>(.*?)</td>", page), (-1, 4))
+    assert cells[:, 0].tolist() == pair.to_pandas()["feature"].tolist()
+    assert_allclose(cells[:, 3].astype(float), pair.to_pandas()["share"], rtol=1e-3)
+    assert page.count("<!doctype html>") == page.count("<svg") == 1
+    assert main([*command, "--html", f"{tmp_path}/query.html"]) == 0
+    page = (tmp_path / "query.html").read_text(encoding="utf-8")
+    cells = np.reshape(re.findall("<td[^>]*>(.*?)</td>", page), (8, 8))
+    assert cells[:, 1].astype(int).tolist() == why.rows
+    assert "<svg" in page
     assert main([*command, "--pair", "2", "9"]) == 1
     assert "--pair must be of ranks from 1 to 8, got 9" in capsys.readouterr().err
     assert main([*command[:-1], "70"]) == 1

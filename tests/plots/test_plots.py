@@ -19,13 +19,17 @@ from scipy import stats
 from gbrank import (
     NDCG,
     Comparison,
+    Front,
     GBRanker,
+    PairExplanation,
     Queries,
+    QueryExplanation,
     cross_validate_rankers,
     get_objective,
     make_cubic,
     plots,
 )
+from gbrank.evaluation import Point, Row
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
 
@@ -361,6 +365,71 @@ def test_comparison_of_what_was_not_compared(compared: Comparison) -> None:
     for argument in ("measure", "data", "part"):
         with pytest.raises(ValueError, match=rf"{argument} must be one of \[.*\], got 'x'"):
             plots.comparison(compared, **{argument: "x"})
+
+
+# --- Names that users give ----------------------------------------------------------------------
+
+NAMES = ["price in $ or $$", "_hidden", r"a\$b $x_{$", "$\\frac{1}{2}$"]
+
+
+def shown(figure: Any) -> list[tuple[str, bool]]:
+    """Return the texts that a picture shows, and whether they may hold mathematics."""
+    figure.savefig(io.BytesIO(), format="svg")  # bad mathematics ends here
+    return [
+        (text.get_text(), text.get_parse_math() and "$" in text.get_text())
+        for text in figure.findobj(Text)
+    ]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_shown_as_they_are(name: str) -> None:
+    """Of features, sets, measures, rankers, data sets and models: no mathematics, none is lost."""
+    names = [name, f"{name} 2"]
+    reasons = PairExplanation(names, [name, 1.0], [name, 2.0], np.array([0.5, 0.3]), (1.0, 0.2))
+    listed = QueryExplanation(name, 0.5, [0, 1], [1.0, 0.0], [2.0, 1.0], [], [], [(None, 0.0)] * 2)
+    rows = [
+        Row(name, name, own, 3, 0, value, 0.1, 0.9, 0.1, 0.0, -0.1, 0.1, 0.5, 0.5, 0.1, 5.0, 1.0)
+        for own, value in zip(names, (0.5, 0.6), strict=True)
+    ]
+    compared: Any = SimpleNamespace(
+        baseline=name, measures=[name], summary=lambda _: rows, blocks=lambda _: [rows]
+    )
+    point = Point(name, GBRanker(), (0.5, 0.5), ((0.4, 0.6), (0.4, 0.6)))
+    ranker = fitted(n_estimators=2)
+    ranker.fit(X, Y, qid=QID)
+    ranker.evals_result_[name] = {"ndcg@10": [0.1, 0.2]}
+    both = [1, 0, 2], [1.0, 2.0, 0.0], [2.0, 1.0, 0.0]
+    pictures = {
+        "pair": (plots.pair(reasons), f"{name}:  {name} | {name}"),
+        "query": (plots.query(listed), f"2 documents, {name} 0.5000"),
+        "comparison": (plots.comparison(compared), name),
+        "front": (plots.front(Front((name, name), [point])), name),
+        "queries": (plots.per_query(*both, group=[3], names=(name, "b")), f"ndcg@10 of {name}"),
+        "curves": (plots.learning_curves(ranker), name),
+    }
+    figures = {key: (ax.figure, text) for key, (ax, text) in pictures.items()}
+    figures["grid"] = plots.comparison_grid(compared), f"{name} 2"
+    figures["seconds"] = plots.quality_by_seconds(compared), name
+    for key, (figure, text) in figures.items():
+        found = shown(figure)
+        assert text in [own for own, _ in found], key
+        assert not any(mathematics for _, mathematics in found), key
+
+
+def test_a_title_of_your_own_may_be_mathematics() -> None:
+    """Where gbrank's texts had no dollar."""
+    ax = plots.soft_ranks([1.0, 2.0])
+    ax.set_title(r"$\sigma$")
+    assert (r"$\sigma$", True) in shown(ax.figure)
+
+
+def test_features_of_one_name_have_a_bar_each() -> None:
+    """And widths that differ in the seventh digit a name each."""
+    why = PairExplanation(["a", "a"], [1.0, 1.0], [2.0, 2.0], np.array([0.5, 0.25]), (1.0, 0.25))
+    assert [patch.get_width() for patch in plots.pair(why).patches] == [0.5, 0.25]
+    ax = plots.soft_ranks([1.0, 2.0], sigmas=[1234567.0, 1234568.0])
+    assert list(curves(ax))[-2:] == ["σ = 1234567", "σ = 1234568"]
 
 
 # --- Soft ranks -------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib
@@ -29,7 +30,8 @@ from gbrank import (
 )
 from gbrank.commands.cli import main
 from gbrank.common import files
-from gbrank.plots.report.judged import groups
+from gbrank.plots.report.evaluated import groups
+from gbrank.plots.report.model_sections import _sample
 
 SMALL: dict[str, Any] = {"n_estimators": 20, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
 X, Y, QID = make_cubic(46, n_documents=10, n_features=4, random_state=0)
@@ -205,6 +207,21 @@ def test_groups() -> None:
     assert names == [*"abcdefghij", "2 others"]
     assert np.bincount(codes).tolist() == [3, *[2] * 9, 4]
     assert groups([True, False, True])[0] == ["True", "False"]
+    names, codes = groups([*"abcdefghijk", "a"])  # one rare text is no group of its own
+    assert names == [*"abcdefghijk"]
+    assert np.bincount(codes).tolist() == [2, *[1] * 10]
+
+
+def test_groups_of_large_numbers() -> None:
+    """Numbers that differ in the seventh digit, or the seventeenth, are not called the same."""
+    assert groups([1234567, 1234568, 1234567.5])[0] == ["1234567", "1234567.5", "1234568"]
+    assert groups([0.1234567, 0.1234568])[0] == ["0.1234567", "0.1234568"]
+    assert groups([2**60 + 1, 2**60 + 2])[0] == ["1152921504606846977", "1152921504606846978"]
+    names = groups([20260000 + day for day in range(101, 113)])[0]
+    assert names == [
+        "20260101 to 20260103", "20260104 to 20260106", "20260107 to 20260109",
+        "20260110 to 20260112",
+    ]  # fmt: skip
 
 
 def test_distribution(page: Page, values: dict[str, Any]) -> None:
@@ -441,6 +458,43 @@ def test_every_ranker(kind: str, tmp_path: Path) -> None:
         assert {"rank(f0)", "size"} <= set(page.table("importances", "feature"))
 
 
+def test_labels_of_many_digits_are_told_apart(tmp_path: Path) -> None:
+    """In the table of labels and in lists."""
+    labels = np.where(Y > 1, 1234567.0, 1234568.0)[:20]
+    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
+    options: dict[str, Any] = {"measures": ["ap"], "html": tmp_path / "r.html"}
+    page = Page(gbrank.report(ranker, X[:20], labels, qid=QID[:20], **options))
+    assert list(page.table("data", "label")) == ["1234567", "1234568"]
+    table = next(lists(page, "worst"))[1]
+    assert {row[2] for row in table[1:]} == {"1234567", "1234568"}
+
+
+def test_names_of_models_and_queries(tmp_path: Path) -> None:
+    """Are shown as they are; a lone surrogate, which no file can hold, by its code."""
+    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
+    queries = np.array([f"\ud800{query}" for query in QID], dtype=object)[:30]
+    page = Page(
+        gbrank.report(
+            ranker, X[:30], Y[:30], qid=queries, against=ranker, html=tmp_path / "r.html",
+            names=("_a $x_{$", "b$"),
+        )
+    )  # fmt: skip
+    legend = page.texts["distribution"]
+    assert "_a $x_{$" in legend.partition("How many queries")[0]
+    assert "\\ud8000" in page.texts["worst"]
+
+
+@pytest.mark.parametrize("largest", [0, 700])
+def test_a_sample_of_whole_queries_is_never_empty(largest: int) -> None:
+    """Though the first one that is drawn is longer than the sample."""
+    sizes = [600] * 3 if largest else [100] * 20
+    judged: Any = SimpleNamespace(queries=gbrank.Queries.from_sizes(sizes))
+    rows = _sample(judged, SimpleNamespace(_needs_queries=True))
+    queries = judged.queries.index[rows]
+    assert len(rows) == sum(np.array(sizes)[np.unique(queries)])
+    assert len(rows) == (600 if largest else 500)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("rows", "labels", "without"),
@@ -462,7 +516,7 @@ def test_small_and_odd_data(rows: slice, labels: Any, without: int, tmp_path: Pa
     page = Page(path)
     assert "nan" not in re.sub(r"<svg.*?</svg>", "", page.source, flags=re.DOTALL)
     assert ("has no value on any query" in page.texts["worst"]) == (without == 10)
-    assert (f"{without} without a value" in page.texts[""]) == (without > 0)
+    assert (f"{without} without a relevant document" in page.texts[""]) == (without > 0)
     if without == 10:
         assert page.table("measures", "measure")["ndcg@10"] == ["0", "–", "–", "–"]
 
@@ -559,5 +613,8 @@ def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert Page(Path(where)).table("data", "data")["documents"] == ["459"]
     assert main([*command, "--docid", "url"]) == 1
     assert "--docid must be given with tables only" in capsys.readouterr().err
+    for same in (str(tmp_path / "model"), f"{tmp_path}/x/../model"):
+        assert main([*command, "--against", same]) == 1
+        assert "--against must be another model" in capsys.readouterr().err
     assert main([*command[:-1], f"{tmp_path}/no/report.html"]) == 1
     assert "--html must be in a folder that exists" in capsys.readouterr().err

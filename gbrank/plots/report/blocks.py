@@ -78,6 +78,7 @@ class Fold:
 
 
 Block: TypeAlias = Text | Table | Picture | Fold
+Fact: TypeAlias = tuple[str, str, str]  # a number, what it is of, and a note
 
 
 @dataclass(frozen=True)

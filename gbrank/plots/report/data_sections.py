@@ -21,11 +21,11 @@ from gbrank.plots.report.blocks import (
     name,
     number,
 )
-from gbrank.plots.report.judged import Judged, groups
+from gbrank.plots.report.evaluated import Evaluated, groups
 from gbrank.plots.report.model_sections import MOST, SHOWN
 
 
-def data(judged: Judged, training: Features | None) -> Section:
+def data(judged: Evaluated, training: Features | None) -> Section:
     """Return what the documents, queries and labels are, and the features beside training's."""
     sizes = judged.queries.sizes
     facts = [
@@ -51,7 +51,7 @@ def data(judged: Judged, training: Features | None) -> Section:
     return Section("data", "The data", blocks)
 
 
-def _features(judged: Judged, training: Features | None) -> list[Block]:
+def _features(judged: Evaluated, training: Features | None) -> list[Block]:
     """Return a table of the features; those that drifted most first, or with most missing."""
     schema = judged.models[0].ranker._schema
     rows = []

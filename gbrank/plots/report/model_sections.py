@@ -31,7 +31,7 @@ from gbrank.plots.report.blocks import (
     picture,
     share,
 )
-from gbrank.plots.report.judged import Judged, Model
+from gbrank.plots.report.evaluated import Evaluated, Model
 from gbrank.ranker import GBRanker
 
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
@@ -40,7 +40,7 @@ MOST = 200  # features in a table
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
-def _sample(judged: Judged, ranker: GBRanker) -> NDArray[np.int64]:
+def _sample(judged: Evaluated, ranker: GBRanker) -> NDArray[np.int64]:
     """Return some rows at random: documents, or whole queries where scores depend on these."""
     rng, queries = np.random.default_rng(0), judged.queries
     if queries.n_documents <= SAMPLE:
@@ -48,12 +48,14 @@ def _sample(judged: Judged, ranker: GBRanker) -> NDArray[np.int64]:
     if not ranker._needs_queries:
         return np.sort(rng.choice(queries.n_documents, SAMPLE, replace=False))
     order = rng.permutation(queries.n_queries)
-    taken = np.cumsum(queries.sizes[order]) <= SAMPLE
-    taken[0] = True
-    return np.sort(np.concatenate([queries.rows(query) for query in order[taken]]))
+    chosen = np.cumsum(queries.sizes[order]) <= SAMPLE
+    chosen[0] = True
+    return np.sort(np.concatenate([queries.rows(query) for query in order[chosen]]))
 
 
-def _mean_shares(judged: Judged, ranker: GBRanker, rows: NDArray[np.int64]) -> tuple[Vector, str]:
+def _mean_shares(
+    judged: Evaluated, ranker: GBRanker, rows: NDArray[np.int64]
+) -> tuple[Vector, str]:
     """Return by how much each feature moves a score on average, or NaN and why it is not known."""
     X = take_rows(judged.models[0].X, rows)
     try:
@@ -63,7 +65,7 @@ def _mean_shares(judged: Judged, ranker: GBRanker, rows: NDArray[np.int64]) -> t
     return np.abs(shares[:, :-1]).mean(axis=0), ""
 
 
-def importances(judged: Judged) -> tuple[Section, bool]:
+def importances(judged: Evaluated) -> tuple[Section, bool]:
     """Return what features are worth, and whether scores can be explained."""
     model = judged.models[0]
     title = "What it looks at"
@@ -100,7 +102,7 @@ def _left_out(model: Model, lack: str) -> Text:
     return Text(f"Left out: a {type(model.ranker).__name__} has {lack}.")
 
 
-def curves(judged: Judged) -> Section:
+def curves(judged: Evaluated) -> Section:
     """Return measures by round."""
     title, model = "How it learned", judged.models[0]
     ranker: Any = model.ranker
@@ -118,7 +120,7 @@ def curves(judged: Judged) -> Section:
     return Section("curves", title, [shown, results._table()])
 
 
-def calibration(judged: Judged) -> Section:
+def calibration(judged: Evaluated) -> Section:
     """Return whether probabilities come true."""
     title, model = "Do its probabilities come true?", judged.models[0]
     own = getattr(model.ranker, "calibration_", None)
@@ -138,7 +140,7 @@ def calibration(judged: Judged) -> Section:
     return Section("calibration", title, [Text(text), shown])
 
 
-def parameters(judged: Judged) -> Section:
+def parameters(judged: Evaluated) -> Section:
     """Return the parameters of each model; those that differ stand out."""
     given = [
         {key: _shown(value) for key, value in model.ranker.get_params(deep=False).items()}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,32 +14,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.argument_error import found_in
 from gbrank.common.checks import check_labels, quoted, refuse_twice
-from gbrank.common.extras import needed
-from gbrank.common.files import check_folder
 from gbrank.common.registry import first_line
-from gbrank.common.table import cell_text
-from gbrank.common.version import __version__
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features
-from gbrank.datasets.text_files import written
 from gbrank.fit.arguments import Ids
 from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure
 from gbrank.plots.report import data_sections, model_sections, query_sections
-from gbrank.plots.report.blocks import NONE, SPACE, Section, name, number, span
-from gbrank.plots.report.judged import (
-    Judged,
-    Mean,
-    Means,
+from gbrank.plots.report.blocks import NONE, SPACE, Fact, Section, name, number, span
+from gbrank.plots.report.evaluated import (
+    Evaluated,
     Model,
     column_of,
     of_queries,
     own_columns,
 )
-
-TEMPLATE = "template.html"
+from gbrank.plots.report.html_page import check_page, write_page
 
 
 def report(
@@ -118,8 +108,7 @@ def report(
     ...     path.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    jinja2 = needed("jinja2", "report")
-    check_folder(html, "html")
+    check_page(html, "html")
     rankers = [_checked(ranker, "ranker")]
     rankers += [] if against is None else [_checked(against, "against")]
     called = _checked_names(names)
@@ -139,20 +128,12 @@ def report(
         bound = measure.bind(labels, queries, X=X)
         values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
     summaries = {str(measure): first_line(measure) for measure in chosen}
-    judged = Judged(features, labels, queries, models, values, summaries, documents, docid or "row")
-    sections, facts = _sections(judged, segments, training)
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["text"] = cell_text
-    text = files("gbrank.plots.report").joinpath(TEMPLATE).read_text(encoding="utf-8")
-    page = environment.from_string(text).render(
-        title=" against ".join(model.name for model in judged.models),
-        facts=facts,
-        sections=sections,
-        made=f"Made by gbrank {__version__} on {date.today():%Y-%m-%d}.",
+    judged = Evaluated(
+        features, labels, queries, models, values, summaries, documents, docid or "row"
     )
-    with written(html) as file:
-        file.write(page.encode())
-    return Path(html)
+    sections, facts = _sections(judged, segments, training)
+    title = " against ".join(model.name for model in judged.models)
+    return write_page(html, "Ranking report", title, sections, facts)
 
 
 def _checked(ranker: object, argument: str) -> BaseRanker[Any]:
@@ -196,10 +177,9 @@ def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -
 
 
 def _sections(
-    judged: Judged, by: dict[str, list[Any]], training: Features | None
-) -> tuple[list[Section], list[tuple[str, str, str]]]:
+    judged: Evaluated, by: dict[str, list[Any]], training: Features | None
+) -> tuple[list[Section], list[Fact]]:
     """Return all sections, and the numbers at the head of the page."""
-    every = {measure: Means.of(values) for measure, values in judged.values.items()}
     importances, explains = model_sections.importances(judged)
     of_first = [
         query_sections.worst(judged, explains),
@@ -207,9 +187,9 @@ def _sections(
         model_sections.curves(judged),
         model_sections.calibration(judged),
     ]
-    sections = [query_sections.measures(judged, every)]
+    sections = [query_sections.measures(judged)]
     if judged.models[1:]:
-        sections.append(query_sections.changes(judged, every))
+        sections.append(query_sections.changes(judged))
         first = judged.models[0].name
         of_first = [replace(item, title=f"{item.title} ({first})") for item in of_first]
     sections += [
@@ -220,24 +200,25 @@ def _sections(
         model_sections.parameters(judged),
         model_sections.versions(judged.models),
     ]
-    return sections, _facts(judged, every[judged.measure])
+    return sections, _facts(judged)
 
 
-def _facts(judged: Judged, found: Means) -> list[tuple[str, str, str]]:
-    facts = [(number(found.ours.value), judged.measure, _interval(found.ours, ".4f"))]
+def _facts(judged: Evaluated) -> list[Fact]:
+    found, queries = judged.means[judged.measure], judged.queries
+    facts = [(number(found.mean[0]), judged.measure, _interval(found.low[0], found.high[0]))]
     for other in judged.models[1:]:
-        lead = number(found.lead.value, "+.4f")
-        facts.append((lead, f"against {other.name}", _interval(found.lead, "+.4f")))
-    n_documents, n_queries = judged.queries.n_documents, judged.queries.n_queries
-    n_left_out = int(np.isnan(judged.main[0]).sum())
-    left_out = f"{n_left_out:,} without a value" if n_left_out else "all with a value"
+        ends = _interval(found.difference_low[0], found.difference_high[0], "+.4f")
+        facts.append((number(found.difference[0], "+.4f"), f"against {other.name}", ends))
+    without = np.isnan(judged.main[0])
+    why = "value" if (judged.n_relevant[without] > 0).any() else "relevant document"
+    left_out = f"{without.sum():,} without a {why}" if without.any() else "all with a value"
     return [
         *facts,
-        (f"{n_queries:,}", "queries", left_out),
-        (f"{n_documents:,}", "documents", f"{n_documents / n_queries:.0f} in a query"),
+        (f"{queries.n_queries:,}", "queries", left_out),
+        (f"{queries.n_documents:,}", "documents", f"{queries.sizes.mean():.0f} in a query"),
     ]
 
 
-def _interval(mean: Mean, form: str) -> str:
-    ends = span(mean.low, mean.high, form)
+def _interval(low: float, high: float, form: str = ".4f") -> str:
+    ends = span(low, high, form)
     return "no interval" if ends == NONE else f"95% interval {ends.replace(' ', SPACE)}"

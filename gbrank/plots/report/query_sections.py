@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from gbrank.common.arrays import Matrix
 from gbrank.common.table import Table
 from gbrank.data.rows import take_rows
-from gbrank.evaluation.statistics import randomisation_test, t_test
-from gbrank.plots.predictions import scatter
+from gbrank.evaluation.statistics import Means, counted, means
+from gbrank.plots.predictions import draw_queries
 from gbrank.plots.report.blocks import (
     NONE,
     SPACE,
@@ -30,8 +31,8 @@ from gbrank.plots.report.blocks import (
     share,
     span,
 )
-from gbrank.plots.report.judged import Judged, Mean, Means, Model, counted, groups
-from gbrank.plots.style import BLUE, ORANGE, tidy
+from gbrank.plots.report.evaluated import Evaluated, Model, groups
+from gbrank.plots.style import BLUE, ORANGE, legend, tidy
 from gbrank.ranker import GBRanker
 
 N_QUERIES = 10  # that are shown with their lists
@@ -40,19 +41,20 @@ FURTHER = 5  # documents with a label above 0 that are shown below the top
 LONGEST = 200  # documents of a list whose reasons are computed, at 3 ms each
 BINS = 20
 DOTS = 2000
+COLORS = BLUE, ORANGE  # of the two models
 LEVEL = 0.05  # of p, from which on the data do not tell
 
 
-def measures(judged: Judged, every: dict[str, Means]) -> Section:
+def measures(judged: Evaluated) -> Section:
     """Return the means of all measures."""
     summaries = [[*item] for item in judged.summaries.items()]
     head = ["measure", "queries", "mean", "95% interval"]
     if judged.models[1:]:
         head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
     rows: list[list[Cell | str]] = []
-    for measure, found in every.items():
+    for measure, found in judged.means.items():
         n_counted = counted(judged.values[measure]).shape[1]
-        cells = [*_mean(found.ours), number(found.theirs)][: len(head) - 2]
+        cells = [*_mean(found), number(found.mean[-1])][: len(head) - 2]
         rows.append([Cell(measure, strong=measure == judged.measure), f"{n_counted:,}", *cells])
     return Section(
         "measures",
@@ -70,25 +72,31 @@ def measures(judged: Judged, every: dict[str, Means]) -> Section:
     )
 
 
-def _mean(mean: Mean, form: str = ".4f") -> list[str]:
-    return [number(mean.value, form), span(mean.low, mean.high, form)]
+def _mean(found: Means) -> list[str]:
+    """Return the first model's mean and interval."""
+    return [number(found.mean[0]), span(found.low[0], found.high[0])]
 
 
-def changes(judged: Judged, every: dict[str, Means]) -> Section:
+def _difference(found: Means) -> list[str]:
+    """Return by how much it is above the second one's, and the interval."""
+    ends = span(found.difference_low[0], found.difference_high[0], "+.4f")
+    return [number(found.difference[0], "+.4f"), ends]
+
+
+def changes(judged: Evaluated) -> Section:
     """Return what differs between two models: means with paired tests, and single queries."""
     ours, theirs = judged.models
-    tests = _tests(judged)
     rows: list[list[Cell | str]] = []
-    for measure, found in every.items():
+    for measure, found in judged.means.items():
         signs = np.sign(np.subtract(*counted(judged.values[measure])))
         counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
-        p = [_chance(value) for value in tests[measure]]
-        shown = [*_mean(found.lead, "+.4f"), *p, *counts]
+        p = map(_chance, judged.tests[measure])
+        shown = [*_difference(found), *p, *counts]
         rows.append([Cell(measure, strong=measure == judged.measure), *shown])
     head = ["measure", "difference", "95% interval", "p (random.)", "p (t)"]
     head += ["better", "equal", "worse"]
     blocks: list[Block] = [
-        Text(_verdict(judged, every[judged.measure].lead, tests[judged.measure][0]), strong=True),
+        Text(_verdict(judged), strong=True),
         Text(
             f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
             "often chance alone would give a difference as large, by the paired randomisation test "
@@ -98,23 +106,24 @@ def changes(judged: Judged, every: dict[str, Means]) -> Section:
     ]
     both = counted(judged.main)
     if both.size:
-        blocks.append(_scatter(judged, both))
+        blocks.append(_pairs(judged, both))
         blocks += _changed_queries(judged)
     return Section("changes", "What changed", blocks)
 
 
-def _verdict(judged: Judged, lead: Mean, p: float) -> str:
+def _verdict(judged: Evaluated) -> str:
     """Return in a sentence which model is better, if the data say so."""
+    found, (p, _) = judged.means[judged.measure], judged.tests[judged.measure]
     if np.isnan(p):
         return _no_value(judged).text
     ours, theirs = (model.name for model in judged.models)
     chance = f"chance alone would give a difference as large with probability {_chance(p)}."
     if p > LEVEL:
         return f"These queries do not tell which is better on {judged.measure}: {chance}"
-    better, worse, ends = ours, theirs, (lead.low, lead.high)
-    if lead.value < 0:
-        better, worse, ends = theirs, ours, (-lead.high, -lead.low)
-    by = f"{number(abs(lead.value))} (95% interval {span(*ends)})"
+    better, worse, ends = ours, theirs, (found.difference_low[0], found.difference_high[0])
+    if found.difference[0] < 0:
+        better, worse, ends = theirs, ours, (-ends[1], -ends[0])
+    by = f"{number(abs(found.difference[0]))} (95% interval {span(*ends)})"
     return f"On {judged.measure}, {better} is better than {worse} by {by}: {chance}"
 
 
@@ -123,26 +132,11 @@ def _chance(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else number(p)
 
 
-def _tests(judged: Judged) -> dict[str, tuple[float, float]]:
-    """Return both p-values of each measure; those of the same queries share the tosses."""
-    alike: dict[bytes, list[str]] = {}
-    for measure, values in judged.values.items():
-        alike.setdefault(np.isnan(values).tobytes(), []).append(measure)
-    found = dict.fromkeys(judged.values, (np.nan, np.nan))
-    for same in alike.values():
-        leads = [np.subtract(*counted(judged.values[measure])) for measure in same]
-        if leads[0].size:
-            strata = [np.array(leads)]
-            both = zip(randomisation_test(strata), t_test(strata), strict=True)
-            found.update(zip(same, both, strict=True))
-    return found
-
-
-def _scatter(judged: Judged, both: Matrix) -> Picture:
+def _pairs(judged: Evaluated, both: Matrix) -> Picture:
     names = judged.models[0].name, judged.models[1].name
 
     def draw(axes: Axes) -> None:
-        scatter(axes, both[0], both[1], judged.measure, names)
+        draw_queries(axes, both[0], both[1], judged.measure, names)
 
     text = f"A dot is a query. Above the line, {names[0]} is better."
     if both.shape[1] > DOTS:
@@ -151,7 +145,7 @@ def _scatter(judged: Judged, both: Matrix) -> Picture:
     return picture(draw, text)
 
 
-def _changed_queries(judged: Judged) -> list[Block]:
+def _changed_queries(judged: Evaluated) -> list[Block]:
     leads = np.nan_to_num(judged.main[0] - judged.main[1])
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     chosen = [query for query in order.tolist() if leads[query]]
@@ -167,14 +161,14 @@ def _changed_queries(judged: Judged) -> list[Block]:
     return [Text("The queries that changed most, with both lists side by side:"), *folds]
 
 
-def _title(judged: Judged, query: int, value: str) -> str:
+def _title(judged: Evaluated, query: int, value: str) -> str:
     """Return the line that stands for a query."""
     documents = count(int(judged.queries.sizes[query]), "document")
     relevant = f"{judged.n_relevant[query]:,} relevant"
     return f"{name(judged.queries.ids[query])}: {value}, {documents}, {relevant}"
 
 
-def _side_by_side(judged: Judged, query: int) -> Table:
+def _side_by_side(judged: Evaluated, query: int) -> Table:
     """Return the first documents of both lists, and from where each came."""
     ours, theirs = judged.models
     lists = [judged.ranked(query, model) for model in (theirs, ours)]
@@ -190,13 +184,13 @@ def _side_by_side(judged: Judged, query: int) -> Table:
     return Table(head, rows, words=(1, 3))
 
 
-def _document(judged: Judged, row: int) -> list[Cell | str]:
+def _document(judged: Evaluated, row: int) -> list[Cell | str]:
     """Return what a document is called, and its label beside the largest one."""
     label, largest = judged.labels[row], judged.labels.max()
-    return [name(judged.documents[row]), Cell(f"{label:g}", share(label, largest))]
+    return [name(judged.documents[row]), Cell(judged.label_names[label], share(label, largest))]
 
 
-def distribution(judged: Judged) -> Section:
+def distribution(judged: Evaluated) -> Section:
     """Return how many queries have which value."""
     values = counted(judged.main)
     if not values.size:
@@ -204,10 +198,11 @@ def distribution(judged: Judged) -> Section:
     edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
 
     def draw(axes: Axes) -> None:
-        axes.hist(values[0], edges, color=BLUE, alpha=0.75, label=judged.models[0].name)
-        for other, model in zip(values[1:], judged.models[1:], strict=True):
-            axes.hist(other, edges, color=ORANGE, histtype="step", label=model.name)
-            axes.legend(frameon=False)
+        axes.hist(values[0], edges, color=BLUE, alpha=0.75)
+        for other in values[1:]:
+            axes.hist(other, edges, color=ORANGE, histtype="step")
+            names = (model.name for model in judged.models)
+            legend(axes, [Patch(color=c, label=n) for c, n in zip(COLORS, names, strict=True)])
         tidy(axes, "y", xlabel=f"{judged.measure} of a query", ylabel="queries")
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
@@ -224,14 +219,14 @@ def distribution(judged: Judged) -> Section:
     return Section("distribution", "From query to query", blocks)
 
 
-def _no_value(judged: Judged) -> Text:
+def _no_value(judged: Evaluated) -> Text:
     return Text(
         f"{judged.measure} has no value on any query: none has what it needs, such as a relevant "
         "document."
     )
 
 
-def segments(judged: Judged, by: dict[str, list[Any]]) -> Section:
+def segments(judged: Evaluated, by: dict[str, list[Any]]) -> Section:
     """Return the measure by groups of queries: their lengths, relevant documents, and columns."""
     kinds = {
         **by,
@@ -248,25 +243,25 @@ def segments(judged: Judged, by: dict[str, list[Any]]) -> Section:
     return Section("segments", "Where it is good, and where not", blocks)
 
 
-def _segment(judged: Judged, kind: str, values: Sequence[Any]) -> Table:
-    names, codes = groups(values)
+def _segment(judged: Evaluated, kind: str, keys: Sequence[Any]) -> Table:
+    names, codes = groups(keys)
     head = [name(kind), "queries", judged.measure, "95% interval"]
     if judged.models[1:]:
         head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
         head += ["difference", "95% interval"]
-    found = [Means.of(judged.main[:, codes == code]) for code in range(len(names))]
-    largest = np.nanmax([0.0, *(item.ours.value for item in found)])
+    parts = [counted(judged.main[:, codes == code]) for code in range(len(names))]
+    found = [means([values]) for values in parts]
+    largest = np.nanmax([0.0, *(item.mean[0] for item in found)])
     rows: list[list[Cell | str]] = []
-    for code, (label, item) in enumerate(zip(names, found, strict=True)):
-        value, ends = _mean(item.ours)
-        bar = Cell(value, share(item.ours.value, largest))
-        cells = [ends, number(item.theirs), *_mean(item.lead, "+.4f")]
-        n_counted = counted(judged.main[:, codes == code]).shape[1]
-        rows.append([name(label), f"{n_counted:,}", bar, *cells[: len(head) - 3]])
+    for label, values, item in zip(names, parts, found, strict=True):
+        value, ends = _mean(item)
+        bar = Cell(value, share(item.mean[0], largest))
+        cells = [ends, number(item.mean[-1]), *_difference(item)]
+        rows.append([name(label), f"{values.shape[1]:,}", bar, *cells[: len(head) - 3]])
     return Table(head, rows)
 
 
-def worst(judged: Judged, explains: bool) -> Section:
+def worst(judged: Evaluated, explains: bool) -> Section:
     """Return the queries of lowest value, with their lists."""
     model, values = judged.models[0], judged.main[0]
     # Of equal ones, those with the most relevant documents.
@@ -295,7 +290,7 @@ def worst(judged: Judged, explains: bool) -> Section:
     return Section("worst", "The worst queries", [Text(text), *folds])
 
 
-def _list(judged: Judged, query: int, model: Model, explains: bool) -> Table:
+def _list(judged: Evaluated, query: int, model: Model, explains: bool) -> Table:
     rows = judged.ranked(query, model)
     below = [place for place in range(TOP, len(rows)) if judged.labels[rows[place]] > 0]
     places = [*range(min(TOP, len(rows))), *below[:FURTHER]]

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import quoted, unknown_name
+from gbrank.common.table import number_names
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
-from gbrank.evaluation.statistics import interval
+from gbrank.evaluation.statistics import Means, counted, means, paired_tests
 from gbrank.fit.context import column_names_of
 from gbrank.fit.estimator import BaseRanker
 
@@ -34,7 +35,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Evaluated:
     """Documents, and one model or two; `values` has a row for each model and a query a column."""
 
     features: Features  # what the first model sees
@@ -57,6 +58,26 @@ class Judged:
         return self.values[self.measure]
 
     @cached_property
+    def means(self) -> dict[str, Means]:
+        """The means of each measure, the difference being that from the second model."""
+        return {measure: means([counted(values)]) for measure, values in self.values.items()}
+
+    @cached_property
+    def tests(self) -> dict[str, list[float]]:
+        """The p-values of each measure's difference: of the randomisation test and the t test."""
+        every = self.values.items()
+        return {
+            measure: [float(p[0]) for p in paired_tests([counted(values)])]
+            for measure, values in every
+        }
+
+    @cached_property
+    def label_names(self) -> dict[float, str]:
+        """What labels are called, in order."""
+        found = np.unique(self.labels).tolist()
+        return dict(zip(found, number_names(found), strict=True))
+
+    @cached_property
     def n_relevant(self) -> NDArray[np.int64]:
         """How many documents of each query have a label above 0."""
         relevant = self.queries.index[self.labels > 0]
@@ -67,48 +88,6 @@ class Judged:
         rows = self.queries.rows(query)
         order: list[int] = rows[np.argsort(-model.scores[rows], kind="stable")].tolist()
         return order
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean over queries, with its 95% bootstrap interval; NaN where there is none."""
-
-    value: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-
-    @classmethod
-    def of(cls, values: Vector) -> Mean:
-        """Return the mean of at least one value."""
-        (low,), (high,) = interval([values[None, :]])
-        return cls(float(values.mean()), float(low), float(high))
-
-
-@dataclass(frozen=True)
-class Means:
-    """The mean of the first model, and of the second and of the first one's lead if there are two.
-
-    Of the second there is no interval: that of the lead says what two could not.
-    """
-
-    ours: Mean = Mean()
-    theirs: float = np.nan
-    lead: Mean = Mean()
-
-    @classmethod
-    def of(cls, values: Matrix) -> Means:
-        """Return the means over the queries that have a value."""
-        kept = counted(values)
-        if not kept.size:
-            return cls()
-        if len(kept) == 1:
-            return cls(Mean.of(kept[0]))
-        return cls(Mean.of(kept[0]), float(kept[1].mean()), Mean.of(kept[0] - kept[1]))
-
-
-def counted(values: Matrix) -> Matrix:
-    """Return the values of the queries that have one."""
-    return values[:, ~np.isnan(values).any(axis=0)]
 
 
 def own_columns(X: Any, schema: Schema) -> Any:
@@ -173,7 +152,7 @@ def groups(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
         order = sorted(counts) if numeric else [value for value, _ in counts.most_common()]
         rare = order[MOST_GROUPS:] if len(order) > MOST_GROUPS + 1 else []
         kept = order[: len(order) - len(rare)]
-        names = [f"{value:g}" if numeric else str(value) for value in kept]
+        names = number_names(kept) if numeric else list(map(str, kept))
         code_of = {value: code for code, value in enumerate(kept)} | dict.fromkeys(rare, len(kept))
         names += [f"{len(rare):,} others"] if rare else []
     if None in values:
@@ -184,13 +163,16 @@ def groups(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
 
 def _ranges(counts: Counter[Any]) -> tuple[list[str], dict[Any, int]]:
     """Return the names of ranges of numbers, and the range of each: 0 apart, quarters of others."""
-    known = np.array(sorted(counts), np.float64)
+    values = sorted(counts)
+    known = np.array(values, np.float64)
     others = np.array([value for value in counts.elements() if value])
     ends = np.unique(np.quantile(others, [0.25, 0.5, 0.75, 1.0], method="lower"))
     if 0 in counts:
         below = known[known < 0]
         ends = np.unique([*ends, *below[-1:], 0.0])
     codes = np.searchsorted(ends, known)
-    parts = [known[codes == code] for code in range(len(ends))]
-    names = [f"{part[0]:g}" + (f" to {part[-1]:g}" if len(part) > 1 else "") for part in parts]
-    return names, dict(zip(sorted(counts), codes.tolist(), strict=True))
+    first, last = (np.searchsorted(codes, range(len(ends)), side) for side in ("left", "right"))
+    called = number_names([values[place] for place in [*first, *(last - 1)]])
+    pairs = zip(called[: len(ends)], called[len(ends) :], strict=True)
+    names = [" to ".join(dict.fromkeys(pair)) for pair in pairs]
+    return names, dict(zip(values, codes.tolist(), strict=True))
