@@ -107,6 +107,8 @@ def read_page(app, name, text):
     text[0] = text[0].replace("](../notebooks/", "](notebooks/")
     text[0] = text[0].replace("](../../notebooks/", "](../notebooks/")
     text[0] = text[0].replace("](../docs/", "](../")
+    # Tables of studies stand beside their numbers, outside of these pages: they are downloads.
+    text[0] = re.sub(r"\]\(((?:\.\./)+benchmarks/[\w/]+\.md)\)", r"](path:\1)", text[0])
     # An empty line ends what doctest reads as output; no reader needs it.
     text[0] = re.sub(r"(```python\n(?:[^`]|`(?!``))*?\n)\n```", r"\1```", text[0])
     text[0] = re.sub(r"(- Class: )(`gbrank\.\w+`)", r"\1{class}\2", text[0])
