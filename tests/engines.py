@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pandas as pd
-import treelite
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
@@ -147,12 +146,6 @@ def read_vespa_lightgbm(path: Path, X: Any, names: list[str]) -> Vector:
     return total([tree["tree_structure"] for tree in content["tree_info"]], step, X)
 
 
-def read_treelite(path: Path, X: Matrix, names: list[str]) -> Vector:
-    """Treelite's own evaluator."""
-    model = treelite.Model.deserialize(path)
-    return treelite.gtil.predict(model, np.ascontiguousarray(X, dtype=float)).ravel()
-
-
 def read_onnx(path: Path, X: Matrix, names: list[str]) -> Vector:
     """ONNX Runtime."""
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -165,6 +158,5 @@ READERS: dict[str, Reader] = {
     "solr": read_solr,
     "vespa-lightgbm": read_vespa_lightgbm,
     "vespa-xgboost": read_vespa_xgboost,
-    "treelite": read_treelite,
     "onnx": read_onnx,
 }

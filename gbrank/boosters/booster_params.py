@@ -1,9 +1,12 @@
 """What users pass as `booster_params`: names and values, checked alike for each booster."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import quoted, unknown_names
 from gbrank.common.words import WORDS, by_name
 from gbrank.data.schema import Schema, column_places
@@ -69,58 +72,80 @@ def _has(params: Mapping[str, Any], wanted: str) -> bool:
 
 def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """Return parameters that give columns by position, where the user's give them by name."""
-    made = dict(params)
-
-    def places(columns: Iterable[int | str], name: str) -> tuple[int, ...]:
-        argument = f"{name} in booster_params"
-        return column_places(columns, argument, schema.names, schema.n_features)
-
-    name = "monotone_constraints"
-    if (signs := params.get(name)) is not None:
-        if isinstance(signs, Mapping):
-            by_place = dict(zip(places(signs, name), signs.values(), strict=True))
-            signs = [by_place.get(place, 0) for place in range(schema.n_features)]
-        made[name] = _checked_signs(signs, schema.n_features)
-    name = "interaction_constraints"
-    if (groups := params.get(name)) is not None and not isinstance(groups, str):
-        if not isinstance(groups, list | tuple) or not all(
-            isinstance(group, list | tuple) and group for group in groups
-        ):
-            raise ValueError(
-                f"{name} in booster_params must be lists of columns, such as [[0, 1], [2]], got "
-                f"{quoted(groups)}."
-            )
-        made[name] = [[*places(group, name)] for group in groups]
-    return made
+    constraints = {"monotone_constraints": _signs, "interaction_constraints": _groups}
+    return {
+        name: constraints[name](value, schema) if name in constraints else value
+        for name, value in params.items()
+    }
 
 
-def _checked_signs(signs: object, n_features: int) -> list[int]:
+def _places(columns: Iterable[int | str], name: str, schema: Schema) -> list[int]:
+    argument = f"{name} in booster_params"
+    return [*column_places(columns, argument, schema.names, schema.n_features)]
+
+
+def _signs(given: object, schema: Schema) -> list[int]:
     """Return a sign for each feature; a text is taken as the boosters take it."""
-    given = signs
+    signs, name, n = given, "monotone_constraints", schema.n_features
     if isinstance(signs, str):
         signs = [item.strip() for item in signs.strip("()[] ").split(",")]
         signs = [int(item) if re.fullmatch(r"[+-]?\d+", item) else item for item in signs]
+    if isinstance(signs, Mapping):
+        by_place = dict(zip(_places(signs, name, schema), signs.values(), strict=True))
+        signs = [by_place.get(place, 0) for place in range(n)]
     if not isinstance(signs, list | tuple) or not all(
         type(sign) is int and sign in (-1, 0, 1) for sign in signs
     ):
-        raise ValueError(
-            "monotone_constraints in booster_params must hold -1, 0 or 1 for each feature, or map "
-            f"columns to these, got {quoted(given)}."
+        raise ArgumentError(
+            f"{name} in booster_params",
+            "must hold -1, 0 or 1 for each feature, or map columns to these",
+            quoted(given),
         )
-    if len(signs) != n_features:
-        raise ValueError(
-            f"monotone_constraints in booster_params must have {n_features} entries, one for each "
-            f"feature, got {len(signs)}."
+    if len(signs) != n:
+        raise ArgumentError(
+            f"{name} in booster_params",
+            f"must have {n} entries, one for each feature",
+            str(len(signs)),
         )
+    for place in schema.categorical:
+        if signs[place] != 0:  # LightGBM would end the process, XGBoost ignore it
+            column = repr(schema.names[place]) if schema.names else str(place)
+            raise ArgumentError(
+                f"{name} in booster_params",
+                "must be 0 for columns of categories, which have no order",
+                f"{signs[place]} for column {column}",
+            )
     return list(signs)
 
 
-def plain(value: object) -> Any:
+def _groups(given: object, schema: Schema) -> list[list[int]]:
+    """Return the positions in each group of columns; a text is taken as the boosters take it."""
+    groups, name = given, "interaction_constraints"
+    if isinstance(groups, str):
+        with suppress(ValueError):
+            groups = json.loads(f"[{groups}]")  # LightGBM's "[0, 1], [2]"
+        match groups:
+            case [[[*_], *_] as nested]:  # XGBoost's "[[0, 1], [2]]"
+                groups = nested
+    if (
+        not isinstance(groups, list | tuple)
+        or not groups
+        or not all(isinstance(group, list | tuple) and group for group in groups)
+    ):
+        raise ArgumentError(
+            f"{name} in booster_params",
+            "must be lists of columns, such as [[0, 1], [2]]",
+            quoted(given),
+        )
+    return [_places(group, name, schema) for group in groups]
+
+
+def python_values(value: object) -> Any:
     """Return a value with Python's own numbers in place of NumPy's, in lists and dicts too."""
     if hasattr(value, "tolist"):  # NumPy's numbers and arrays, and what is like them
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {plain(key): plain(item) for key, item in value.items()}
+        return {python_values(key): python_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return type(value)(map(plain, value))
+        return type(value)(map(python_values, value))
     return value

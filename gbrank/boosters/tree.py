@@ -1,6 +1,6 @@
 """Trees of any booster in one form, from which other formats are written."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -60,12 +60,12 @@ def splits(tree: Tree) -> Iterator[Split]:
         yield from splits(tree.right)
 
 
-def with_missing_as_zero(tree: Tree) -> Tree:
-    """Return a tree that sends missing values where it sends zeros."""
+def with_splits(tree: Tree, change: Callable[[Split], Split]) -> Tree:
+    """Return a tree in which every split is changed."""
     if isinstance(tree, Leaf):
         return tree
-    left, right = (with_missing_as_zero(child) for child in (tree.left, tree.right))
-    return replace(tree, missing_left=tree.zero_left, left=left, right=right)
+    left, right = (with_splits(child, change) for child in (tree.left, tree.right))
+    return change(replace(tree, left=left, right=right))
 
 
 def at_most(threshold: float) -> float:
@@ -82,6 +82,8 @@ def at_most(threshold: float) -> float:
 
 def above(threshold: float) -> float:
     """Return the t for which x < t if and only if x ≤ threshold, for single-precision x."""
+    if threshold < -LARGEST:
+        return -LARGEST
     below = at_most(threshold)
     if below == LARGEST:
         return LARGEST

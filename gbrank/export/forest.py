@@ -1,12 +1,12 @@
 """What is exported: the trees of a ranker, with the names of its features."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters.tree import Leaf, Split, Tree, splits
+from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
 from gbrank.ranker import GBRanker
 
 FeatureNames = Sequence[str] | Mapping[str, str]
@@ -25,6 +25,10 @@ class Forest:
         """Yield all splits of all trees."""
         for tree in self.trees:
             yield from splits(tree)
+
+    def changed(self, change: Callable[[Split], Split]) -> "Forest":
+        """Return the forest with every split changed."""
+        return replace(self, trees=[with_splits(tree, change) for tree in self.trees])
 
 
 def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:

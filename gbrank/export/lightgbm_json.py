@@ -39,7 +39,7 @@ def _node(tree: Tree) -> dict[str, Any]:
     if isinstance(tree, Membership):
         decision = {"decision_type": "==", "threshold": "||".join(map(str, tree.categories))}
     else:
-        threshold = math.nextafter(tree.threshold, math.inf)
+        threshold = math.nextafter(tree.threshold, math.inf)  # of −∞, the smallest number
         decision = {"decision_type": "<=", "threshold": threshold}
     return {
         "split_feature": tree.feature,

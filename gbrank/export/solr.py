@@ -48,6 +48,11 @@ def _node(tree: Tree, features: list[str], missing_is_zero: bool) -> dict[str, A
     }
 
 
+def reached_by_solr(threshold: float) -> float:
+    """Return the largest number that Solr sends left of a threshold."""
+    return float(np.float32(_before_slack(threshold)) + SLACK)
+
+
 def _before_slack(threshold: float) -> float:
     """Return the t for which t + SLACK, in single precision, is largest but not above threshold."""
     wanted = np.float32(at_most(threshold))

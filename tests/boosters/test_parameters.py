@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from gbrank import GBRanker, make_cubic
-from gbrank.boosters.booster_params import SET_INSTEAD, plain
+from gbrank.boosters.booster_params import SET_INSTEAD, python_values
 from gbrank.boosters.lightgbm.parameters import OPTIONS, known_names
 from gbrank.boosters.xgboost.parameters import OPTIONS as XGBOOST_OPTIONS
 
@@ -312,6 +312,63 @@ def test_files_that_cannot_be_read(name: str, content: str | None, tmp_path: Pat
         scores("lightgbm", {name: str(file)})
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("forcedsplits_filename", {}),
+        ("forcedsplits_filename", {"feature": 0}),
+        ("forcedsplits_filename", {"feature": "f0", "threshold": 1.0}),
+        ("forcedsplits_filename", {"feature": -1, "threshold": 1.0}),
+        ("forcedsplits_filename", {"feature": 0, "threshold": "high"}),
+        ("forcedsplits_filename", {"feature": 0, "threshold": 1, "below": {}}),
+        ("forcedsplits_filename", {"feature": 0, "threshold": 1, "right": {"feature": 1}}),
+        ("forcedsplits_filename", [1, 2]),
+        ("forcedbins_filename", {}),
+        ("forcedbins_filename", [{"feature": 0}]),
+        ("forcedbins_filename", [{"feature": 0, "bin_upper_bound": ["x"]}]),
+    ],
+    ids=str,
+)
+def test_files_of_something_else(name: str, content: Any, tmp_path: Path) -> None:
+    """LightGBM itself makes nothing of them, or something that nobody wrote."""
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    message = rf"{name} in booster_params must name a JSON file of .*own\.json', which holds"
+    with pytest.raises(ValueError, match=message):
+        scores("lightgbm", {name: str(file)})
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("signs", [{3: 1}, {"shop": -1}, [0, 0, 0, 1, 0, 0], "(0,0,0,-1,0,0)"])
+def test_categories_have_no_order(booster: str, signs: Any) -> None:
+    """LightGBM would end the process at a constraint on them, and XGBoost would ignore it."""
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "shop", "d", "e"])
+    ranker = GBRanker(booster=booster, booster_params={"monotone_constraints": signs})
+    with pytest.raises(ValueError, match=r"monotone_constraints .*0 for .*categories.*'shop'"):
+        ranker.fit(frame, Y, group=[30] * 50, categorical_feature=["shop"])
+    other = {3: 1} if signs == {"shop": -1} else signs
+    with pytest.raises(ValueError, match=r"monotone_constraints .*got -?1 for column 3\."):
+        scores(booster, {"monotone_constraints": other})
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_groups_of_columns_as_text(booster: str) -> None:
+    """As either booster writes them; a column that there is not is refused."""
+    expected = scores(booster, {"interaction_constraints": [[0, 1], [2, 4]]})
+    for text in ("[0, 1], [2, 4]", "[[0, 1], [2, 4]]", "[0,1],[2,4]"):
+        assert_array_equal(scores(booster, {"interaction_constraints": text}), expected)
+    for wrong in ("[0, 9]", "[x]", "0, 1", "nonsense", "", [], "[[]]"):
+        with pytest.raises(ValueError, match="interaction_constraints in booster_params must"):
+            scores(booster, {"interaction_constraints": wrong})
+
+
+def test_a_method_that_lightgbm_does_not_know() -> None:
+    """It would take the first one."""
+    method = {"monotone_constraints": [1, 0, 0, 0, 0, 0], "monotone_constraints_method": "best"}
+    with pytest.raises(ValueError, match="monotone_constraints_method in booster_params must be"):
+        scores("lightgbm", method)
+
+
 # --- Values -----------------------------------------------------------------------------------
 
 
@@ -350,7 +407,7 @@ def test_plain_values() -> None:
         "b": np.arange(2),
         np.str_("c"): np.bool_(True),
     }
-    result = plain(value)
+    result = python_values(value)
     assert result == {"a": [1, (0.5,)], "b": [0, 1], "c": True}
     assert json.dumps(result) == '{"a": [1, [0.5]], "b": [0, 1], "c": true}'
     assert isinstance(result["a"][1], tuple)

@@ -16,6 +16,7 @@ import numpy as np
 import onnxruntime
 import pandas as pd
 import pytest
+import treelite
 from engines import READERS, F, Vector
 from hypothesis import given
 from hypothesis import strategies as st
@@ -228,8 +229,94 @@ def test_double_precision(booster: str, tmp_path: Path) -> None:
     X = np.concatenate(near)
     X[np.abs(X) <= np.float32(1e-35)] = 0
     path = tmp_path / "model"
-    assert_allclose(exported(ranker, "treelite", X, path), ranker.predict(X), atol=1e-5)
     assert_allclose(exported(ranker, "vespa-lightgbm", X, path), ranker.predict(X), atol=1e-5)
+
+
+LARGEST = float(np.finfo(F).max)
+OFTEN = RNG.random(N) < np.array([0.6, 0.4, 0.1, 0.05, 0.0, 0.0])[Y.astype(int)]
+VALUES = RNG.normal(size=N) + Y
+EXTREME: dict[str, Any] = {
+    "missing or a number": np.where(OFTEN, np.nan, VALUES),
+    "missing or the largest": np.where(OFTEN, np.nan, LARGEST),
+    "missing or the smallest": np.where(OFTEN, np.nan, -LARGEST),
+    "largest": np.where(OFTEN, LARGEST, VALUES),
+    "smallest": np.where(OFTEN, -LARGEST, VALUES),
+    "largest or smallest": np.where(OFTEN, -LARGEST, LARGEST),
+    "signs": np.sign(VALUES - 1).round(),
+    "times": 1.7e9 + (VALUES * 30).round(),
+    "beside 1": 1 + VALUES * 1e-9,
+    "1e300": VALUES * 1e300,
+    "1e307": VALUES * 1e307,
+    "1e-10": VALUES * 1e-10,
+    "1e-20": VALUES * 1e-20,
+    "1e-40": VALUES * 1e-40,
+    "denormal": (VALUES * 2).round() * 2.0**-149,
+}
+SINGLE = set(FORMATS) - {"vespa-lightgbm"}
+# Formats that refuse a column, of LightGBM's and of XGBoost's models.
+TOO_FINE: dict[str, tuple[set[str], set[str]]] = {
+    "times": (SINGLE, set()),  # XGBoost itself has single precision
+    "beside 1": (SINGLE, set()),
+    "1e300": (SINGLE, set()),
+    "1e307": (SINGLE, set()),
+    "1e-10": ({"solr"}, {"solr"}),
+    "1e-20": ({"solr"}, {"solr"}),
+    "1e-40": (set(), {"solr"}),  # to LightGBM these are zeros
+    "denormal": (set(), {"solr"}),
+}
+
+
+@boosters
+@pytest.mark.parametrize("column", EXTREME)
+def test_numbers_that_formats_cannot_hold(booster: str, column: str, tmp_path: Path) -> None:
+    """They are refused by name; all others are written, and decide alike."""
+    X = np.c_[RNG.permutation(VALUES), EXTREME[column]]
+    params = {"n_estimators": 6, "learning_rate": 0.3, "extra_trees": False, "colsample": 1.0}
+    if booster == "xgboost" and column in ("1e300", "1e307"):
+        return  # it takes no such numbers
+    ranker = fitted(X, booster, min_child_samples=2, **params)
+    refused = TOO_FINE.get(column, (set(), set()))[booster == "xgboost"]
+    for format, known in FORMATS.items():
+        names = {"feature_names": ["a", "b"]} if known.named else {}
+        path = tmp_path / "model"
+        if format in refused:
+            with pytest.raises(ValueError, match=r"hold the model's thresholds, .*'(b|f1)'"):
+                export_model(ranker, path, format, **names)
+        elif known.missing or not np.isnan(X).any():
+            export_model(ranker, path, format, missing_as_zero=not known.missing, **names)
+            rows = X if format == "vespa-lightgbm" else X.astype(F)
+            scores = READERS[format](path, rows, ["a", "b"])
+            assert_allclose(scores, ranker.predict(rows), atol=1e-5, err_msg=format)
+
+
+@boosters
+def test_thresholds_beyond_all_numbers(booster: str, tmp_path: Path) -> None:
+    """Where a split is by missing or not alone; no number of JSON is infinite."""
+    noise = np.where(OFTEN, np.nan, np.random.default_rng(0).permutation(VALUES))
+    X = np.column_stack([noise, EXTREME["missing or the largest"]])
+    X = X[:, :1] if booster == "lightgbm" else X
+    ranker = fitted(X, booster, min_child_samples=2, num_leaves=40, extra_trees=False)
+    assert np.inf in {split.threshold for tree in ranker._model.trees() for split in walk(tree)}
+
+    def no_number(text: str) -> None:
+        raise AssertionError(text)
+
+    for format in ("elasticsearch", "vespa-lightgbm", "vespa-xgboost", "solr"):
+        export_model(ranker, tmp_path / "model", format)
+        text = (tmp_path / "model").read_text()
+        json.loads(text, parse_constant=no_number)
+        assert '"inf"' not in text
+
+
+@boosters
+def test_treelite_loads_the_boosters_own_file(booster: str, tmp_path: Path) -> None:
+    """So that gbrank needs no writer for it."""
+    ranker = fitted_to("holes", booster)
+    file = tmp_path / ("model.txt" if booster == "lightgbm" else "model.json")
+    ranker.booster_.save_model(file)
+    model = getattr(treelite.frontend, f"load_{booster}_model")(file)
+    scores = treelite.gtil.predict(model, HOLES, pred_margin=True).ravel()
+    assert_allclose(scores, ranker.predict(HOLES), atol=1e-5)
 
 
 def walk(tree: Any) -> list[Any]:
@@ -418,7 +505,7 @@ def test_a_start_with_other_categories_is_refused(tmp_path: Path) -> None:
     frame = pd.DataFrame(WHOLE, columns=list("abcde")).assign(e=pd.Categorical(texts))
     start = fitted(frame.assign(e=pd.Categorical(np.where(CODES == 0, "v", texts))))
     with pytest.raises(ValueError, match="init must know the same categories"):
-        export_model(fitted(frame, init=start), tmp_path / "model", "treelite")
+        export_model(fitted(frame, init=start), tmp_path / "model", "onnx")
 
 
 @formats
@@ -435,22 +522,21 @@ def test_linear_leaves_are_refused(tmp_path: Path) -> None:
     """No format has them."""
     ranker = fitted(WHOLE, booster_params={"linear_tree": True}, n_estimators=3)
     with pytest.raises(ValueError, match="constants in its leaves, got the linear functions"):
-        export_model(ranker, tmp_path / "model", "treelite")
+        export_model(ranker, tmp_path / "model", "onnx")
 
 
-@pytest.mark.parametrize("package", ["treelite", "onnx"])
 def test_packages_that_are_not_installed(
-    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     """What to install; on the command line it is one line."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "onnx"]:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=rf"needs {package}.*pip install 'gbrank\[export\]'"):
-        export_model(MODEL, tmp_path / "model", package)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ImportError, match=r"needs onnx.*pip install 'gbrank\[export\]'"):
+        export_model(MODEL, tmp_path / "model", "onnx")
     MODEL.save(tmp_path / "ranker")
     command = ["export", "--model", str(tmp_path / "ranker"), "--output", str(tmp_path / "model")]
-    assert main([*command, "--format", package]) == 1
+    assert main([*command, "--format", "onnx"]) == 1
     assert "pip install" in capsys.readouterr().err
 
 

@@ -5,12 +5,15 @@ import re
 import socket
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
 
 from gbrank.boosters.booster_params import Options
 from gbrank.boosters.interface import Params, TreeSettings
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.checks import check_choice, quoted
 from gbrank.parallel.collective import all_gather, n_workers, own_host
 
 # Parameters that keep a state between rounds, or force splits that gain nothing.
@@ -23,12 +26,11 @@ STATEFUL = (
     "forcedsplits_filename",
     "use_quantized_grad",
 )
+METHODS = ("basic", "intermediate", "advanced")  # LightGBM takes any other for the first
 # https://lightgbm.readthedocs.io/en/stable/Parameters.html
 OPTIONS = Options("lightgbm")
 # A threshold drawn from all need not be a fine one: a tenth less time, at the same quality.
 BINS_OF_RANDOM_THRESHOLDS = 63
-# Options that name a file, of which LightGBM does not say that it cannot read it.
-FILES = ("forcedbins_filename", "forcedsplits_filename")
 
 
 @cache
@@ -51,6 +53,8 @@ def tree_params(settings: TreeSettings) -> Params:
             "booster_params must not set boosting='rf': a random forest does not boost, "
             "and takes no objective of gbrank. Use 'gbdt' or 'dart'."
         )
+    if (method := user.get("monotone_constraints_method")) is not None:
+        check_choice(method, "monotone_constraints_method in booster_params", METHODS)
     _check_files(user)
     own: Params = {} if "force_row_wise" in user else {"force_col_wise": True}
     if settings.extra_trees:
@@ -87,15 +91,53 @@ def _given(settings: TreeSettings) -> Params:
 
 
 def _check_files(user: Params) -> None:
-    """Refuse files of which LightGBM would make nothing, without a word."""
-    for name in FILES:
-        if name in user:
-            try:
-                json.loads(Path(user[name]).read_bytes())
-            except (OSError, TypeError, ValueError) as error:
-                raise ValueError(
-                    f"{name} in booster_params must name a JSON file, got {user[name]!r}: {error}"
-                ) from None
+    """Refuse files of which LightGBM would make nothing, or something else, without a word."""
+    for name, is_right, wanted in FILES:
+        if name not in user:
+            continue
+        try:
+            content = json.loads(Path(user[name]).read_bytes())
+        except (OSError, TypeError, ValueError) as error:
+            raise ArgumentError(
+                f"{name} in booster_params", "must name a JSON file", f"{user[name]!r}: {error}"
+            ) from None
+        if not is_right(content):
+            raise ArgumentError(
+                f"{name} in booster_params",
+                f"must name a JSON file of {wanted}",
+                f"{user[name]!r}, which holds {quoted(content)}",
+            )
+
+
+def _is_split(content: Any) -> bool:
+    """Say whether content describes a forced split, and those below it."""
+    return (
+        isinstance(content, dict)
+        and content.keys() <= {"feature", "threshold", "left", "right"}
+        and type(content.get("feature")) is int
+        and content["feature"] >= 0
+        and type(content.get("threshold")) in (int, float)
+        and all(_is_split(content[side]) for side in ("left", "right") if side in content)
+    )
+
+
+def _are_bins(content: Any) -> bool:
+    """Say whether content lists the bounds of bins by feature."""
+    return isinstance(content, list) and all(
+        isinstance(entry, dict)
+        and entry.keys() == {"feature", "bin_upper_bound"}
+        and type(entry["feature"]) is int
+        and isinstance(entry["bin_upper_bound"], list)
+        and all(type(bound) in (int, float) for bound in entry["bin_upper_bound"])
+        for entry in content
+    )
+
+
+# Options that name a file, whose content LightGBM hardly checks, and what it must be.
+FILES = (
+    ("forcedsplits_filename", _is_split, 'splits such as {"feature": 0, "threshold": 0.5}'),
+    ("forcedbins_filename", _are_bins, 'lists such as [{"feature": 0, "bin_upper_bound": [1, 2]}]'),
+)
 
 
 def network_params() -> Params:

@@ -78,7 +78,11 @@ class LightGBMModel:
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
         infos = self.native.dump_model()["tree_info"]
-        return [_tree(info["tree_structure"]) for info in infos]
+        _, blocks, _ = _split_model(self.native.model_to_string())
+        return [
+            _tree(info["tree_structure"], _thresholds(block))
+            for info, block in zip(infos, blocks, strict=True)
+        ]
 
 
 def joined_trees(first: str, second: str, leave_out: int) -> str:
@@ -96,7 +100,13 @@ def _split_model(text: str) -> tuple[str, list[str], str]:
     return head, trees, text[end:]
 
 
-def _tree(node: dict[str, Any]) -> Tree:
+def _thresholds(block: str) -> list[float]:
+    """Return a tree's thresholds; `dump_model` cuts them off at 1e300."""
+    found = re.search(r"^threshold=(.+)$", block, flags=re.MULTILINE)
+    return [float(text) for text in found[1].split()] if found else []
+
+
+def _tree(node: dict[str, Any], thresholds: list[float]) -> Tree:
     if "leaf_coeff" in node:
         raise ValueError(
             "the model must have constants in its leaves, got the linear functions of linear_tree."
@@ -104,11 +114,11 @@ def _tree(node: dict[str, Any]) -> Tree:
     if "split_feature" not in node:
         return Leaf(float(node["leaf_value"]))
     feature = int(node["split_feature"])
-    left, right = _tree(node["left_child"]), _tree(node["right_child"])
+    left, right = (_tree(node[f"{side}_child"], thresholds) for side in ("left", "right"))
     if node["decision_type"] == "==":
         categories = tuple(map(int, node["threshold"].split("||")))
         return Membership(feature, False, left, right, categories)  # missing values go right
-    threshold = float(node["threshold"])
+    threshold = thresholds[node["split_index"]]
     # Without missing values in training, a missing one is read as zero.
     kind, default_left, zero_left = node["missing_type"], bool(node["default_left"]), threshold >= 0
     if kind == "Zero" and default_left != zero_left:

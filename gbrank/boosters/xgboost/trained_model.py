@@ -146,6 +146,8 @@ def _tree(
 
 def _last_before(threshold: np.float32) -> float:
     """Return the largest double that is below the threshold when rounded to single precision."""
+    if np.isinf(threshold):
+        return float(threshold)
     below = np.nextafter(threshold, np.float32(-np.inf))
     middle = (float(below) + float(threshold)) / 2
     return middle if np.float32(middle) < threshold else float(np.nextafter(middle, -np.inf))
