@@ -38,13 +38,13 @@ from .evaluation import ranker_from_name as ranker_from_name
 from .evaluation import read_folds as read_folds
 from .evaluation import split_folds as split_folds
 from .export import export_model as export_model
-from .fit.callbacks import Round as Round
 from .fit.constraints import Constraint as Constraint
 from .fit.constraints import ConstraintOutcome as ConstraintOutcome
 from .fit.constraints import get_constraint as get_constraint
 from .fit.explanations import PairExplanation as PairExplanation
 from .fit.explanations import QueryExplanation as QueryExplanation
 from .fit.query_context import QueryContext as QueryContext
+from .fit.rounds import Round as Round
 from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP

@@ -7,41 +7,34 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_choice, check_jobs, check_labels, check_number, quoted
-from gbrank.common.extras import needed
+from gbrank.common.checks import check_choice, check_jobs, check_number
 from gbrank.common.on_use import LoadedOnUse
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
-from gbrank.data.ids import as_list, number_of
-from gbrank.data.queries import Queries, QueryWeights
-from gbrank.data.rows import take_rows
-from gbrank.data.schema import Features, Schema
+from gbrank.data.queries import QueryWeights
+from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Ids, Labels, Table
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.fit.calibration import Calibration
-from gbrank.fit.callbacks import Callback
 from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.context import column_names_of, needed_queries
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored, scores_of
-from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.explanations import (
     PairExplanation,
     QueryExplanation,
-    pair_explanation,
-    query_explanation,
+    explained,
+    explained_pair,
+    explained_query,
 )
 from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker
+from gbrank.fit.rounds import Callback, EvalsResult
 from gbrank.fit.storage import Saved, describe_booster, read_saved
-from gbrank.measures.measure import Measure
-from gbrank.measures.measure_registry import get_measure
 
 
 @explains_parameters
@@ -62,8 +55,10 @@ class GBRanker(BoostedRanker):
         Largest number of rounds (trees). More of them buy quality with seconds: 500 take three
         times as long as the default (docs/studies/price.md has the curve).
     learning_rate : float, optional
-        Factor on each tree. By default 15 √(N / 70,000) / n_estimators with N training documents,
-        at least 0.01 and at most 0.2: the rates of all rounds together grow with √N.
+        Factor on each tree. By default 15 √(N / 70,000) / T with N training documents and T rounds,
+        at least 0.01 and at most 0.2: the rates of all rounds together grow with √N. T counts
+        `n_estimators`, and the rounds of a GBRanker that `init` is: trees that are added week after
+        week take smaller steps, so that they do not undo what was learned before.
     num_leaves : int
         Largest number of leaves of a tree.
     max_depth : int, optional
@@ -277,10 +272,12 @@ class GBRanker(BoostedRanker):
             Columns of categories, besides a data frame's categorical columns.
         checkpoint : path, optional
             A folder in which the fit writes, every `checkpoint_rounds`, what it needs to go on:
-            if it is killed, the same call goes on from there, to the same model bit for bit. The
-            checkpoint of another fit is refused, and so are the few parameters under which a
-            booster keeps a state of its own, such as ``boosting="dart"``, or sampling by a
-            booster's own objective. Delete it once the model is saved.
+            if it is killed, the same call goes on from there, to the same model bit for bit. Where
+            `callbacks` ended the fit, the same call gives its model again, and one with other
+            callbacks, or none, goes on. The checkpoint of another fit is refused, and so are the
+            few parameters under which a booster keeps a state of its own, such as
+            ``boosting="dart"``, or sampling by a booster's own objective. Delete it once the model
+            is saved.
         checkpoint_rounds : int
             Rounds between two checkpoints. Each one writes all trees and, with LightGBM, 8 bytes
             for each document of training and validation; the data are hashed once. What `init`
@@ -290,8 +287,9 @@ class GBRanker(BoostedRanker):
             the fit as if the round were the last; one that raises an error leaves no model.
         time_limit : float, optional
             Seconds of wall-clock time that the fit may take, instead of `n_estimators` rounds: a
-            few rounds are timed, then the ranker is trained anew for as many as fit, at the
-            learning rate for their number, and ends early if they take longer than expected.
+            few rounds are timed, then the trees are grown anew for as many as fit, at the
+            learning rate for their number, and it ends early if they take longer than expected.
+            What `init` stands for is fitted once.
 
         Returns
         -------
@@ -307,7 +305,7 @@ class GBRanker(BoostedRanker):
         BlockingIOError
             If another fit uses the checkpoint's folder.
         """
-        from gbrank.fit.plan import boost  # what only trains is not loaded to predict
+        from gbrank.fit.boost import boost  # what only trains is not loaded to predict
 
         data = FitData(
             X,
@@ -463,53 +461,7 @@ class GBRanker(BoostedRanker):
         >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
         True
         """
-        check_choice(output, "output", ["array", "shap"])
-        shares = self._shares(X, qid, group)
-        if output == "array":
-            return shares
-        kind = object if self._fitted.schema.categories else np.float64
-        return needed("shap", "shap").Explanation(
-            values=shares[:, :-1],
-            base_values=shares[:, -1],
-            data=np.array(self._values(X, qid, group), kind),
-            feature_names=self._columns,
-        )
-
-    def _shares(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> Matrix:
-        """Return what each feature adds to the score of each row, and the mean score."""
-        fitted = self._fitted
-        if not (fitted.init is None or isinstance(fitted.init, GBRanker)):
-            raise ValueError(
-                f"init must be a GBRanker for scores to be explained, got {fitted.init!r}."
-            )
-        shares: Matrix = self._each_batch(fitted, X, qid, group, fitted.model.contributions)
-        if fitted.init is None:
-            return shares
-        own = [*self._columns, "the mean score"]
-        columns = column_names_of(fitted.init._schema)
-        if None in (fitted.schema.names, fitted.init._schema.names):
-            columns = own[: len(columns)]  # those of an array are known by their order
-        others = [*columns, *fitted.init._fitted.context.names(columns), "the mean score"]
-        if more := sorted(set(others) - set(own)):
-            raise ValueError(
-                f"init must add no features but {self.added_features_} for scores to be explained, "
-                f"got {more[0]!r}."
-            )
-        shares[:, [own.index(name) for name in others]] += fitted.init._shares(X, qid, group)
-        return shares
-
-    def _values(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
-        """Return the values of all features, `context` and categories included."""
-        fitted = self._fitted
-        matrix = transformed(fitted.schema, X)
-        if fitted.context:
-            queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
-            matrix = fitted.context.widen(matrix, queries)
-        values: list[list[Any]] = each_batch(_dense, matrix).tolist()
-        for column, known in fitted.schema.categories.items():
-            for row in values:
-                row[column] = None if np.isnan(row[column]) else known[int(row[column])]
-        return values
+        return explained(self, X, qid, group, output)
 
     def explain_pair(
         self,
@@ -552,20 +504,7 @@ class GBRanker(BoostedRanker):
         >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
         True
         """
-        matrix = transformed(self._fitted.schema, X)
-        pair = [
-            check_number(row, name, 0, matrix.shape[0] - 1, integer=True)
-            for name, row in (("first", first), ("second", second))
-        ]
-        queries = Queries.resolve(matrix.shape[0], qid, group)
-        one, other = queries.index[pair]
-        if one != other:
-            names = " and ".join(map(repr, queries.ids[[one, other]].tolist()))
-            raise ValueError(f"first and second must be rows of one query, got those of {names}.")
-        rows = queries.rows(one)
-        places = [rows.tolist().index(row) for row in pair]
-        shares, scores, values = self._explained(take_rows(X, rows), places)
-        return pair_explanation(self._columns, values, shares, scores)
+        return explained_pair(self, X, first, second, qid, group)
 
     def explain_query(
         self,
@@ -610,46 +549,7 @@ class GBRanker(BoostedRanker):
         >>> why.scores == sorted(why.scores, reverse=True)
         True
         """
-        matrix = transformed(self._fitted.schema, X)
-        queries = Queries.resolve(matrix.shape[0], qid, group)
-        labels = None if y is None else check_labels(y, "y", matrix.shape[0])
-        single = query is None and queries.n_queries == 1
-        number = 0 if single else number_of(query, queries.ids)
-        if number is None:
-            raise ValueError(
-                f"query must be one of the {queries.n_queries} queries of X, such as "
-                f"{as_list(queries.ids)[0]!r}, got {quoted(query)}."
-            )
-        rows = queries.rows(number)
-        ranks = self.rank(take_rows(X, rows), group=[len(rows)])
-        places = np.argsort(ranks).tolist()
-        shares, scores, _ = self._explained(take_rows(X, rows), places)
-        rows = rows[places]
-        measure = None if labels is None else self._measure_of_y()
-        return query_explanation(
-            self._columns,
-            rows.tolist(),
-            shares,
-            scores,
-            None if labels is None else labels[rows],
-            measure,
-        )
-
-    def _measure_of_y(self) -> Measure:
-        """Return the first measure of y alone that the ranker is judged by, else the usual one."""
-        own = (
-            item
-            for item in self._measures()
-            if item.label is None and not getattr(item, "columns", ())
-        )
-        return next(own, get_measure("ndcg@10"))
-
-    def _explained(self, X: Table, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
-        """Return the shares, scores and values of some documents of a whole query."""
-        group = [transformed(self._fitted.schema, X).shape[0]]
-        values = self._values(X, None, group)
-        shares = self._shares(X, None, group)[places, :-1]
-        return shares, self.predict(X, group=group)[places], [values[place] for place in places]
+        return explained_query(self, X, y, qid, group, query)
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
@@ -679,20 +579,13 @@ class GBRanker(BoostedRanker):
             start = KINDS[nested["estimator"]]._from_saved(Saved(nested, saved.files))
         params = description["params"]
         ranker = cls(**(params if is_start_name(params["init"]) else params | {"init": start}))
-        check_jobs(ranker.n_jobs)
         ranker._published = FittedTrees.restored(
-            {"learning_rate": ranker.learning_rate, **description["fitted"]},
+            description["fitted"],
             schema=Schema.restored(description["schema"]),
             model=saved.model(),
             booster=description["booster"],
             init=start,
         )
-        fitted = ranker._fitted
-        columns = [place for places in fitted.context.columns.values() for place in places]
-        if max(columns, default=0) >= ranker.n_features_in_:
-            raise ValueError("context must be of columns that the schema has")
-        if len(ranker._model.importances()) != fitted.context.widened(fitted.schema).n_features:
-            raise ValueError("the booster must have as many features as the schema and context")
         return ranker
 
     @property
@@ -740,11 +633,6 @@ class GBRanker(BoostedRanker):
         check_choice(kind, "kind", ["gain", "split"])
         totals = self._model.importances(kind)
         return totals / (totals.sum() or 1.0)
-
-
-def _dense(matrix: Features) -> Matrix:
-    """Return a matrix that is not sparse."""
-    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def _linear_ranker() -> type[BaseRanker[Any]]:

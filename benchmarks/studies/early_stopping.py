@@ -19,7 +19,7 @@ from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import Dataset, GBRanker, Queries, make_cubic, read_folds
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.fit.boosted_ranker import learning_rate_of
-from gbrank.fit.stopping import Stopping
+from gbrank.fit.rounds import Stopping
 
 Rule: TypeAlias = Callable[[int, float], Stopping]
 

@@ -37,7 +37,7 @@ from gbrank.commands.docstrings import documented_parameters
 from gbrank.commands.plugins import add_plugin, import_plugins
 from gbrank.commands.shared import add, check_model_folder, validation_curve
 from gbrank.data.batches import learn_schema
-from gbrank.fit.stopping import stopping_of
+from gbrank.fit.rounds import stopping_of
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"

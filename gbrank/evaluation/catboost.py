@@ -17,9 +17,8 @@ from gbrank.common.extras import needed
 from gbrank.common.threads import usable_threads
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData
-from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.loop import Evaluation, Loop
-from gbrank.fit.stopping import Stopping
+from gbrank.fit.rounds import EvalsResult, Stopping
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 

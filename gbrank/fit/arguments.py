@@ -16,7 +16,7 @@ from gbrank.data.labels import with_label_columns
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
-from gbrank.fit.callbacks import Callback
+from gbrank.fit.rounds import Callback
 from gbrank.parallel.collective import all_any
 
 Table: TypeAlias = Any  # features as users give them: an array, a sparse matrix, a frame, batches

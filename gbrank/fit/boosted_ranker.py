@@ -16,7 +16,7 @@ from gbrank.fit.constraints import Constraint
 from gbrank.fit.context import Kinds
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.stopping import check_patience
+from gbrank.fit.rounds import check_patience
 from gbrank.measures.measure_registry import Metric
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
@@ -100,11 +100,15 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     )
 
 
-def learning_rate_of(ranker: BoostedRanker, n_documents: float) -> float:
-    """Return the given rate, else 15 √(N / 70,000) / n_estimators, from 0.01 to 0.2."""
+def learning_rate_of(ranker: BoostedRanker, n_documents: float, earlier: int = 0) -> float:
+    """Return the given rate, else 15 √(N / 70,000) / T, from 0.01 to 0.2, with T rounds in all.
+
+    These are `n_estimators`, and `earlier` ones of a trained ranker.
+    """
     if ranker.learning_rate is not None:
         return float(ranker.learning_rate)
-    rate = SUM_OF_RATES * math.sqrt(n_documents / DOCUMENTS) / ranker.n_estimators
+    rounds = ranker.n_estimators + earlier
+    rate = SUM_OF_RATES * math.sqrt(n_documents / DOCUMENTS) / rounds
     return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
 
 

@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number
 from gbrank.parallel.collective import all_max, all_sum
 
 PRECISE = 1e-8  # largest derivative of the mean cross entropy at what counts as its minimum
@@ -25,11 +24,6 @@ class Calibration:
     slope: float  # a, at least 0, so that probabilities keep the order of scores
     intercept: float  # b
     largest_label: float  # the label whose target is 1
-
-    def __post_init__(self) -> None:
-        check_number(self.slope, "slope", 0)
-        check_number(self.intercept, "intercept")
-        check_number(self.largest_label, "largest_label", 0, open_low=True)
 
     def probabilities(self, scores: Vector) -> Vector:
         """Return the probability that each score stands for."""

@@ -14,7 +14,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from io import BytesIO
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,10 @@ import scipy.sparse as sp
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import State
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.describe import describe
+from gbrank.common.fields import checked_fields
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
 from gbrank.data.batches import FeatureBatches, blocks
@@ -34,15 +35,15 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys
 from gbrank.data.schema import Features, Schema
-from gbrank.fit.estimator import check_verbose
+from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.loop import History
 from gbrank.parallel.collective import all_gather
 
 FILE = "checkpoint.gbrank"
 FORMAT = 1
 BLOCK = 2**14  # rows that are copied at a time
-# Parameters without a hash: n_jobs does not change the model; init is compared by its scores.
-NOT_HASHED = ("init", "n_jobs")
+# Parameters without a hash: init is compared by its scores, others do not change the model.
+NOT_HASHED = ("init", "n_jobs", "verbose")
 
 
 def is_of_checkpoint(name: str) -> bool:
@@ -51,15 +52,23 @@ def is_of_checkpoint(name: str) -> bool:
 
 
 class Checkpoint:
-    """The checkpoint of one fit."""
+    """The checkpoint of one fit.
 
-    def __init__(self, folder: str | os.PathLike[str], every: int) -> None:
+    `callbacks` says which they are: a fit that they ended has ended, until others are passed.
+    `recorded` says whether the measures of the training rows are recorded: from the first round on.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], every: int, *, callbacks: str, recorded: bool
+    ) -> None:
         self._every = check_number(every, "checkpoint_rounds", 1, integer=True)
         self._file = Path(folder) / FILE
+        self._callbacks = callbacks
         self._fingerprints: dict[str, str] = {}
         self._stored: Mapping[str, str] = {}  # the fingerprints in the file
         self._history = History()
         self._sigmas: dict[int, float] = {}
+        self.recorded = recorded
         self.state: State | None = None
         if self._file.exists():
             if not self._file.is_file():  # reading a device may never end
@@ -75,14 +84,17 @@ class Checkpoint:
             return
         changed = [name for name, text in fingerprints.items() if self._stored.get(name) != text]
         if changed:
-            raise ValueError(
-                f"checkpoint must be of the same fit: in {self._file}, these were others: "
-                f"{', '.join(changed)}. Pass what was passed then, choose another folder, or "
-                "delete the file."
+            raise ArgumentError(
+                "checkpoint",
+                f"must be of the same fit: in {self._file}, these were others: "
+                f"{', '.join(changed)}",
+                hint=" Pass what was passed then, choose another folder, or delete the file.",
             )
 
-    def _damage(self, reason: str) -> ValueError:
-        return ValueError(f"checkpoint is damaged: delete {self._file} to begin anew: {reason}.")
+    def _damage(self, reason: str) -> ArgumentError:
+        return ArgumentError(
+            "checkpoint", f"is damaged: delete {self._file} to begin anew: {reason}"
+        )
 
     def resume(
         self, trainer: Trainer, sigmas: dict[int, float]
@@ -100,6 +112,8 @@ class Checkpoint:
         description = {
             "format": FORMAT,
             "fingerprints": self._fingerprints,
+            "callbacks": self._callbacks,
+            "recorded": self.recorded,
             "history": asdict(history),
             "sigmas": list(sigmas.items()),
             "sizes": {name: len(content) for name, content in state.items()},
@@ -112,48 +126,22 @@ class Checkpoint:
         if digest != _digest(rest):
             raise self._damage("its checksum is not that of its content")
         head, _, body = rest.partition(b"\n")
-        try:
-            description = json.loads(head)
-            written = description["format"]
-            readable = type(written) is int and written == FORMAT
-            if readable:
-                self._accept(description, body)
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise self._damage(repr(error)) from None
-        if not readable:
+        description = json.loads(head)
+        if (written := description.get("format")) != FORMAT:
             raise ValueError(
-                f"checkpoint {self._file} has format {written!r}; this gbrank reads "
-                f"format {FORMAT}. Delete it to begin anew."
+                f"checkpoint {self._file} has format {written!r}; this gbrank reads format "
+                f"{FORMAT}. Delete it to begin anew."
             )
-
-    def _accept(self, description: dict[str, Any], body: bytes) -> None:
         history = History(**description["history"])
-        _check_history(history)
-        sizes: dict[str, int] = description["sizes"]
-        if min(sizes.values(), default=0) < 0 or sum(sizes.values()) != len(body):
-            raise ValueError(f"sizes add up to {sum(sizes.values())}, not {len(body)}")
         if history.done == 0:
             return
+        history.ended &= description["callbacks"] == self._callbacks
         self._history = history
-        self._stored = dict(description["fingerprints"])
-        self._sigmas = {
-            check_number(round, "a round", 0, integer=True): check_number(sigma, "a sigma", 0)
-            for round, sigma in description["sigmas"]
-        }
-        rest = BytesIO(body)
-        self.state = {name: rest.read(size) for name, size in sizes.items()}
-
-
-def _check_history(history: History) -> None:
-    check_number(history.done, "done", 0, integer=True)
-    check_number(history.start_ended, "start_ended", 0, history.done, integer=True)
-    check_number(history.best_round, "best_round", 0, history.done, integer=True)
-    curves = [values for results in history.results.values() for values in results.values()]
-    for value in [history.best_value, history.violation, *chain.from_iterable(curves)]:
-        if not isinstance(value, float | int):
-            raise TypeError(f"a value of a measure must be a number, not {value!r}")
-    if any(len(values) != history.done for values in curves):
-        raise ValueError(f"there must be {history.done} values of each measure")
+        self._stored = description["fingerprints"]
+        self._sigmas = dict(description["sigmas"])
+        self.recorded = description["recorded"]
+        content = BytesIO(body)
+        self.state = {name: content.read(size) for name, size in description["sizes"].items()}
 
 
 def _digest(content: bytes) -> bytes:
@@ -166,10 +154,11 @@ def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
     if folder is None:
         yield
         return
+    demand = "must be the path of a folder or None"
     if not isinstance(folder, str | os.PathLike):
-        raise TypeError(f"checkpoint must be the path of a folder or None, got {quoted(folder)}.")
+        raise ArgumentTypeError("checkpoint", demand, quoted(folder))
     if not os.fspath(folder):
-        raise ValueError("checkpoint must be the path of a folder or None, got ''.")
+        raise ArgumentError("checkpoint", demand, "''")
     with ExitStack() as stack:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -187,18 +176,18 @@ def in_use(folder: str | os.PathLike[str] | None) -> Iterator[None]:
 
 
 def fit_hashes(
-    params: Mapping[str, Any], schema: Schema, rows: Rows, valid: Sequence[Rows]
+    ranker: BoostedRanker, schema: Schema, rows: Rows, valid: Sequence[Rows]
 ) -> dict[str, str]:
     """Return a hash of everything that the model depends on, by argument.
 
     A user's function is hashed by its code, without what it calls or reads from its module.
     """
-    booster = params["booster"]
+    booster = ranker.booster
+    params = ranker.get_params(deep=False) | checked_fields(ranker)
     parts = {
         "the version of gbrank": __version__,
         f"the version of {booster}": version(booster),
         **{name: value for name, value in params.items() if name not in NOT_HASHED},
-        "verbose": check_verbose(params["verbose"]),
         "X": [schema.names, schema.categories, _arrays(rows.X)],
         "categorical_feature": schema.categorical,
         "qid": _queries(rows.queries),
@@ -219,9 +208,8 @@ def argument_hash(name: str, value: object) -> str:
     try:
         return str(joblib.hash(describe(value)))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"checkpoint needs arguments that can be pickled, got {name}={value!r}: {error}"
-        ) from None
+        demand, got = "needs arguments that can be pickled", f"{name}={value!r}: {error}"
+        raise ArgumentError("checkpoint", demand, got) from None
 
 
 def _arrays(X: Features) -> list[np.ndarray[Any, Any]]:

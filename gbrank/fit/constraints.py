@@ -5,27 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
-from gbrank.common.argument_error import found_in
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.checks import check_number, quoted
-from gbrank.common.warnings import warn_user
-from gbrank.fit.evals_result import MULTIPLIERS, VIOLATIONS
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.noisy_lambdarank import NoisyLambdaRank
-from gbrank.objectives.objective import Mixture, Objective, terms_of
+from gbrank.objectives.objective import Objective, terms_of
 from gbrank.objectives.on_label import OnLabel
-from gbrank.schedules import Curve, as_schedule, weight_at
-
-# What a multiplier moves by in all rounds together, for each unit that the measure lacks, and what
-# it has beside that. Chosen on validation queries: docs/studies/goals.md.
-SUM_OF_STEPS = 600.0
-DAMPING = 40.0
-TOLERANCE = 0.005  # what a measure may lack at the end without a warning
-
-Results: TypeAlias = dict[str, dict[str, list[float]]]
 
 
 @dataclass(frozen=True)
@@ -95,7 +84,9 @@ class Constraint:
         alike = discounted is not None and discounted()[0] == "flat"
         whole: dict[str, Any] = {"k": None} if hasattr(self.of, "k") and not alike else {}
         trained = replace(self.of, label=None, **whole)
-        own: list[Any] = [type(term) for term, _ in terms_of(like) if term.facts.takes_measure]
+        terms = (term for term, _ in terms_of(like))
+        bare = [term.objective if isinstance(term, OnLabel) else term for term in terms]
+        own: list[Any] = [type(term) for term in bare if term.facts.takes_measure]
         for kind in (*own, NoisyLambdaRank, LambdaRank):
             if kind.takes(trained):
                 objective = kind(trained)
@@ -138,17 +129,20 @@ def get_constraint(constraint: str | Constraint) -> Constraint:
     if isinstance(constraint, Constraint):
         return constraint
     if not isinstance(constraint, str):
-        raise TypeError(f"a constraint must be a text or a Constraint, got {quoted(constraint)}.")
+        demand = "must be a text or a Constraint"
+        raise ArgumentTypeError("a constraint", demand, quoted(constraint))
     match = re.fullmatch(r"\s*(.+?)\s*(?:>=|≥)\s*(\S+?)(\s+of\s+best)?\s*", constraint, re.DOTALL)
     try:
         level = float(match[2]) if match else None
     except ValueError:
         level = None
     if match is None or level is None:
-        raise ValueError(
-            "a constraint must be like 'ndcg@10[margin] >= 0.6' or 'ndcg@10[margin] >= 0.95 of "
-            f"best', got {quoted(constraint)}. (For a measure that should be small, name the label "
-            "of the opposite, such as 1 - returned.)"
+        raise ArgumentError(
+            "a constraint",
+            "must be like 'ndcg@10[margin] >= 0.6' or 'ndcg@10[margin] >= 0.95 of best'",
+            quoted(constraint),
+            " (For a measure that should be small, name the label of the opposite, such as 1 - "
+            "returned.)",
         )
     return Constraint(match[1], level, match[3] is not None)
 
@@ -160,12 +154,12 @@ def get_constraints(constraints: object) -> list[Constraint]:
     if isinstance(constraints, str | Constraint):
         constraints = [constraints]
     if not isinstance(constraints, Sequence):
-        raise TypeError(f"constraints must be a list of texts, got {quoted(constraints)}.")
+        raise ArgumentTypeError("constraints", "must be a list of texts", quoted(constraints))
     with found_in("constraints: "):
         made = [get_constraint(item) for item in constraints]
     measures = [str(item.measure) for item in made]
     if len(set(measures)) < len(measures):
-        raise ValueError(f"constraints must be of different measures, got {measures}.")
+        raise ArgumentError("constraints", "must be of different measures", str(measures))
     return made
 
 
@@ -201,134 +195,3 @@ class ConstraintOutcome:
     target: float
     value: float
     multiplier: float
-
-
-class Multipliers:
-    """The weights of the constraints in a fit: each grows while its measure is too small.
-
-    The objective is mixed with those of the constraints by the weights 1, w₁, w₂, ... With d_t what
-    a measure lacks after round t of T,
-
-        λ_t = max(0, λ_{t−1} + (600 / T) d_t),    w_{t+1} = max(0, λ_t + 40 d_t),
-
-    an augmented Lagrangian. What a measure must reach in a round is its target, times what the
-    ranker for this measure alone had in that round over what it had at its end: early rounds, in
-    which all values are low, ask for less.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraint
-    curves : sequence of list of float
-        What each measure was in each round of a fit for it alone.
-    watched : str
-        The set whose measures count.
-    rounds : int
-        How many rounds there are to be.
-
-    References
-    ----------
-    M. Momma, A. Bagheri Garakani, Y. Sun. Multi-objective relevance ranking. SIGIR eCom 2019.
-    """
-
-    def __init__(
-        self,
-        constraints: Sequence[Constraint],
-        curves: Sequence[Sequence[float]],
-        watched: str,
-        rounds: int,
-    ) -> None:
-        self._constraints = constraints
-        self._curves = curves
-        self._watched = watched
-        self._step = SUM_OF_STEPS / rounds
-        self._multipliers = [0.0] * len(constraints)
-        self._weights = [0.0] * len(constraints)
-        self._targets = [
-            item.level * (curve[-1] if item.of_best else 1.0)
-            for item, curve in zip(constraints, curves, strict=True)
-        ]
-
-    def mixture(self, objective: Objective) -> Mixture:
-        """Return an objective mixed with those of the constraints, by the weights of the round."""
-        terms = terms_of(objective)
-        own = [as_schedule(weight) for _, weight in terms]
-
-        def weight_of(place: int) -> Curve:
-            def weight(round: int, rounds: int | None) -> float:
-                return self._weights[place] * sum(weight_at(one, round, rounds) for one in own)
-
-            return weight
-
-        raised = [item.objective(objective) for item in self._constraints]
-        return Mixture(
-            [*(term for term, _ in terms), *raised],
-            [*(weight for _, weight in terms), *map(weight_of, range(len(raised)))],
-        )
-
-    def resume(self, results: Results) -> None:
-        """Go on from what a checkpoint has recorded."""
-        if MULTIPLIERS in results:
-            self._multipliers = [results[MULTIPLIERS][str(item)][-1] for item in self._constraints]
-            self._weigh(self._lacking(results))
-
-    def end_round(self, results: Results) -> float:
-        """Move the multipliers by the measures after a round; return the largest violation."""
-        lacking = self._lacking(results)
-        for place, lack in enumerate(lacking):
-            moved = self._multipliers[place] + self._step * lack
-            self._multipliers[place] = max(0.0, moved)
-        self._weigh(lacking)
-        short = [
-            target - values[-1]
-            for target, values in zip(self._targets, self._measured(results), strict=True)
-        ]
-        for item, multiplier, lack in zip(self._constraints, self._multipliers, short, strict=True):
-            for kind, value in ((MULTIPLIERS, multiplier), (VIOLATIONS, max(0.0, lack))):
-                results.setdefault(kind, {}).setdefault(str(item), []).append(value)
-        return max(0.0, *short)
-
-    def _measured(self, results: Results) -> list[list[float]]:
-        return [results[self._watched][str(item.measure)] for item in self._constraints]
-
-    def _lacking(self, results: Results) -> list[float]:
-        """Return what each measure lacks of what it must reach in the last round."""
-        return [
-            target * self._progress(curve, len(values)) - values[-1]
-            for target, curve, values in zip(
-                self._targets, self._curves, self._measured(results), strict=True
-            )
-        ]
-
-    @staticmethod
-    def _progress(curve: Sequence[float], round: int) -> float:
-        """Return the share of its last value that a curve has after a round."""
-        return curve[min(round, len(curve)) - 1] / curve[-1] if curve[-1] > 0 else 1.0
-
-    def _weigh(self, lacking: Sequence[float]) -> None:
-        self._weights = [
-            max(0.0, multiplier + DAMPING * lack)
-            for multiplier, lack in zip(self._multipliers, lacking, strict=True)
-        ]
-
-    def outcomes(self, results: Results, rounds: int) -> list[ConstraintOutcome]:
-        """Return how each constraint ended after some rounds; warn of those that do not hold."""
-        ends = [
-            ConstraintOutcome(
-                str(item),
-                curve[-1],
-                target,
-                values[rounds - 1],
-                results[MULTIPLIERS][str(item)][rounds - 1],
-            )
-            for item, curve, target, values in zip(
-                self._constraints, self._curves, self._targets, self._measured(results), strict=True
-            )
-        ]
-        for end in ends:
-            if end.value < end.target - TOLERANCE:
-                warn_user(
-                    f"the constraint {end.constraint} does not hold: it asks for {end.target:.4f}, "
-                    f"and the model reaches {end.value:.4f} on the set {self._watched!r}; trained "
-                    f"for this alone, it reaches {end.best:.4f}."
-                )
-        return ends

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import check_choice, check_number, queries_needed, quoted
+from gbrank.common.checks import check_choice, queries_needed, quoted
 from gbrank.common.plain import plain
 from gbrank.data.batches import FeatureBatches, mapped
 from gbrank.data.queries import Queries
@@ -49,13 +49,9 @@ class Context:
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> "Context":
-        """Return the context in a saved model, refusing one that cannot be."""
+        """Return the context in a saved model, which keeps no order of kinds."""
         columns = saved["columns"]
-        for kind, places in columns.items():
-            check_choice(kind, "context", KINDS)
-            for place in places:
-                check_number(place, "a column of context", 0, integer=True)
-        return cls({kind: list(columns[kind]) for kind in KINDS if kind in columns})
+        return cls({kind: columns[kind] for kind in KINDS if kind in columns})
 
     @property
     def n_added(self) -> int:

@@ -5,18 +5,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
+from gbrank.common import table
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.table import Table, Tabular
+from gbrank.common.checks import check_choice, check_labels, check_number, quoted
+from gbrank.common.extras import needed
+from gbrank.data.batches import each_batch, transformed
+from gbrank.data.ids import as_list, number_of
 from gbrank.data.queries import Queries
+from gbrank.data.rows import take_rows
+from gbrank.data.schema import Features
+from gbrank.fit.arguments import Ids, Table
+from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.fit.context import column_names_of, needed_queries
 from gbrank.measures.measure import Measure
+from gbrank.measures.measure_registry import get_measure
 
 N_REASONS = 3
 SWAPS_AT_ONCE = 200_000  # documents
 
 
 @dataclass(frozen=True, eq=False)
-class PairExplanation(Tabular):
+class PairExplanation(table.Tabular):
     """Why one document is above another: what each feature adds to the gap of their scores.
 
     It is a table with a row for each feature, the largest share first: `to_pandas`, `to_markdown`,
@@ -67,7 +80,7 @@ class PairExplanation(Tabular):
         order: list[int] = np.argsort(-np.abs(self.shares), kind="stable").tolist()
         return order
 
-    def _table(self) -> Table:
+    def _table(self) -> table.Table:
         columns: dict[str, Sequence[Any]] = {
             "feature": self.features,
             "first": self.first,
@@ -79,7 +92,7 @@ class PairExplanation(Tabular):
 
 
 @dataclass(frozen=True, eq=False)
-class QueryExplanation(Tabular):
+class QueryExplanation(table.Tabular):
     """Why the documents of a query are ranked as they are, and what better orders would bring.
 
     It is a table with a row for each document, by rank: `to_pandas`, `to_markdown`, HTML in
@@ -126,7 +139,7 @@ class QueryExplanation(Tabular):
             "" if np.isnan(self.value) else f", {self.measure} {self.value:.4f}"
         )
 
-    def _table(self) -> Table:
+    def _table(self) -> table.Table:
         columns: dict[str, list[Any]] = {
             "rank": list(range(1, len(self.rows) + 1)),
             "row": self.rows,
@@ -140,50 +153,156 @@ class QueryExplanation(Tabular):
         return Table.of(columns, caption=str(self))
 
 
-def pair_explanation(
-    features: list[str], values: Sequence[list[Any]], shares: Matrix, scores: Vector
+def explained(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None, output: str) -> Any:
+    """Return what each feature adds to the score of each row; see `GBRanker.explain`."""
+    check_choice(output, "output", ["array", "shap"])
+    shares = _shares(ranker, X, qid, group)
+    if output == "array":
+        return shares
+    kind = object if ranker._fitted.schema.categories else np.float64
+    return needed("shap", "shap").Explanation(
+        values=shares[:, :-1],
+        base_values=shares[:, -1],
+        data=np.array(_values(ranker, X, qid, group), kind),
+        feature_names=ranker._columns,
+    )
+
+
+def explained_pair(
+    ranker: Any, X: Table, first: int, second: int, qid: Ids | None, group: ArrayLike | None
 ) -> PairExplanation:
-    """Explain a pair from both documents' values, what each feature adds to them, and scores.
+    """Say why one document of a query is above another; see `GBRanker.explain_pair`.
 
     XGBoost computes in single precision: what is missing to the gap by rounding is added to the
     shares in proportion to their sizes.
     """
-    first, second = scores.tolist()
+    n = transformed(ranker._fitted.schema, X).shape[0]
+    pair = [
+        check_number(row, name, 0, n - 1, integer=True)
+        for name, row in (("first", first), ("second", second))
+    ]
+    queries = Queries.resolve(n, qid, group)
+    one, other = queries.index[pair]
+    if one != other:
+        names = " and ".join(map(repr, queries.ids[[one, other]].tolist()))
+        raise ArgumentError("first and second", "must be rows of one query", f"those of {names}")
+    rows = queries.rows(one)
+    places = [rows.tolist().index(row) for row in pair]
+    shares, scores, values = _of_query(ranker, take_rows(X, rows), places)
+    above, below = scores.tolist()
     parts = shares[0] - shares[1]
     sizes = np.abs(parts)
-    parts += (first - second - parts.sum()) * sizes / (sizes.sum() or 1.0)
-    return PairExplanation(features, values[0], values[1], parts, (first, second))
+    parts += (above - below - parts.sum()) * sizes / (sizes.sum() or 1.0)
+    return PairExplanation(ranker._columns, values[0], values[1], parts, (above, below))
 
 
-def query_explanation(
-    features: list[str],
-    rows: list[int],
-    shares: Matrix,
-    scores: Vector,
-    labels: Vector | None,
-    measure: Measure | None,
+def explained_query(
+    ranker: Any,
+    X: Table,
+    y: ArrayLike | None,
+    qid: Ids | None,
+    group: ArrayLike | None,
+    query: object,
 ) -> QueryExplanation:
-    """Explain a list whose documents are given by rank: their rows in X, shares, scores, labels."""
+    """Say why the documents of a query are ranked as they are; see `GBRanker.explain_query`."""
+    n = transformed(ranker._fitted.schema, X).shape[0]
+    queries = Queries.resolve(n, qid, group)
+    labels = None if y is None else check_labels(y, "y", n)
+    single = query is None and queries.n_queries == 1
+    number = 0 if single else number_of(query, queries.ids)
+    if number is None:
+        raise ArgumentError(
+            "query",
+            f"must be one of the {queries.n_queries} queries of X, such as "
+            f"{as_list(queries.ids)[0]!r}",
+            quoted(query),
+        )
+    rows = queries.rows(number)
+    ranks = ranker.rank(take_rows(X, rows), group=[len(rows)])
+    places = np.argsort(ranks).tolist()
+    shares, scores, _ = _of_query(ranker, take_rows(X, rows), places)
+    rows = rows[places]
     beside = shares - shares.mean(axis=0)
+    names = ranker._columns
 
-    def most(order: np.ndarray[Any, Any], sign: int) -> list[tuple[str, float]]:
+    def most(order: Vector, sign: int) -> list[tuple[str, float]]:
         chosen = np.argsort(-sign * order, kind="stable")[:N_REASONS]
-        return [(features[i], float(order[i])) for i in chosen if sign * order[i] > 0]
+        return [(names[i], float(order[i])) for i in chosen if sign * order[i] > 0]
 
-    value: float = np.nan
+    measure, value = "", np.nan
     swaps: list[tuple[int | None, float]] = []
-    if labels is not None and measure is not None:
-        value, swaps = best_swaps(labels, measure)
+    if labels is not None:
+        judged_by = _measure_of_y(ranker)
+        measure, (value, swaps) = str(judged_by), best_swaps(labels[rows], judged_by)
     return QueryExplanation(
-        measure="" if measure is None else str(measure),
+        measure=measure,
         value=value,
-        rows=rows,
-        labels=None if labels is None else labels.tolist(),
+        rows=rows.tolist(),
+        labels=None if labels is None else labels[rows].tolist(),
         scores=scores.tolist(),
         lifts=[most(own, 1) for own in beside],
         lowers=[most(own, -1) for own in beside],
         swaps=swaps,
     )
+
+
+def _measure_of_y(ranker: Any) -> Measure:
+    """Return the first measure of y alone that a ranker is judged by, else the usual one."""
+    measures: list[Measure] = ranker._measures()
+    of_y = (one for one in measures if one.label is None and not getattr(one, "columns", ()))
+    return next(of_y, get_measure("ndcg@10"))
+
+
+def _of_query(ranker: Any, X: Table, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
+    """Return the shares, scores and values of some documents of a whole query."""
+    group = [transformed(ranker._fitted.schema, X).shape[0]]
+    values = _values(ranker, X, None, group)
+    shares = _shares(ranker, X, None, group)[places, :-1]
+    return shares, ranker.predict(X, group=group)[places], [values[place] for place in places]
+
+
+def _shares(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None) -> Matrix:
+    """Return what each feature adds to the score of each row, and the mean score."""
+    fitted = ranker._fitted
+    if not isinstance(fitted.init, BoostedRanker | None):
+        raise ArgumentError(
+            "init", "must be a GBRanker for scores to be explained", repr(fitted.init)
+        )
+    shares: Matrix = ranker._each_batch(fitted, X, qid, group, fitted.model.contributions)
+    if fitted.init is None:
+        return shares
+    own = [*ranker._columns, "the mean score"]
+    columns = column_names_of(fitted.init._schema)
+    if None in (fitted.schema.names, fitted.init._schema.names):
+        columns = own[: len(columns)]  # those of an array are known by their order
+    others = [*columns, *fitted.init._fitted.context.names(columns), "the mean score"]
+    if more := sorted(set(others) - set(own)):
+        raise ArgumentError(
+            "init",
+            f"must add no features but {ranker.added_features_} for scores to be explained",
+            repr(more[0]),
+        )
+    shares[:, [own.index(name) for name in others]] += _shares(fitted.init, X, qid, group)
+    return shares
+
+
+def _values(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
+    """Return the values of all features, `context` and categories included."""
+    fitted = ranker._fitted
+    matrix = transformed(fitted.schema, X)
+    if fitted.context:
+        queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
+        matrix = fitted.context.widen(matrix, queries)
+    values: list[list[Any]] = each_batch(_dense, matrix).tolist()
+    for column, known in fitted.schema.categories.items():
+        for row in values:
+            row[column] = None if np.isnan(row[column]) else known[int(row[column])]
+    return values
+
+
+def _dense(matrix: Features) -> Matrix:
+    """Return a matrix that is not sparse."""
+    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def best_swaps(labels: Vector, measure: Measure) -> tuple[float, list[tuple[int | None, float]]]:

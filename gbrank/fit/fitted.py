@@ -11,14 +11,13 @@ import numpy as np
 from gbrank.boosters import Model
 from gbrank.boosters.stages import Progress
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import TrainedQueries
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.constraints import ConstraintOutcome
 from gbrank.fit.context import Context
-from gbrank.fit.evals_result import EvalsResult
+from gbrank.fit.rounds import EvalsResult
 
 S = TypeVar("S", bound="Fitted")
 T = TypeVar("T")
@@ -101,7 +100,7 @@ class FittedTrees(FittedRounds):
     model: Model
     booster: str
     init: Any  # the fitted estimator that the trees add to, or None
-    learning_rate: float = saved(lambda rate: check_number(rate, "learning_rate", 0, open_low=True))
+    learning_rate: float = saved(float)
     position_bias: dict[int, float] | None = saved(
         lambda biases: biases and {int(position): biases[position] for position in biases}
     )

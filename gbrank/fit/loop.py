@@ -5,23 +5,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import Derivatives, Steps
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
+from gbrank.common.checks import listed
+from gbrank.common.interrupts import interrupts_held
 from gbrank.common.progress import Bar
 from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.fit.callbacks import Callback, Round, call_all
-from gbrank.fit.constraints import MULTIPLIERS, Multipliers
-from gbrank.fit.evals_result import EvalsResult
-from gbrank.fit.stopping import Stopping
+from gbrank.fit.rounds import Callback, EvalsResult, Round, Stopping, call_all
 from gbrank.measures.measure import Measure
 from gbrank.measures.on_rows import on_rows
+
+Results: TypeAlias = dict[str, dict[str, list[float]]]  # values by set and measure, one a round
 
 
 class FitInterrupted(UserWarning):
@@ -50,27 +52,58 @@ class Evaluation:
         self.name = name
         placed = (measure.placed(schema) for measure in measures)  # rows have no names of columns
         self._measures = [on_rows(measure, rows, n_jobs) for measure in placed]
-        try:
+        with found_in("" if name == "train" else f"{name}: "):
             self.values(np.zeros(len(rows.y)))  # an undefined measure fails before training
-        except ValueError as error:
-            where = "" if name == "train" else f"{name}: "
-            raise ValueError(f"{where}{error}") from None
 
     def values(self, scores: Vector) -> dict[str, float]:
         """Return the mean of each measure."""
         return {str(item.measure): item.mean(scores) for item in self._measures}
 
 
+def evaluations(
+    measures: list[Measure],
+    rows: Rows,
+    valid: Sequence[Rows],
+    schema: Schema,
+    n_jobs: int | None,
+    *,
+    training: bool,
+) -> tuple[Evaluation | None, list[Evaluation]]:
+    """Bind measures to the training rows, if asked to, and to each validation set."""
+    for i, part in enumerate(valid):
+        for measure in measures:
+            if measure.label in rows.labels and measure.label not in part.labels:
+                raise ValueError(
+                    f"eval_labels must have {measure.label!r} for eval_set[{i}], which measure "
+                    f"{measure} is of, got {listed(part.labels)}."
+                )
+    on_train = Evaluation("train", rows, schema, measures, n_jobs) if training else None
+    return on_train, [
+        Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
+    ]
+
+
+class Partner(Protocol):
+    """What moves the objective of a fit by its measures, as constraints do."""
+
+    def end_round(self, results: Results) -> dict[str, str]:
+        """Take note of a round, and record it in `results`; return what the bar shows."""
+
+    def merit(self, results: Results, round: int) -> float:
+        """Return what decides, before the measure, whether a round is better than another."""
+
+
 @dataclass
 class History:
     """What happened in the rounds of a fit."""
 
-    results: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # by set and measure
+    results: Results = field(default_factory=dict)
     best_round: int = 0  # how many rounds to keep; at the end of a fit without validation data, all
     best_value: float = math.nan  # the first measure after them; NaN without validation data
-    violation: float = 0.0  # what a constraint lacks after them at most
     done: int = 0  # how many rounds have been trained
     start_ended: int = 0  # the round in which early stopping ended the start; 0 if not
+    ended: bool = False  # whether a callback ended the fit
+    interrupted: bool = False  # whether Ctrl-C did: the booster may have a tree more
 
     def record(self, name: str, values: dict[str, float]) -> dict[str, str]:
         """Append the values of one set after a round; return the first for the progress bar."""
@@ -114,7 +147,7 @@ class Loop:
     stopping: Stopping | None = None
     sigmas: dict[int, float] = field(default_factory=dict)  # by round, to be shown
     hook: GradientHook | None = None
-    multipliers: Multipliers | None = None
+    partner: Partner | None = None
     callbacks: Sequence[Callback] = ()
     history: History = field(default_factory=History)
     keep: Callable[[History, bool], None] | None = None  # writes a checkpoint
@@ -131,18 +164,17 @@ class Loop:
         bar = Bar(total=self.rounds, initial=history.done, disable=not self.progress, unit="round")
         if self.keep is not None:
             self.keep(history, True)
-        stopped = False
         try:
-            while not (stopped or self._finished):
+            while not self._finished:
                 shown = self._one_round()
                 if hook is not None and history.done < hook.begin and self._out_of_patience(0):
                     history.start_ended = history.done
                     bar.total = self.rounds = hook.end_start(history.done)
                 bar.set_postfix(shown, refresh=False)
                 bar.update()
-                stopped = call_all(self.callbacks, self._last_round())
+                history.ended = call_all(self.callbacks, self._last_round())
                 if self.keep is not None:
-                    self.keep(history, stopped or self._finished)
+                    self.keep(history, self._finished)
         except KeyboardInterrupt:
             if history.done == 0 or _is_part.get():
                 raise
@@ -164,31 +196,27 @@ class Loop:
         scores = self.trainer.valid_scores() if self.on_valid else []
         for evaluation, current in zip(self.on_valid, scores, strict=True):
             shown |= history.record(evaluation.name, evaluation.values(current))
-        violation = 0.0
-        if self.multipliers is not None:
-            violation = self.multipliers.end_round(history.results)
-            for constraint, curve in history.results[MULTIPLIERS].items():
-                shown[f"weight of {constraint}"] = f"{curve[-1]:.3g}"
-        history.done += 1
-        if self.on_valid:
-            self._update_best(self.on_valid[0].name, violation)
+        if self.partner is not None:
+            shown |= self.partner.end_round(history.results)
+        with interrupts_held():
+            history.done += 1
+            if self.on_valid:
+                self._update_best(self.on_valid[0].name)
         return shown
 
-    def _update_best(self, name: str, violation: float) -> None:
-        """Note the round to keep: the best one or, without early stopping, the last one.
-
-        The best is the best of those in which all constraints hold, if there are any.
-        """
-        history, stopping = self.history, self.stopping
+    def _update_best(self, name: str) -> None:
+        """Note the round to keep: the best one or, without early stopping, the last one."""
+        history, stopping, partner = self.history, self.stopping, self.partner
         curve = next(iter(history.results[name].values()))
-        if (
-            stopping is None
-            or history.best_round == 0
-            or (-violation, stopping.mean(curve, history.done))
-            > (-history.violation, stopping.mean(curve, history.best_round))
-        ):
+
+        def worth(round: int) -> tuple[float, float]:
+            assert stopping is not None
+            first = 0.0 if partner is None else partner.merit(history.results, round)
+            return first, stopping.mean(curve, round)
+
+        best = history.best_round
+        if stopping is None or best == 0 or worth(history.done) > worth(best):
             history.best_round, history.best_value = history.done, curve[-1]
-            history.violation = violation
 
     def _last_round(self) -> Round:
         """Return what callbacks are told of the round that has just ended."""
@@ -199,6 +227,7 @@ class Loop:
     def _keep_what_is_done(self) -> None:
         """Forget a round that was interrupted, and say how many the model keeps."""
         history = self.history
+        history.interrupted = True
         history.forget_unfinished()
         kept = history.best_round if self.on_valid else history.done
         warn_user(
@@ -209,9 +238,10 @@ class Loop:
 
     @property
     def _finished(self) -> bool:
-        """Whether there is no round left, or early stopping has run out of patience."""
+        """Whether a callback ended the fit, no round is left, or early stopping lost patience."""
         begin = 0 if self.hook is None else self.hook.begin
-        return self.history.done >= self.rounds or self._out_of_patience(begin)
+        over = self.history.ended or self.history.done >= self.rounds
+        return over or self._out_of_patience(begin)
 
     def _out_of_patience(self, begin: int) -> bool:
         """Say whether too many rounds, from `begin` on, have passed without a new best one."""

@@ -1,82 +1,41 @@
 """The plan of a fit: what is to be trained, on what, from where; all of it checked."""
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gbrank.boosters import TRAINERS, Model, Trainer, TreeSettings
-from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import Derivatives
-from gbrank.boosters.stages import Progress
-from gbrank.common.arrays import Vector
-from gbrank.common.checks import listed
-from gbrank.common.interrupts import interrupts_held
+from gbrank.boosters import TRAINERS, Trainer, TreeSettings
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.threads import usable_threads
-from gbrank.common.warnings import warn_user
-from gbrank.data.batches import each_batch, learn_schema
+from gbrank.data.batches import learn_schema
 from gbrank.data.checking import split_rows
-from gbrank.data.columns import Data
 from gbrank.data.rows import Rows, take_rows
-from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, Table
 from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_settings
-from gbrank.fit.calibration import Calibration, fit_calibration
-from gbrank.fit.callbacks import Callback, check_callbacks
-from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes, in_use
-from gbrank.fit.constraints import Constraint, ConstraintOutcome, Multipliers, get_constraints
+from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
+from gbrank.fit.constraints import get_constraints
 from gbrank.fit.context import Context
 from gbrank.fit.estimator import check_verbose
-from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import Evaluation, History, Loop, part_of_more
+from gbrank.fit.gradients import Gradients
+from gbrank.fit.loop import Evaluation, History, Loop, evaluations
+from gbrank.fit.multipliers import Multipliers
 from gbrank.fit.position_bias import DebiasedTrainer
-from gbrank.fit.start import fit_start, from_start
-from gbrank.fit.stopping import stopping_of, warn_of_short_patience
-from gbrank.fit.time_limit import boost_in_time
-from gbrank.measures.measure import Measure
-from gbrank.objectives.objective import Objective
-from gbrank.objectives.objective_registry import get_objective
-from gbrank.parallel.collective import all_gather, all_max, all_sum
+from gbrank.fit.rounds import Callback, check_callbacks, code_of, stopping_of
+from gbrank.fit.start import fit_start, from_start, rounds_of
+from gbrank.parallel.collective import all_gather, all_sum
 
-Mask = NDArray[np.bool_]
 LARGEST_LABEL = float(np.finfo(np.float32).max)
-InRound: TypeAlias = Callable[[int], Derivatives | None]
-
-
-def evaluations(
-    measures: list[Measure],
-    rows: Rows,
-    valid: Sequence[Rows],
-    schema: Schema,
-    n_jobs: int | None,
-    *,
-    training: bool,
-) -> tuple[Evaluation | None, list[Evaluation]]:
-    """Bind measures to the training rows, if asked to, and to each validation set."""
-    for i, part in enumerate(valid):
-        for measure in measures:
-            if measure.label in rows.labels and measure.label not in part.labels:
-                raise ValueError(
-                    f"eval_labels must have {measure.label!r} for eval_set[{i}], which measure "
-                    f"{measure} is of, got {listed(part.labels)}."
-                )
-    on_train = Evaluation("train", rows, schema, measures, n_jobs) if training else None
-    return on_train, [
-        Evaluation(f"valid_{i}", part, schema, measures, n_jobs) for i, part in enumerate(valid)
-    ]
 
 
 @dataclass(eq=False)
 class BoostingPlan:
     """What a fit of a GBRanker does: `trainer`, then `loop`, then what it makes."""
 
-    ranker: BoostedRanker
+    ranker: BoostedRanker  # with the objective and the rounds that are trained
     settings: TreeSettings
     schema: Schema  # of the columns of X
     context: Context  # what the rows have besides
@@ -85,25 +44,21 @@ class BoostingPlan:
     start: Any
     checkpoint: Checkpoint | None
     callbacks: Sequence[Callback]
-    in_round: InRound
-    hook: GradientHook | None  # none with a booster's own objective
+    gradients: Gradients | None  # none with a booster's own objective
+    shown: bool  # whether there is a bar
     on_train: Evaluation | None
     on_valid: list[Evaluation]
-    multipliers: Multipliers | None = None  # of constraints
+    multipliers: Multipliers | None  # of constraints
 
     @property
     def wide_schema(self) -> Schema:
         """The schema of what the trees see."""
         return self.context.widened(self.schema)
 
-    def progress(self, rounds: int) -> Progress | None:
-        """Return how far the objective's schedule is after some rounds."""
-        return None if self.hook is None else self.hook.stages[-1].progress(rounds)
-
     @property
     def sigmas(self) -> dict[int, float]:
         """The sigma of each round that has one."""
-        return {} if self.hook is None else self.hook.sigmas
+        return {} if self.gradients is None else self.gradients.hook.sigmas
 
     @property
     def sizes(self) -> dict[str, dict[str, int]]:
@@ -116,6 +71,23 @@ class BoostingPlan:
             }
             for name, part in parts.items()
         }
+
+    def changed(self, **params: Any) -> "BoostingPlan":
+        """Return the plan of the same fit, without constraints, of a ranker with other parameters.
+
+        What it is measured by stays.
+        """
+        ranker = copy(self.ranker)
+        for name, value in params.items():
+            setattr(ranker, name, value)
+        rate = _learning_rate(ranker, self.rows, self.start)
+        settings = replace(self.settings, learning_rate=rate)
+        gradients = _gradients(ranker, self.rows, settings)
+        if gradients is not None:
+            gradients.go_on_from(self.start)
+        return replace(
+            self, ranker=ranker, settings=settings, gradients=gradients, multipliers=None
+        )
 
     def trainer(self) -> Trainer:
         """Return the booster, ready to grow the first tree, or the next one of a checkpoint."""
@@ -136,95 +108,19 @@ class BoostingPlan:
                 self.multipliers.resume(history.results)
         return Loop(
             trainer,
-            self.in_round,
+            self.gradients or (lambda round: None),
             ranker.n_estimators,
             on_train=self.on_train,
             on_valid=self.on_valid,
             stopping=stopping_of(ranker.early_stopping_rounds, ranker.n_estimators, rate),
             sigmas=self.sigmas,
-            hook=self.hook,
-            multipliers=self.multipliers,
+            hook=None if self.gradients is None else self.gradients.hook,
+            partner=self.multipliers,
             callbacks=self.callbacks,
             history=history,
             keep=keep,
-            progress=check_verbose(ranker.verbose),
+            progress=self.shown,
         )
-
-    @property
-    def watched(self) -> str:
-        """The set on which constraints are measured."""
-        return "valid_0" if self.valid else "train"
-
-    def outcomes(self, history: History) -> list[ConstraintOutcome]:
-        """Return how each constraint ended."""
-        if self.multipliers is None:
-            return []
-        return self.multipliers.outcomes(history.results, history.best_round)
-
-    @property
-    def calibration_rows(self) -> Rows:
-        """The rows on which probabilities are calibrated."""
-        return self.valid[0] if self.valid else self.rows
-
-    def calibration_scores(self, trainer: Trainer, model: Model) -> Vector:
-        """Return the model's scores of `calibration_rows`."""
-        rows = self.calibration_rows
-        initial = 0.0 if rows.init_score is None else rows.init_score
-        if self.valid:
-            scores = initial + each_batch(
-                lambda X: model.predict(X, self.wide_schema, self.settings.n_jobs), rows.X
-            )
-        else:
-            scores = trainer.train_scores()
-        if not np.isfinite(scores).all():
-            raise ValueError(
-                "learning_rate must be smaller: the scores that the trees came to are not finite."
-            )
-        return scores if self.start is not None else scores - initial  # not part of the model
-
-    def calibration(self, scores: Vector) -> Calibration:
-        """Fit the map from `calibration_scores` to probabilities."""
-        rows = self.calibration_rows
-        top = all_max(max(float(part.y.max()) for part in (self.rows, *self.valid)))
-        return fit_calibration(scores, rows.y, rows.weights, top)
-
-
-def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
-    """Train a ranker's trees, and return all that the fit makes."""
-    if options.time_limit is not None:
-        return boost_in_time(lambda ranker, options: boost(ranker, data, options), ranker, options)
-    with in_use(options.checkpoint):
-        plan = plan_boosting(ranker, data, options)
-        trainer = plan.trainer()
-        with closing(trainer):
-            history = plan.loop(trainer).run()
-            model = trainer.finish(history.best_round)
-            scores = plan.calibration_scores(trainer, model)
-    biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
-    with interrupts_held():  # the booster's destructor would lose a Ctrl-C
-        del plan.in_round, trainer  # frees memory for the calibration
-    if not model.importances().any():
-        warn_user(
-            "no tree has a split, and all documents the same score: are "
-            f"{len(plan.rows.y)} documents too few for "
-            f"min_child_samples={ranker.min_child_samples}, features without variation, or "
-            "gradients too small (a narrow sigma)?"
-        )
-    return FittedTrees(
-        schema=plan.schema,
-        context=plan.context,
-        trained_on=data.trained_on(plan.rows),
-        model=model,
-        booster=ranker.booster,
-        init=plan.start,
-        learning_rate=plan.settings.learning_rate,
-        position_bias=biases,
-        calibration=plan.calibration(scores),
-        progress=plan.progress(history.best_round),
-        data=plan.sizes,
-        constraints=plan.outcomes(history),
-        **history.published(plan.sigmas),
-    )
 
 
 def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> BoostingPlan:
@@ -236,34 +132,40 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
     rows, *valid = [part.replace(X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
-    _refuse_together(ranker, settings, data, rows, valid, constraints)
+    _refuse_together(ranker, settings, data, rows)
     saved = _checkpoint(ranker, options, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
-    settings = replace(
-        settings,
-        learning_rate=learning_rate_of(ranker, all_sum(rows.queries.n_documents)),
-        n_jobs=usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape))),
-    )
-    patience, rate = ranker.early_stopping_rounds, settings.learning_rate
-    warn_of_short_patience(patience, ranker.n_estimators, rate)
-    if ranker.init is not None:  # it may take long: what is wrong shows before
-        _derivatives(ranker, rows, settings, None)
-        TRAINERS[ranker.booster].check(settings, context.widened(schema))
+    n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
+    settings = replace(settings, n_jobs=n_jobs)
+    trained = copy(ranker)  # with the objective that is trained
+    multipliers = None
+    if constraints:
+        multipliers = Multipliers(constraints, "valid_0" if valid else "train", ranker.n_estimators)
+        trained.objective = multipliers.mixture(ranker.objective)
+    gradients = _gradients(trained, rows, settings)  # what is wrong shows before a start is fitted
+    TRAINERS[ranker.booster].check(settings, context.widened(schema))
     parts = list(zip(tables, [rows, *valid], strict=True))
-    given: list[Data] = [part.as_given(table) for table, part in parts]
+    given: list[dict[str, Any]] = [part.as_given(table) for table, part in parts]
     given[0] = {**given[0], "categorical_feature": data.categorical_feature}
     start = fit_start(ranker, settings, given)
+    settings = replace(settings, learning_rate=_learning_rate(ranker, rows, start))
     if start is not None:
         rows, *valid = [from_start(start, table, part) for table, part in parts]
+        if gradients is not None:
+            gradients.go_on_from(start)
+    shown = recorded = check_verbose(ranker.verbose)
     if saved is not None:
-        scores = [part.init_score for part in (rows, *valid)]
-        saved.expect({"init": argument_hash("init", scores)})
-    in_round, hook = _derivatives(ranker, rows, settings, start)
+        saved.expect({"init": argument_hash("init", [part.init_score for part in (rows, *valid)])})
+        recorded = saved.recorded
+    if multipliers is not None:
+        # Of the training queries, only what the constraints need is measured.
+        measures = multipliers.measures(measures if valid or recorded else [])
+        recorded = recorded or not valid
     on_train, on_valid = evaluations(
-        measures, rows, valid, schema, ranker.n_jobs, training=check_verbose(ranker.verbose)
+        measures, rows, valid, schema, ranker.n_jobs, training=recorded
     )
-    plan = BoostingPlan(
-        ranker=ranker,
+    return BoostingPlan(
+        ranker=trained,
         settings=settings,
         schema=schema,
         context=context,
@@ -272,95 +174,50 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         start=start,
         checkpoint=saved,
         callbacks=callbacks,
-        in_round=in_round,
-        hook=hook,
-        on_train=on_train,
-        on_valid=on_valid,
-    )
-    return _constrained(plan, constraints, measures) if constraints else plan
-
-
-def _constrained(
-    plan: BoostingPlan, constraints: list[Constraint], measures: list[Measure]
-) -> BoostingPlan:
-    """Return the plan of a fit under constraints, which are measured in every round."""
-    objective = get_objective(plan.ranker.objective)
-    curves = [_alone(plan, item.objective(objective), item) for item in constraints]
-    multipliers = Multipliers(constraints, curves, plan.watched, plan.ranker.n_estimators)
-    if not (plan.valid or check_verbose(plan.ranker.verbose)):
-        measures = []  # of the training queries, only what the constraints need is measured
-    known = {str(measure) for measure in measures}
-    others = [item.of for item in constraints if str(item.measure) not in known]
-    return _retrained(plan, multipliers.mixture(objective), [*measures, *others], multipliers)
-
-
-def _alone(plan: BoostingPlan, objective: Objective, constraint: Constraint) -> list[float]:
-    """Return what the measure of a constraint is in each round of a fit for it alone."""
-    alone = replace(_retrained(plan, objective, [constraint.of]), checkpoint=None, callbacks=())
-    with part_of_more(), closing(alone.trainer()) as trainer:
-        history = alone.loop(trainer).run()
-    curve = history.results[plan.watched][str(constraint.measure)]
-    return curve[: history.best_round]
-
-
-def _retrained(
-    plan: BoostingPlan,
-    objective: Objective,
-    measures: list[Measure],
-    multipliers: Multipliers | None = None,
-) -> BoostingPlan:
-    """Return the plan of the same fit with another objective and other measures."""
-    ranker = copy(plan.ranker)
-    ranker.objective = objective
-    in_round, hook = _derivatives(ranker, plan.rows, plan.settings, plan.start)
-    on_train, on_valid = evaluations(
-        measures,
-        plan.rows,
-        plan.valid,
-        plan.schema,
-        ranker.n_jobs,
-        training=check_verbose(ranker.verbose) or not plan.valid,
-    )
-    return replace(
-        plan,
-        ranker=ranker,
-        in_round=in_round,
-        hook=hook,
+        gradients=gradients,
+        shown=shown,
         on_train=on_train,
         on_valid=on_valid,
         multipliers=multipliers,
     )
 
 
+def _gradients(ranker: BoostedRanker, rows: Rows, settings: TreeSettings) -> Gradients | None:
+    return None if settings.built_in is not None else Gradients(ranker, rows, settings.seed)
+
+
+def _learning_rate(ranker: BoostedRanker, rows: Rows, start: object) -> float:
+    """Return the factor on each tree; those of a ranker that `init` gave are counted."""
+    earlier = 0 if isinstance(ranker.init, str | None) else rounds_of(start)
+    return learning_rate_of(ranker, all_sum(rows.queries.n_documents), earlier)
+
+
 def _refuse_together(
-    ranker: BoostedRanker,
-    settings: TreeSettings,
-    data: FitData,
-    rows: Rows,
-    valid: list[Rows],
-    constraints: list[Constraint],
+    ranker: BoostedRanker, settings: TreeSettings, data: FitData, rows: Rows
 ) -> None:
     """Refuse arguments that are right by themselves, and not together."""
-    if constraints and settings.built_in is not None:
-        raise ValueError(
-            "constraints must be None with a booster's own objective, got objective="
-            f"{ranker.objective!r}: use one of gbrank, such as 'lambdarank'."
-        )
-    if settings.built_in is not None and rows.y.max() > LARGEST_LABEL:
-        raise ValueError(
-            f"y must be at most {LARGEST_LABEL} with a booster's own objective, which computes in "
-            f"single precision, got {rows.y.max()}."
-        )
-    if "position" in data.training and settings.built_in is not None:
-        raise ValueError(
-            "position must be None with a booster's own objective, got objective="
-            f"{ranker.objective!r}: use one of gbrank, such as 'lambdarank'."
-        )
-    given = data.validation.values()
-    if "init_score" in data.training and any("init_score" not in part for part in given):
-        raise ValueError(
-            "eval_init_score must be given where init_score is: validation documents would be "
-            "judged by the trees alone."
+    if settings.built_in is not None:
+        if rows.y.max() > LARGEST_LABEL:
+            raise ArgumentError(
+                "y",
+                f"must be at most {LARGEST_LABEL} with a booster's own objective, which computes "
+                "in single precision",
+                f"{rows.y.max()}",
+            )
+        given = {"constraints": ranker.constraints, "position": "position" in data.training}
+        for name in given:
+            if given[name]:
+                raise ArgumentError(
+                    name,
+                    "must be None with a booster's own objective",
+                    f"objective={ranker.objective!r}: use one of gbrank, such as 'lambdarank'",
+                )
+    validation = data.validation.values()
+    if "init_score" in data.training and any("init_score" not in part for part in validation):
+        raise ArgumentError(
+            "eval_init_score",
+            "must be given where init_score is: validation documents would be judged by the trees "
+            "alone",
         )
 
 
@@ -371,12 +228,18 @@ def _checkpoint(
     if options.checkpoint is None:
         return None
     if not isinstance(ranker.random_state, int):
-        raise ValueError(
-            "random_state must be an integer with a checkpoint, so that the same fit can be "
-            f"called again, got {ranker.random_state!r}."
+        raise ArgumentError(
+            "random_state",
+            "must be an integer with a checkpoint, so that the same fit can be called again",
+            repr(ranker.random_state),
         )
-    saved = Checkpoint(options.checkpoint, options.checkpoint_rounds)
-    saved.expect(fit_hashes(ranker.get_params(deep=False), schema, rows, valid))
+    saved = Checkpoint(
+        options.checkpoint,
+        options.checkpoint_rounds,
+        callbacks=argument_hash("callbacks", code_of(options.callbacks or ())),
+        recorded=check_verbose(ranker.verbose),
+    )
+    saved.expect(fit_hashes(ranker, schema, rows, valid))
     return saved
 
 
@@ -390,44 +253,8 @@ def _set_aside(
         rows, *valid = [part for part, _ in split]
         tables = [take_rows(data.training["X"], chosen) for _, chosen in split]
     if ranker.early_stopping_rounds is not None and not valid:
-        raise ValueError(
-            "early_stopping_rounds needs validation data: pass eval_set=, or set "
-            "validation_fraction."
+        raise ArgumentError(
+            "early_stopping_rounds",
+            "needs validation data: pass eval_set=, or set validation_fraction",
         )
     return rows, valid, tables
-
-
-def _derivatives(
-    ranker: BoostedRanker, rows: Rows, settings: TreeSettings, start: Any
-) -> tuple[InRound, GradientHook | None]:
-    """Return the function from a round to its derivatives, and the hook that computes them."""
-    if settings.built_in is not None:
-        return (lambda round: None), None
-    hook = GradientHook(
-        ranker.objective,
-        ranker.sigma,
-        start=ranker.init is None and rows.init_score is None,
-        rounds=ranker.n_estimators,
-        curvature=ranker.curvature,
-        n_jobs=ranker.n_jobs,
-        before=start._fitted.progress if isinstance(start, BoostedRanker) else None,
-    )
-    bound = hook.bind(rows.y, rows.queries, rows.sample_weight, rows.query_weight, rows.labels)
-    left_out = _sampling(ranker, rows, settings.seed)
-
-    def in_round(round: int) -> Derivatives:
-        return partial(hook.derivatives, bound, round=round, left_out=left_out(round))
-
-    return in_round, hook
-
-
-def _sampling(ranker: BoostedRanker, rows: Rows, seed: int) -> Callable[[int], Mask | None]:
-    """Return the function from a round to the mask of the documents that it leaves out."""
-    share, queries = ranker.subsample, rows.queries
-    if share == 1:
-        return lambda round: None
-    if ranker.subsample_by == "document":
-        documents = document_keys(queries)
-        return lambda round: ~sampled(documents, share, seed, round)
-    keys = query_keys(queries.ids)
-    return lambda round: ~sampled(keys, share, seed, round)[queries.index]

@@ -1,5 +1,6 @@
 """Rankers from models that LightGBM or XGBoost trained."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from gbrank.fit.fitted import Fitted
 from gbrank.fit.storage import Saved, describe_booster
 from gbrank.measures.measure_registry import Metric
 
+NAMED_BY_PLACE = re.compile(r"Column_\d+")  # by LightGBM, where X was no frame
 NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # packages whose tables both boosters read
 
 
@@ -41,6 +43,15 @@ class PretrainedRanker(BaseRanker[Fitted]):
         """Return the score of each row; higher ranks earlier within its query."""
         model = _recognised(self.booster)[1]
         return model.predict_native(_readable(X))
+
+    @property
+    def _fitted(self) -> Fitted:
+        """The columns that the booster was trained on."""
+        kind, model = _recognised(self.booster)
+        names = model.native.feature_name() if kind == "lightgbm" else model.native.feature_names
+        if names and all(NAMED_BY_PLACE.fullmatch(name) for name in names):
+            names = None
+        return Fitted(schema=Schema(len(model.importances()), names, [], {}))
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.boosters.interface import TreeSettings
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.data.columns import Data, fit_arguments
 from gbrank.data.queries import Queries
@@ -27,25 +28,19 @@ from gbrank.objectives.objective_registry import get_objective
 SHARE_OF_ROUNDS = 0.1
 
 
-def fit_start(
-    ranker: BoostedRanker,
-    settings: TreeSettings,
-    parts: Sequence[Data],
-) -> Any:
+def fit_start(ranker: BoostedRanker, settings: TreeSettings, parts: Sequence[Data]) -> Any:
     """Return the fitted model that a ranker's `init` stands for, or None."""
     init = as_pretrained(ranker.init)
     if not (isinstance(init, BaseEstimator) or is_start_name(init)):
-        raise ValueError(
-            f"init must be one of {START_NAMES}, an estimator, or a booster of LightGBM or "
-            f"XGBoost, got {quoted(init)}."
-        )
+        demand = f"must be one of {START_NAMES}, an estimator, or a booster of LightGBM or XGBoost"
+        raise ArgumentError("init", demand, quoted(init))
     if init is None and settings.built_in is None and "init_score" not in parts[0]:
         facts = get_objective(ranker.objective).facts
         init = "regression" if facts.needs_start and facts.start == "none" else None
     if init is None or (isinstance(init, str) and init == "zero"):
         return None
     if any("init_score" in part for part in parts):
-        raise ValueError(f"init must be None where init_score is given, got {init!r}.")
+        raise ArgumentError("init", "must be None where init_score is given", repr(init))
     if isinstance(init, str):
         init = _regression(ranker)
     # A copy, so that another fit of a start that is fitted leaves this model as it is.
@@ -80,19 +75,21 @@ def is_fitted(estimator: BaseEstimator) -> bool:
 def _fit(estimator: Any, training: Data, *validation: Data) -> Any:
     taken = signature(estimator.fit).parameters
     if not isinstance(estimator, BaseRanker) or "eval_qid" not in taken:
-        raise ValueError(
-            f"init must be fitted, unless it is a ranker of gbrank, got {estimator!r}. (Cloning, "
-            "as in cross-validation, undoes a fit: wrap it in sklearn.frozen.FrozenEstimator, or "
-            "pass the booster that LightGBM or XGBoost trained.)"
+        raise ArgumentError(
+            "init",
+            "must be fitted, unless it is a ranker of gbrank",
+            repr(estimator),
+            " (Cloning, as in cross-validation, undoes a fit: wrap it in "
+            "sklearn.frozen.FrozenEstimator, or pass the booster that LightGBM or XGBoost "
+            "trained.)",
         )
     valid = [{**data, "qid": _validation_ids(data["qid"])} for data in validation]
     arguments = fit_arguments(training, valid)
     if "labels" not in taken:  # of no use to it, as it has no objective that names one
         arguments = {name: v for name, v in arguments.items() if not name.endswith("labels")}
     if unknown := sorted(arguments.keys() - taken.keys()):
-        raise ValueError(
-            f"init must be fitted, or a GBRanker, where {unknown[0]} is given, got {estimator!r}."
-        )
+        demand = f"must be fitted, or a GBRanker, where {unknown[0]} is given"
+        raise ArgumentError("init", demand, repr(estimator))
     with part_of_more():
         return estimator.fit(**arguments)
 
@@ -101,6 +98,15 @@ def _validation_ids(qid: NDArray[Any]) -> NDArray[Any]:
     """Return ids that no query to train on has: sizes of queries give both the same numbers."""
     index = Queries.from_qid(qid).index
     return np.array([f"validation query {number}" for number in index], dtype=object)
+
+
+def rounds_of(start: object) -> int:
+    """Return how many rounds a ranker of trees has, with those of what it was boosted from."""
+    rounds = 0
+    while isinstance(start, BoostedRanker):
+        rounds += start._fitted.best_iteration
+        start = start._fitted.init
+    return rounds
 
 
 def from_start(start: Any, table: Table, rows: Rows) -> Rows:

@@ -18,13 +18,10 @@ from gbrank.data.queries import QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, Ids, Table
-from gbrank.fit.callbacks import Callback, check_callbacks
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
-from gbrank.fit.evals_result import EvalsResult
 from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
-from gbrank.fit.loop import Loop
-from gbrank.fit.plan import evaluations
-from gbrank.fit.stopping import Stopping
+from gbrank.fit.loop import Loop, evaluations
+from gbrank.fit.rounds import Callback, EvalsResult, Stopping, check_callbacks
 from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
 from gbrank.linear.solvers import (
     Descent,

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.evaluation.pareto import Front
 from gbrank.fit.constraints import get_constraint
-from gbrank.fit.evals_result import MULTIPLIERS
+from gbrank.fit.rounds import MULTIPLIERS
 from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, legend, tidy
 from gbrank.ranker import GBRanker
 

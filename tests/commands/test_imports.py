@@ -11,7 +11,8 @@ from command import SMALL
 from gbrank.commands.cli import main
 
 PICTURES = {"matplotlib", "gbrank.plots", "gbrank.commands.pictures"}
-TRAINING = {"gbrank.fit.plan", "gbrank.fit.loop", "gbrank.fit.checkpoints", "sklearn.linear_model"}
+TRAINING = {f"gbrank.fit.{name}" for name in ("boost", "checkpoints", "loop", "plan")}
+TRAINING |= {"sklearn.linear_model"}
 TRAINING |= {f"gbrank.boosters.{name}.trainer" for name in ("lightgbm", "xgboost")}
 OPTIONAL = {"catboost", "dask", "distributed", "onnx", "polars", "pyspark", "treelite"}
 SCRIPT = """

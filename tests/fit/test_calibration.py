@@ -22,7 +22,9 @@ from gbrank import (
     compare_rankers,
     expected_calibration_error,
 )
+from gbrank.boosters import TRAINERS
 from gbrank.evaluation import Fold
+from gbrank.fit import loop
 from gbrank.fit.calibration import fit_calibration
 
 Vector = NDArray[np.float64]
@@ -354,3 +356,31 @@ def test_the_record_is_plain_numbers() -> None:
     """Python's own, which JSON and repr show as such."""
     found = fitted(make(n_estimators=2)).calibration_
     assert [type(value) for value in astuple(found)] == [float] * 3
+
+
+@boosters
+@pytest.mark.parametrize("where", ["the measure", "the tree"])
+def test_a_tree_that_ctrl_c_dropped_plays_no_part(
+    booster: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without validation data, which the model itself scores: the booster has a tree more."""
+    ranker = make(
+        "ranknet", booster=booster, n_estimators=9, learning_rate=0.5, verbose=1
+    )  # fmt: skip
+    owner, name = (loop.Evaluation, "values") if where == "the measure" else (
+        TRAINERS[booster], "step"
+    )  # fmt: skip
+    original, calls = getattr(owner, name), []
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(0)
+        answer = original(*arguments)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.warns(loop.FitInterrupted):
+        ranker.fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
+    assert ranker.best_iteration_ < 6
+    assert_fitted_to(ranker, ranker.predict(X[TRAIN]), Y[TRAIN], None, Y[TRAIN].max())

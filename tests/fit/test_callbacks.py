@@ -115,6 +115,34 @@ def test_the_round_that_a_callback_ends_with_is_in_the_checkpoint(tmp_path: Path
     assert [item.number for item in told] == list(range(5, 12))
 
 
+class Countdown:
+    """Ends a fit after some calls, which it counts: another process would count anew."""
+
+    def __init__(self, calls: int) -> None:
+        self.left = calls
+
+    def __call__(self, round: Round) -> bool:
+        self.left -= 1
+        return self.left == 0
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("kind", ["function", "object"])
+def test_a_fit_that_a_callback_ended_is_not_resumed(
+    kind: str, booster: str, tmp_path: Path
+) -> None:
+    """The same call gives the same model, its best round included; it is told of no round."""
+    params: dict[str, Any] = {"booster": booster, "early_stopping_rounds": 12}
+    callback: Any = Countdown(5) if kind == "object" else lambda round: round.number >= 4
+    ended = fit(ranker(**params), callbacks=[callback], checkpoint=tmp_path, **VALIDATION)
+    for _ in range(2):
+        again = fit(ranker(**params), callbacks=[callback], checkpoint=tmp_path, **VALIDATION)
+        assert again.evals_result_ == ended.evals_result_
+        assert len(again.sigmas_) == 5
+        assert_array_equal(again.predict(X), ended.predict(X))
+    assert len(fit(ranker(**params), checkpoint=tmp_path, **VALIDATION).sigmas_) == 12
+
+
 @pytest.mark.parametrize("callbacks", [print, [1], "print", {"a": print}])
 def test_callbacks_are_a_list_of_functions(callbacks: Any) -> None:
     """Or nothing is trained."""

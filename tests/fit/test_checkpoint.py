@@ -165,6 +165,30 @@ def test_threads_may_change(booster: str, tmp_path: Path) -> None:
     assert_array_equal(again.predict(X), whole.predict(X))
 
 
+SAME: list[dict[str, Any]] = [
+    {"verbose": 1},
+    {"colsample": 1, "reg_lambda": np.float64(0), "booster_params": {}},
+]
+
+
+@pytest.mark.parametrize("other", SAME)
+def test_what_changes_no_model_may_change(other: dict[str, Any], tmp_path: Path) -> None:
+    """From either call to the other; the measures go on as they began."""
+    (tmp_path / "other").mkdir()
+    interrupted(make(), tmp_path, 5)
+    assert_same(fit(make(**other), checkpoint=tmp_path), fit(make()))
+    interrupted(make(**other), tmp_path / "other", 5)
+    assert_same(fit(make(), checkpoint=tmp_path / "other"), fit(make(**other)))
+
+
+def test_what_a_killed_fit_left_is_removed(tmp_path: Path) -> None:
+    """A checkpoint that was being written, and no file of somebody else."""
+    for name in (f".{FILE}.0123456789abcdef.tmp", "mine.tmp"):
+        (tmp_path / name).write_text("")
+    fit(make(n_estimators=1), checkpoint=tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} - {".gbrank.lock"} == {FILE, "mine.tmp"}
+
+
 def test_what_a_round_draws_is_its_own(tmp_path: Path) -> None:
     """Trees of XGBoost do not depend on what else the process trains in between."""
     whole = fit(make("xgboost", subsample=0.5, colsample=0.5))
@@ -281,7 +305,6 @@ OTHERS = {
     "booster_params": {"booster_params": {"max_bin": 15}},
     "eval_metric": {"eval_metric": ["ndcg@10", "map"]},
     "n_estimators": {"n_estimators": 10},
-    "verbose": {"verbose": 1},
     "init": {"init": Ridge().fit(X, Y)},
     "X": {"X": X + 1e-9},
     "qid": {"qid": np.where(QID == 3, 99, QID)},

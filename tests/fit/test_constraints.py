@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from gbrank import (
     make_cubic,
     plots,
 )
-from gbrank.fit.constraints import DAMPING, SUM_OF_STEPS, TOLERANCE, Multipliers
 from gbrank.fit.loop import FitInterrupted
+from gbrank.fit.multipliers import DAMPING, SUM_OF_STEPS, TOLERANCE, Multipliers
 
 X, Y, QID = make_cubic(120, n_documents=12, n_features=6, random_state=0)
 MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
@@ -132,7 +133,7 @@ def test_the_weights_are_those_of_the_formula() -> None:
 
 def test_the_mixture_has_the_weights_of_the_round() -> None:
     constraint = get_constraint(f"{MEASURE} >= 1.0 of best")
-    multipliers = Multipliers([constraint], [[0.4, 0.8]], "train", rounds=2)
+    multipliers = Multipliers([constraint], "train", rounds=2, curves=[[0.4, 0.8]])
     mixture = multipliers.mixture(get_objective("2*ranknet+ranknet"))
     own, other, raised = mixture.weights or ()
     assert (own, other, raised(0, 2)) == (2.0, 1.0, 0.0)
@@ -259,3 +260,95 @@ def test_not_with_the_booster_own_objective() -> None:
 
 def test_the_tolerance_is_small() -> None:
     assert TOLERANCE <= 0.005
+
+
+# --- The weights by themselves ------------------------------------------------------------------
+
+TWO = [get_constraint(f"{MEASURE} >= 1.0 of best"), get_constraint("ap[other] >= 0.5")]
+CURVES = [[0.4, 0.8], [0.6, 0.7]]
+MEASURED = {"train": {MEASURE: [0.5, 0.6, 0.7], "ap[other]": [0.2, 0.3, 0.6]}}
+
+
+def told(rounds: int) -> tuple[Multipliers, dict[str, Any]]:
+    """Return the multipliers of two constraints after some rounds, and what they recorded."""
+    multipliers = Multipliers(TWO, "train", rounds=3, curves=CURVES)
+    results: dict[str, Any] = {"train": {measure: [] for measure in MEASURED["train"]}}
+    for round in range(rounds):
+        for measure, values in MEASURED["train"].items():
+            results["train"][measure].append(values[round])
+        multipliers.end_round(results)
+    return multipliers, results
+
+
+def weights(multipliers: Multipliers) -> list[float]:
+    """Return the weights of the next round, of the objective and of both constraints."""
+    mixture = multipliers.mixture("ranknet")
+    return [weight if isinstance(weight, float) else weight(0, 3) for weight in mixture.weights]
+
+
+def test_resumed_weights_are_those_of_the_next_round() -> None:
+    went_on, results = told(2)
+    resumed = Multipliers(TWO, "train", rounds=3, curves=CURVES)
+    resumed.resume(results)
+    assert weights(resumed) == weights(went_on)
+    assert weights(went_on)[0] == 1
+    assert weights(went_on)[2] > 0
+    began = Multipliers(TWO, "train", rounds=3, curves=CURVES)
+    began.resume({"train": results["train"]})  # a checkpoint of no round
+    assert weights(began) == [1, 0, 0]
+
+
+def test_a_violation_is_what_the_target_itself_lacks() -> None:
+    """Though early rounds are asked for less, none of them holds before the target does."""
+    multipliers, results = told(3)
+    first, second = results["violations"].values()
+    assert_allclose(first, [0.3, 0.2, 0.1])
+    assert_allclose(second, [0.3, 0.2, 0])
+    assert results["multipliers"][str(TWO[0])][0] == 0  # 0.5 is more than the 0.4 asked for
+    merits = [multipliers.merit(results, round) for round in (1, 2, 3)]
+    assert_allclose(merits, [-0.3, -0.2, -0.1])
+
+
+@pytest.mark.filterwarnings("ignore:the constraint")
+def test_outcomes_are_of_the_round_that_is_kept() -> None:
+    multipliers, results = told(3)
+    for rounds in (1, 2, 3):
+        for end, curve in zip(multipliers.outcomes(results, rounds), CURVES, strict=True):
+            assert end.multiplier == results["multipliers"][end.constraint][rounds - 1]
+            assert end.best == curve[-1]
+        assert [end.value for end in multipliers.outcomes(results, rounds)] == [
+            values[rounds - 1] for values in MEASURED["train"].values()
+        ]
+    assert [end.target for end in multipliers.outcomes(results, 1)] == [0.8, 0.5]
+
+
+@pytest.mark.parametrize("lacking", [0.0, TOLERANCE - 1e-9, TOLERANCE + 1e-9])
+def test_what_lacks_little_is_no_warning(lacking: float) -> None:
+    multipliers = Multipliers(TWO[1:], "train", rounds=1, curves=[[0.7]])
+    results: dict[str, Any] = {"train": {"ap[other]": [0.5 - lacking]}}
+    multipliers.end_round(results)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        multipliers.outcomes(results, 1)
+    assert len(caught) == (lacking > TOLERANCE)
+
+
+# --- Objectives of labels -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("own", "raised"),
+    [
+        ("lambda:ndcg[margin]", "lambda:ap[margin]"),
+        ("ranknet+0.5*lambda:ndcg[margin]", "lambda:ap[margin]"),
+        ("approx:ndcg[margin]", "approx:ap[margin]"),
+        ("ranknet[margin]", "noisy:ap[margin]"),
+    ],
+)
+def test_an_objective_of_a_label(own: str, raised: str) -> None:
+    """Constraints are trained by the same kind of objective, where it takes a measure."""
+    constraint = get_constraint("ap[margin] >= 0.5 of best")
+    assert str(constraint.objective(get_objective(own))) == raised
+    made = GBRanker(own, constraints=["ndcg >= 0.1"], **SMALL | {"n_estimators": 3})
+    (end,) = made.fit(X, Y, qid=QID, labels=LABELS).constraints_
+    assert end.value == get_measure("ndcg")(Y, made.predict(X), qid=QID)

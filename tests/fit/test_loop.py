@@ -1,14 +1,15 @@
 """The boosting loop by itself: which round is the best, and when it ends."""
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gbrank.fit.constraints import MULTIPLIERS
-from gbrank.fit.loop import Loop
-from gbrank.fit.stopping import Stopping
+from gbrank.fit.loop import History, Loop
+from gbrank.fit.multipliers import Multipliers
+from gbrank.fit.rounds import VIOLATIONS, Stopping
 
 
 class Replay:
@@ -78,13 +79,26 @@ def test_the_best_round_is_feasible_if_there_is_one() -> None:
     steps: Any = Replay([0.9, 0.5, 0.6, 0.7])
     violations = iter([0.2, 0.0, 0.0, 0.1])
 
-    def end_round(results: dict[str, Any]) -> float:
-        results[MULTIPLIERS] = {}
-        return next(violations)
+    def end_round(results: dict[str, Any]) -> dict[str, str]:
+        results.setdefault(VIOLATIONS, {}).setdefault("it", []).append(next(violations))
+        return {}
 
-    multipliers: Any = SimpleNamespace(end_round=end_round)
+    partner: Any = SimpleNamespace(
+        end_round=end_round, merit=partial(Multipliers.merit, SimpleNamespace())
+    )
     history = Loop(
         steps, lambda round: None, 4, on_valid=[steps], stopping=Stopping(10),
-        multipliers=multipliers,
+        partner=partner,
     ).run()  # fmt: skip
     assert (history.best_round, history.best_value) == (3, 0.6)
+
+
+def test_a_start_had_ended_before_the_checkpoint() -> None:
+    """The objective trains for as many rounds as its start did, not for all that were planned."""
+    steps: Any = Replay([0.1] * 12)
+    ends: list[int] = []
+    hook: Any = SimpleNamespace(begin=3, end_start=lambda round: ends.append(round) or 2 * round)
+    loop = Loop(
+        steps, lambda round: None, 12, hook=hook, history=History(done=4, start_ended=3)
+    )  # fmt: skip
+    assert (loop.run().done, ends) == (6, [3])

@@ -237,3 +237,18 @@ def _dataset() -> tuple[Any]:
     import lightgbm
 
     return (lightgbm.Dataset(X, Y, group=QUERIES.sizes, free_raw_data=False).construct(),)
+
+
+@pytest.mark.parametrize("weights", ["sample_weight", "query_weight"])
+def test_the_score_of_a_label_is_weighted(weights: str) -> None:
+    """As that of y is; a query weighs the mean of its documents."""
+    ranker = GBRanker("ranknet", eval_metric="ndcg[m]", **SMALL).fit(
+        X, Y, qid=QID, labels={"m": MARGIN}
+    )
+    per_query = 1.0 + np.arange(QUERIES.n_queries) % 3
+    given = {weights: per_query[QUERIES.index] if weights == "sample_weight" else per_query}
+    found = ranker.score(X, Y, QID, labels={"m": MARGIN}, **given)
+    values = get_measure("ndcg").bind(MARGIN, QUERIES).per_query(ranker.predict(X))
+    kept = ~np.isnan(values)
+    assert_allclose(found, np.average(values[kept], weights=per_query[kept]))
+    assert found != ranker.score(X, Y, QID, labels={"m": MARGIN})

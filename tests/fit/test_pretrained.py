@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import lightgbm_valid
 from sklearn.base import clone
 
-from gbrank import GBRanker, load_ranker, make_cubic
+from gbrank import GBRanker, get_measure, load_ranker, make_cubic
 from gbrank.fit.pretrained import PretrainedRanker
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=5, random_state=0)
@@ -162,3 +162,28 @@ def test_several_outputs_are_no_score() -> None:
     assert len(model.classes_) > 2
     with pytest.raises(ValueError, match="init's predictions must have one dimension"):
         ranker(init=model).fit(X, Y, qid=QID)
+
+
+@models
+def test_a_saved_start_is_a_ranker(name: str, tmp_path: Path) -> None:
+    """It has columns, can be scored, and be judged by another label."""
+    make, _ = MODELS[name]
+    made = ranker(init=make()).fit(X, Y, qid=QID)
+    made.init_.save(tmp_path)
+    again = load_ranker(tmp_path)
+    assert again.n_features_in_ == 5
+    assert not hasattr(again, "feature_names_in_")
+    wanted = get_measure("ndcg@10")(Y, again.predict(X), qid=QID)
+    assert again.score(X, Y, QID) == wanted
+    again.set_params(eval_metric="ndcg@10[other]")
+    assert again.score(X, 0 * Y, QID, labels={"other": Y}) == wanted
+
+
+def test_columns_of_a_frame() -> None:
+    """Are those that the booster names."""
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    for booster in (
+        lgb.train({"verbosity": -1, "num_threads": 1}, lgb.Dataset(frame, Y), 2),
+        xgb.train({"nthread": 1}, xgb.DMatrix(frame, Y), 2),
+    ):
+        assert list(PretrainedRanker(booster).feature_names_in_) == list("abcde")

@@ -1,6 +1,7 @@
 """What a ranker boosts from: `init`, its part in predictions, and its place in saved models."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -345,3 +346,22 @@ def test_a_start_has_the_named_labels(init: Any) -> None:
             train.X, Y[: len(train.y)] * 0, qid=train.queries.index, labels=train.labels
         )
         assert_array_equal(made.init_.predict(X), alone.predict(X))
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_a_start_has_the_categories(booster: str) -> None:
+    """It is the model that is fitted by hand, and text is no obstacle."""
+    code = np.random.default_rng(0).integers(0, 7, len(Y))
+    labels = np.array([0, 3, 1, 4, 0, 2, 1])[code]
+    codes = np.c_[code, X[:, 0]]
+    make = partial(ranker, "ranknet", booster=booster, n_estimators=5, min_child_samples=5)
+    given = {"qid": QID, "categorical_feature": [0]}
+    by_hand = make().fit(codes, labels, **given)
+    wanted = make(init=by_hand, learning_rate=0.1).fit(codes, labels, **given)
+    found = make(init=make(), learning_rate=0.1).fit(codes, labels, **given)
+    assert_array_equal(found.predict(codes), wanted.predict(codes))
+    frame = pd.DataFrame({"c": np.array(list("abcdefg"))[code], "x": X[:, 0]})
+    made = make(init="regression").fit(frame, labels, qid=QID, categorical_feature=["c"])
+    assert made.init_._schema.categorical == [0]
+    with pytest.raises(ValueError, match="init must be fitted, or a GBRanker, where categorical_f"):
+        make(init=LinearRanker()).fit(codes, labels, **given)

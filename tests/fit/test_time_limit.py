@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, make_cubic
-from gbrank.fit import time_limit
+from gbrank.fit import boost, rounds
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)
 SMALL: dict[str, Any] = {"min_child_samples": 3, "n_jobs": 1, "random_state": 0}
@@ -26,8 +26,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(time_limit, "perf_counter", clock)
-    step = time_limit.Round  # the class that a callback is told
+    monkeypatch.setattr(boost, "perf_counter", clock)
+    step = rounds.Round  # the class that a callback is told
 
     def told(*values: Any, **named: Any) -> Any:
         clock.now += 1
@@ -85,3 +85,28 @@ def test_as_long_as_it_takes() -> None:
     ranker = GBRanker("ranknet", random_state=0, n_jobs=1)
     ranker.fit(X, Y, qid=QID, time_limit=1e12, callbacks=[lambda _: True])
     assert ranker.best_iteration_ == 1
+
+
+@pytest.mark.parametrize("where", ["objective", "later", "measure"])
+def test_what_takes_long_once_is_taken_off_once(where: str, clock: Clock) -> None:
+    """Such as compiling: 50 seconds in the first call, or in the fourth round."""
+    calls: list[int] = []
+
+    def once(first: int) -> None:
+        calls.append(0)
+        clock.now += 50 * (len(calls) == first)
+
+    def squares(scores: Any, labels: Any, sigma: float) -> Any:
+        if where != "measure":
+            once(1 if where == "objective" else 3 * 30 + 5)
+        return ((scores - labels) ** 2).sum() / 2, scores - labels, np.ones(len(scores))
+
+    def top(scores: Any, labels: Any) -> float:
+        once(1)
+        return float(labels[np.argmax(scores)])
+
+    metric = top if where == "measure" else "ndcg"
+    ranker = GBRanker(squares, eval_metric=metric, validation_fraction=0.2, **SMALL)
+    ranker.fit(X, Y, qid=QID, time_limit=105)
+    assert ranker.best_iteration_ == int(0.9 * (105 - 50 - 5))
+    assert clock.now <= 105

@@ -594,3 +594,15 @@ def test_damage(tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
         make().save(tmp_path / "unfitted")
     assert not (tmp_path / "unfitted").exists()
+
+
+def test_sgd_knows_the_number_of_its_steps() -> None:
+    """The weights of a mixture are schedules over them: first one objective, then the other."""
+    X, y, qid = make_cubic(8, n_documents=6, n_features=3, random_state=0)
+    found = []
+    for first, second in (("listnet", "ranknet"), ("ranknet", "listnet")):
+        mixture = f"linear(1,0)*{first}+linear(0,1)*{second}"
+        made = LinearRanker(mixture, solver="sgd", n_steps=2, init="zero", random_state=0)
+        found.append(made.fit(X, y, qid=qid).coef_)
+    assert np.isfinite(found).all()
+    assert (found[0] != found[1]).any()

@@ -1,0 +1,170 @@
+"""A fit of trees, from its arguments to what it makes."""
+
+from contextlib import closing
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+
+from gbrank.boosters import Model, Trainer
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.arrays import Vector
+from gbrank.common.checks import check_number, quoted
+from gbrank.common.interrupts import interrupts_held
+from gbrank.common.warnings import warn_user
+from gbrank.data.batches import each_batch
+from gbrank.fit.arguments import FitData, FitOptions
+from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.fit.calibration import fit_calibration
+from gbrank.fit.checkpoints import in_use
+from gbrank.fit.constraints import Constraint
+from gbrank.fit.fitted import FittedTrees
+from gbrank.fit.loop import evaluations, part_of_more
+from gbrank.fit.plan import BoostingPlan, plan_boosting
+from gbrank.fit.position_bias import DebiasedTrainer
+from gbrank.fit.rounds import Round, warn_of_short_patience
+from gbrank.objectives.objective import Objective
+from gbrank.parallel.collective import all_max
+
+PROBED = 5  # rounds whose time is measured
+USED = 0.9  # share of what is left: rounds vary, and the end takes time too
+
+
+def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTrees:
+    """Train a ranker's trees, and return all that the fit makes."""
+    begin, seconds = perf_counter(), _checked_limit(ranker, options)
+    with in_use(options.checkpoint):
+        plan = plan_boosting(ranker, data, options)
+        if seconds is not None:
+            plan = _in_time(plan, begin + seconds)
+        patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
+        warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
+        if (multipliers := plan.multipliers) is not None:
+            alone = zip(multipliers.constraints, multipliers.raised, strict=True)
+            multipliers.curves = [_curve_alone(plan, *each) for each in alone]
+        trainer = plan.trainer()
+        with closing(trainer):
+            history = plan.loop(trainer).run()
+            model = trainer.finish(history.best_round)
+            whole = not (plan.valid or history.interrupted)
+            scores = _final_scores(plan, model, trainer if whole else None)
+    biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
+    progress = None
+    with interrupts_held():  # the booster's destructor would lose a Ctrl-C
+        if plan.gradients is not None:
+            progress = plan.gradients.hook.stages[-1].progress(history.best_round)
+            plan.gradients.bound.clear()  # frees memory for the calibration
+        del trainer
+    if not model.importances().any():
+        warn_user(
+            "no tree has a split, and all documents the same score: are "
+            f"{len(plan.rows.y)} documents too few for "
+            f"min_child_samples={ranker.min_child_samples}, features without variation, or "
+            "gradients too small (a narrow sigma)?"
+        )
+    judged = plan.valid[0] if plan.valid else plan.rows
+    top = all_max(max(float(part.y.max()) for part in (plan.rows, *plan.valid)))
+    outcomes = []
+    if multipliers is not None:
+        outcomes = multipliers.outcomes(history.results, history.best_round)
+    return FittedTrees(
+        schema=plan.schema,
+        context=plan.context,
+        trained_on=data.trained_on(plan.rows),
+        model=model,
+        booster=ranker.booster,
+        init=plan.start,
+        learning_rate=rate,
+        position_bias=biases,
+        calibration=fit_calibration(scores, judged.y, judged.weights, top),
+        progress=progress,
+        data=plan.sizes,
+        constraints=outcomes,
+        **history.published(plan.sigmas),
+    )
+
+
+def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer | None) -> Vector:
+    """Return the model's scores on which probabilities are calibrated.
+
+    They are those of the first validation set or, without one, of training: the trainer has these,
+    unless it has a tree that the model has not.
+    """
+    rows = plan.valid[0] if plan.valid else plan.rows
+    initial = 0.0 if rows.init_score is None else rows.init_score
+    if trainer is None:
+        scores = initial + each_batch(
+            lambda X: model.predict(X, plan.wide_schema, plan.settings.n_jobs), rows.X
+        )
+    else:
+        scores = trainer.train_scores()
+    if not np.isfinite(scores).all():
+        raise ArgumentError(
+            "learning_rate",
+            "must be smaller: the scores that the trees came to are not finite",
+        )
+    return scores if plan.start is not None else scores - initial  # not part of the model
+
+
+def _curve_alone(plan: BoostingPlan, constraint: Constraint, objective: Objective) -> list[float]:
+    """Return what the measure of a constraint is in each round of a fit for it alone."""
+    on_train, on_valid = evaluations(
+        [constraint.of],
+        plan.rows,
+        plan.valid,
+        plan.schema,
+        plan.ranker.n_jobs,
+        training=plan.on_train is not None,
+    )
+    alone = replace(
+        plan.changed(objective=objective),
+        checkpoint=None,
+        callbacks=(),
+        on_train=on_train,
+        on_valid=on_valid,
+    )
+    with part_of_more(), closing(alone.trainer()) as trainer:
+        history = alone.loop(trainer).run()
+    curve = history.results["valid_0" if plan.valid else "train"][str(constraint.of)]
+    return curve[: history.best_round]
+
+
+def _checked_limit(ranker: BoostedRanker, options: FitOptions) -> float | None:
+    """Return how many seconds a fit may take, or None."""
+    seconds: float | None = check_number(
+        options.time_limit, "time_limit", 0, open_low=True, optional=True
+    )
+    if seconds is not None and options.checkpoint is not None:
+        raise ArgumentError(
+            "checkpoint",
+            "must be None with time_limit, whose rounds depend on the machine",
+            repr(options.checkpoint),
+        )
+    if seconds is not None and ranker.constraints:
+        raise ArgumentError(
+            "constraints",
+            "must be None with time_limit, which would not count the fits for each of them alone",
+            quoted(ranker.constraints),
+        )
+    return seconds
+
+
+def _in_time(plan: BoostingPlan, end: float) -> BoostingPlan:
+    """Return the plan of as many rounds as the time allows, by the time that a few rounds take.
+
+    What happens only once, such as compiling, is done then. The booster begins anew.
+    """
+    begin = perf_counter()
+    ends: list[float] = []
+    probe = plan.changed(n_estimators=PROBED, early_stopping_rounds=None)
+    probe = replace(probe, shown=False, callbacks=[lambda _: ends.append(perf_counter())])
+    with part_of_more(), closing(probe.trainer()) as trainer:
+        before = perf_counter() - begin
+        probe.loop(trainer).run()
+    a_round = float(np.median(np.diff(ends)))  # an objective that begins later is compiled then
+
+    def ends_now(_: Round) -> bool:
+        return perf_counter() + a_round > end
+
+    rounds = max(1, int(USED * (end - perf_counter() - before) / a_round))
+    return replace(plan.changed(n_estimators=rounds), callbacks=[*plan.callbacks, ends_now])

@@ -1,0 +1,188 @@
+"""The rounds of a fit: what callbacks are told, what is recorded, and when the last one is."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import check_number, quoted
+from gbrank.common.extras import needed
+from gbrank.common.table import Table, Tabular
+from gbrank.common.warnings import warn_user
+from gbrank.fit.known_elsewhere import refuse_theirs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Chosen on validation queries: benchmarks/results/early_stopping.md.
+AUTO = "auto"
+SHARE_OF_ROUNDS, SUM_OF_RATES = 0.25, 3.0
+SHORT = 2.0  # a patience over which rates sum to less
+
+MULTIPLIERS, VIOLATIONS = "multipliers", "violations"  # of constraints: neither is a set
+HEAD = ("set", "measure", "first", "best", "in round", "last", "rounds")
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a callback is told after a round: ``GBRanker().fit(..., callbacks=[function])``.
+
+    Parameters
+    ----------
+    number : int
+        The round, from 0.
+    rounds : int
+        How many there will be, if nothing ends them before.
+    sigma : float or None
+        The sigma of this round; None with a booster's own objective.
+    values : dict of str to dict of str to float
+        ``values["valid_0"]["ndcg@10"]`` is the measure after this round; "train" is among the sets
+        where `verbose` is set.
+    best : int
+        How many rounds the model would have if the fit ended now.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic
+    >>> X, y, qid = make_cubic(20, n_documents=10, n_features=5, random_state=0)
+    >>> def after_two(round):
+    ...     return round.number == 1
+    >>> GBRanker("ranknet").fit(X, y, qid=qid, callbacks=[after_two]).best_iteration_
+    2
+    """
+
+    number: int
+    rounds: int
+    sigma: float | None
+    values: Mapping[str, Mapping[str, float]]
+    best: int
+
+
+Callback: TypeAlias = Callable[[Round], Any]
+
+
+def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
+    """Return the callbacks, or say what is wrong with them."""
+    listed = [] if callbacks is None else callbacks
+    for callback in listed if isinstance(listed, Sequence) else ():
+        refuse_theirs(callback)
+    if not isinstance(listed, Sequence) or not all(map(callable, listed)):
+        raise ArgumentTypeError("callbacks", "must be a list of functions", quoted(callbacks))
+    return list(listed)
+
+
+def code_of(callbacks: Sequence[Callback]) -> list[Any]:
+    """Return what callbacks run, without what they remember, which another process may not."""
+    functions = [getattr(callback, "__func__", callback) for callback in callbacks]
+    names = [getattr(one, "__qualname__", type(one).__qualname__) for one in functions]
+    return [getattr(one, "__code__", name) for one, name in zip(functions, names, strict=True)]
+
+
+def call_all(callbacks: Sequence[Callback], round: Round) -> bool:
+    """Call each callback; return whether one of them ends the fit."""
+    answers = [callback(round) for callback in callbacks]
+    for answer in answers:
+        if not isinstance(answer, bool | np.bool_ | None):
+            demand = "must return True, which ends the fit, or False or None"
+            raise ArgumentTypeError("callbacks", demand, repr(answer))
+    return any(answers)
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a fit ends early: if the mean of the last `window` values has not risen for a while."""
+
+    patience: int  # how many rounds that while has
+    window: int = 1
+
+    def mean(self, curve: Sequence[float], round: int) -> float:
+        """Return the mean of the last values of a curve until a round, counted from 1."""
+        values = curve[max(0, round - self.window) : round]
+        return math.fsum(values) / len(values)
+
+
+def check_patience(patience: object, name: str) -> int | str | None:
+    """Return what `early_stopping_rounds` is: a number of rounds, "auto" or None."""
+    if not isinstance(patience, str):
+        rounds: int | None = check_number(patience, name, 1, integer=True, optional=True)
+        return rounds
+    if patience != AUTO:
+        demand = f"must be {AUTO!r}, an integer of at least 1 or None"
+        raise ArgumentError(name, demand, quoted(patience))
+    return patience
+
+
+def stopping_of(patience: int | str | None, rounds: int, rate: float) -> Stopping | None:
+    """Return when a fit stops early; "auto" has means over w = min(rounds / 4, 3 / rate) rounds."""
+    if patience is None:
+        return None
+    if not isinstance(patience, str):
+        return Stopping(int(patience))
+    window = max(1, round(min(SHARE_OF_ROUNDS * rounds, SUM_OF_RATES / rate)))
+    return Stopping(patience=(window + 1) // 2, window=window)
+
+
+def warn_of_short_patience(patience: int | str | None, rounds: int, rate: float) -> None:
+    """Warn where a few rounds at a low rate say little."""
+    long_enough = math.ceil(min(rounds, SHORT / rate))
+    if patience is not None and not isinstance(patience, str) and patience < long_enough:
+        warn_user(
+            f"early_stopping_rounds={patience} is short for a learning rate of {rate:.3g}: chance "
+            f"may end the fit too early. Use {AUTO!r}, or at least {long_enough}."
+        )
+
+
+class EvalsResult(dict[str, dict[str, list[float]]], Tabular):
+    """Values by set and measure, one a round: ``evals_result_["valid_0"]["ndcg@10"]``.
+
+    Of a fit with constraints, "multipliers" and "violations" hold a list for each constraint. It
+    prints as the dict that it is; notebooks and `to_markdown` show the first, best and last value
+    of each set and measure.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic
+    >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
+    >>> ranker = GBRanker(n_estimators=3, validation_fraction=0.3, random_state=0)
+    >>> result = ranker.fit(X, y, qid=qid).evals_result_
+    >>> len(result["valid_0"]["ndcg@10"])
+    3
+    >>> result.to_pandas().shape
+    (3, 1)
+    """
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return one row a round, from 1, and one column for each set and measure.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        pandas = needed("pandas")
+        columns = {
+            (name, measure): pandas.Series(curve, index=range(1, len(curve) + 1))
+            for name, curves in self.items()
+            for measure, curve in curves.items()
+        }
+        frame: pd.DataFrame = pandas.DataFrame(columns)
+        return frame.rename_axis(index="round")
+
+    def _table(self) -> Table:
+        rows: list[tuple[str, ...]] = []
+        for name, curves in self.items():
+            for measure, curve in curves.items():
+                measured = name not in (MULTIPLIERS, VIOLATIONS)
+                best = (
+                    (f"{max(curve):.4f}", str(1 + int(np.argmax(curve)))) if measured else ("", "")
+                )
+                ends = f"{curve[0]:.4f}", *best, f"{curve[-1]:.4f}", str(len(curve))
+                rows.append((name, measure, *ends))
+        return Table(HEAD, rows, words=(0, 1))
