@@ -66,7 +66,11 @@ def test_lines_run(page: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *DOCS.parent.glob("*.md"), *(DOCS.parent / "benchmarks").rglob("*.md")],
+    ids=page_id,
+)
 def test_links(page: Path) -> None:
     """Every file exists, and every test in it."""
     links = re.findall(r"(?<!`)\[`?([^\]`]+)`?\]\(([^)#\s]+)\)", page.read_text(encoding="utf-8"))
