@@ -18,7 +18,6 @@ from sklearn.linear_model import Ridge
 import gbrank
 from exports import exported
 from gbrank import GBRanker, LinearRanker, make_cubic
-from gbrank.boosters import MODELS
 from gbrank.schedules import constant, join, linear
 
 # Arguments, and the code that goes wrong; X, y and qid are good.
@@ -453,32 +452,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "GBRanker(n_estimators=1, init=Ridge().fit(X, y)).fit(X, y, qid=qid).save(folder)"),
         ("not fitted", "GBRanker().predict(X)"),
     ],
-    "Boosters' files that someone else wrote": [
-        ("trees", "lightgbm_file('end of trees', 'end')"),
-        ("num_class", "lightgbm_file('num_class=1', 'num_class=2')"),
-        ("tree_sizes", "lightgbm_file('Tree=0', 'tree_sizes=1\\n\\nTree=0')"),
-        ("num_cat", "lightgbm_file('num_cat=.*', 'num_cat=-1')"),
-        ("num_leaves", "lightgbm_file('num_leaves=.*', 'num_leaves=99999999')"),
-        ("split_gain", "lightgbm_file('split_gain=.*', 'split_gain=many')"),
-        ("split_gain", "lightgbm_file('split_gain=.*', 'split_gain=1')"),
-        ("leaf_value", "lightgbm_file('leaf_value=[^ ]*', 'leaf_value=inf')"),
-        ("split_feature", "lightgbm_file('split_feature=[^ ]*', 'split_feature=0.5')"),
-        ("split_feature", "lightgbm_file('split_feature=[^ ]*', 'split_feature=99')"),
-        ("node", "lightgbm_file('left_child=[^ ]*', 'left_child=0')"),
-        ("cat_boundaries", "lightgbm_file('cat_boundaries=0', 'cat_boundaries=1')"),
-        ("num_features", "lightgbm_file('is_linear=0', 'is_linear=1')"),
-        ("left_children", "xgboost_file('left_children', 'right')"),
-        ("score", "xgboost_file('num_target\":\"1', 'num_target\":\"2')"),
-        ("num_trees", "xgboost_file('num_trees\":\"2', 'num_trees\":\"3')"),
-        ("iteration_indptr", "xgboost_file('iteration_indptr\":.0,1', 'iteration_indptr\":[0,9')"),
-        ("id", "xgboost_file('id\":0', 'id\":5')"),
-        ("num_nodes", "xgboost_file('num_nodes\":\"', 'num_nodes\":\"1')"),
-        ("tree_param", "xgboost_file('size_leaf_vector\":\"', 'size_leaf_vector\":\"7')"),
-        ("children", "xgboost_file('left_children\":.1', 'left_children\":[-1')"),
-        ("parents", "xgboost_file('parents\":.2147483647,0', 'parents\":[2147483647,1')"),
-        ("categories_sizes", "xgboost_file('categories_sizes\":.', 'categories_sizes\":[9')"),
-        ("categories_segments", "xgboost_file('categories_nodes\":.', 'categories_nodes\":[1')"),
-    ],
     "Checkpoints": [
         ("num_iteration", "on_frame.predict(frame, num_iteration=0)"),
         ("num_iteration", "on_frame.predict(frame, output='probability', num_iteration=1)"),
@@ -580,17 +553,6 @@ def names(folder: Path) -> dict[str, Any]:
         file.write_text(change(file.read_text()))
         return path
 
-    def edited(booster: str, pattern: str, instead: str, text: str) -> object:
-        changed, count = re.subn(pattern, lambda _: instead, text, count=1)
-        assert count == 1, pattern
-        return MODELS[booster].load(changed.encode())
-
-    def lightgbm_file(pattern: str, instead: str) -> object:
-        return edited("lightgbm", pattern, instead, re.sub("tree_sizes=.*\n", "", lightgbm_text))
-
-    def xgboost_file(pattern: str, instead: str) -> object:
-        return edited("xgboost", pattern, instead, xgboost_text)
-
     def begun(change: Any = None) -> Path:
         path = new("checkpoint")
         GBRanker(**{**small, "min_child_samples": 20}).fit(X, y, qid=qid, checkpoint=path)
@@ -618,14 +580,7 @@ def names(folder: Path) -> dict[str, Any]:
         return matrix
 
     on_frame = GBRanker(**small).fit(frame, y, qid=qid)
-    lightgbm_text = on_frame._model.dump().decode()
-    on_xgboost = GBRanker(**small, booster="xgboost").fit(frame, y, qid=qid)
-    xgboost_text = on_xgboost._model.dump().decode()
-    own = {
-        name: value
-        for name, value in locals().items()
-        if name not in ("made", "new", "small", "edited", "on_xgboost")
-    }
+    own = {name: value for name, value in locals().items() if name not in ("made", "new", "small")}
     own |= {"constant": constant, "join": join, "linear": linear}
     own |= {"Q": gbrank.Queries.from_qid(qid), "sparse": sparse}
     own |= {"np": np, "pd": pd, "duckdb": duckdb, "lgb": lgb, "xgb": xgb, "Ridge": Ridge}
