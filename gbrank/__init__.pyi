@@ -49,14 +49,15 @@ from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP
 from .measures.bpref import BPref as BPref
+from .measures.cascade import ERR as ERR
+from .measures.cascade import RR as RR
 from .measures.discounted import DCG as DCG
 from .measures.discounted import NDCG as NDCG
 from .measures.discounted import RBP as RBP
 from .measures.discounted import WTA as WTA
+from .measures.discounted import Exposure as Exposure
 from .measures.discounted import Precision as Precision
 from .measures.discounted import Recall as Recall
-from .measures.expected_reciprocal_rank import ERR as ERR
-from .measures.exposure import Exposure as Exposure
 from .measures.gains import geometric_discount as geometric_discount
 from .measures.measure import Measure as Measure
 from .measures.measure_registry import custom_measure as custom_measure
@@ -65,7 +66,6 @@ from .measures.measure_registry import list_measures as list_measures
 from .measures.measure_registry import register_measure as register_measure
 from .measures.pairwise import KendallTau as KendallTau
 from .measures.pairwise import PairwiseCorrect as PairwiseCorrect
-from .measures.reciprocal_rank import RR as RR
 from .objectives.approxrank import ApproxRank as ApproxRank
 from .objectives.hinge import RankSVM as RankSVM
 from .objectives.hinge import SquaredHinge as SquaredHinge
@@ -88,20 +88,14 @@ from .objectives.slam import SLAM as SLAM
 from .objectives.smoothap import SmoothAP as SmoothAP
 from .objectives.smoothrank import SmoothRank as SmoothRank
 from .objectives.softrank import SoftRank as SoftRank
-from .objectives.theory.approximation_errors import ap_error_bound as ap_error_bound
-from .objectives.theory.approximation_errors import ndcg_error_bound as ndcg_error_bound
-from .objectives.theory.approximation_errors import rank_error_bound as rank_error_bound
-from .objectives.theory.approximation_errors import (
+from .objectives.theory import LambdaCondition as LambdaCondition
+from .objectives.theory import ap_error_bound as ap_error_bound
+from .objectives.theory import check_lambdas as check_lambdas
+from .objectives.theory import ndcg_error_bound as ndcg_error_bound
+from .objectives.theory import rank_error_bound as rank_error_bound
+from .objectives.theory import (
     smooth_ndcg_error_bound as smooth_ndcg_error_bound,
 )
-from .objectives.theory.lambda_condition import LambdaCondition as LambdaCondition
-from .objectives.theory.lambda_condition import check_lambdas as check_lambdas
-from .objectives.theory.loss_bounds import convex_excess_bound as convex_excess_bound
-from .objectives.theory.loss_bounds import generalization_bound as generalization_bound
-from .objectives.theory.loss_bounds import perceptron_loss_bound as perceptron_loss_bound
-from .objectives.theory.loss_bounds import perceptron_regret_bound as perceptron_regret_bound
-from .objectives.theory.loss_bounds import selection_excess_bound as selection_excess_bound
-from .objectives.theory.loss_bounds import smooth_ndcg_lipschitz as smooth_ndcg_lipschitz
 from .objectives.tierank import TieRank as TieRank
 from .plots.report import report as report
 from .ranker import GBRanker as GBRanker

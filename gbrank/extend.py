@@ -13,7 +13,7 @@ from gbrank.common.arrays import Matrix as Matrix
 from gbrank.common.arrays import Positions as Positions
 from gbrank.common.arrays import Vector as Vector
 from gbrank.data.queries import Queries
-from gbrank.engine.compiling import inline, plain
+from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import (
     Derivatives,
     MeasureFunctions,
@@ -25,7 +25,7 @@ from gbrank.engine.contract import (
     Swaps,
     Terms,
 )
-from gbrank.engine.structures import part, unpack
+from gbrank.engine.structures import slice_of, unpack
 from gbrank.measures.discounted import DiscountedMeasure
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
@@ -53,10 +53,10 @@ __all__ = [
     "bound_steps",
     "custom_objective",
     "inline",
-    "part",
-    "plain",
     "register_measure",
     "register_objective",
+    "slice_of",
+    "standalone",
     "to_score_units",
     "unpack",
 ]

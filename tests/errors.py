@@ -36,7 +36,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("labels", "GBRanker().fit(X, y, qid=qid, eval_labels=[{'m': y}])"),
         ("eval_labels",
          "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m'], eval_labels=[{}])"),
-        ("named", "RankNet().bind(y, Q, named=[y])"),
+        ("labels", "RankNet().bind(y, Q, labels=[y])"),
         ("measure", "get_measure('ndcg[m]')(y, y)"),
         ("measure", "LambdaRank(NDCG(label='m'))"),
         ("objective", "OnLabel('ranknet', 'm')"),

@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.extend import Measure, Ranking, Swaps, inline, plain
+from gbrank.extend import Measure, Ranking, Swaps, inline, standalone
 
 FUNCTIONS = ("value", "separable", "prepare", "row", "by_rank", "by_position")
 
 
-@plain
+@standalone
 def fill_with_nan(ranking: Ranking) -> None:
     """Leave nothing in the work arrays."""
     ranking.memory[:, :] = np.nan
 
 
-@plain
+@standalone
 def write_one_row_more(ranking: Ranking) -> None:
     """Write to the row after the last array that `toys.ToyFirst` declares."""
     ranking.memory[3, 0] = 1.0

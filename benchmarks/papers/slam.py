@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.papers.loss_bounds import perceptron_loss_bound, perceptron_regret_bound
 from benchmarks.papers.paper_rows import PaperRow, measured
 from benchmarks.papers.pictures import draw_cumulative
 from benchmarks.papers.selection import best_on_validation, values_by_fold
@@ -17,8 +18,6 @@ from gbrank import (
     LinearRanker,
     Queries,
     SLAMPerceptron,
-    perceptron_loss_bound,
-    perceptron_regret_bound,
 )
 from gbrank.measures.measure import Measure
 

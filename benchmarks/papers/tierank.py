@@ -12,7 +12,7 @@ from benchmarks.papers.selection import best_on_validation, fits_of
 from benchmarks.papers.settings import Settings
 from benchmarks.papers.smoothrank import FEW, smooth_ndcg
 from benchmarks.papers.trainings import Trainings, difference_row, mean_row, trainings_of
-from gbrank import ERR, NDCG, Dataset, GBRanker, TieRank, ranker_from_name
+from gbrank import NDCG, Dataset, GBRanker, TieRank, ranker_from_name
 from gbrank.evaluation import Outcome
 from gbrank.measures.measure import Measure
 
@@ -20,7 +20,6 @@ __all__ = ["against_others", "own_learner", "papers_learner"]
 
 PAPER = "TieRank"
 TREES = {"TieRank, Newton trees": "tie:ndcg", "LambdaMART": "lambda:ndcg"}
-ERR_TREES = {"TieRank on ERR, Newton trees": "tie:err", "LambdaMART on ERR": "lambda:err"}
 SMOOTH = "linear SmoothRank"
 PENALTIES = (1e-3, 1e-1, 10.0)
 CHOSEN_BY = NDCG(k=5)
@@ -84,7 +83,7 @@ def own_learner(settings: Settings) -> Iterator[PaperRow]:
 def against_others(settings: Settings) -> Iterator[PaperRow]:
     """Yield NDCG of TieRank, of its own learner and of Newton trees, less that of the others."""
     data = settings.dataset("mq2008")
-    fits = _trees(settings, data, TREES, CHOSEN_BY, MEASURES)
+    fits = _trees(settings, data)
     linear = {f"SmoothNDCG, λ={penalty:g}": smooth_ndcg(50, penalty, FEW) for penalty in PENALTIES}
     chosen = settings.compare(linear, data, MEASURES)
     fits[SMOOTH] = [best_on_validation(chosen, str(CHOSEN_BY))]
@@ -99,18 +98,12 @@ def against_others(settings: Settings) -> Iterator[PaperRow]:
             used = (deviations.get(name, DEVIATIONS), deviations[base])
             rows = _differences(data, f"{name}, less that of {base}", own, other, "> 0")
             yield from _named("; ".join(dict.fromkeys(used)), rows)
-    (name, own), (base, other) = _trees(settings, data, ERR_TREES, ERR(), (ERR(),)).items()
-    rows = _differences(data, f"{name}, less that of {base}", own, other, "proposed", (ERR(),))
-    yield from _named(NEWTON_DEVIATIONS, rows)
 
 
-def _trees(
-    settings: Settings, data: Dataset, names: Mapping[str, str], chosen_by: Measure,
-    measures: Sequence[Measure],
-) -> dict[str, Trainings]:  # fmt: skip
+def _trees(settings: Settings, data: Dataset) -> dict[str, Trainings]:
     """Return the trainings of gbrank's own trees."""
-    trees = {name: ranker_from_name(text, eval_metric=chosen_by) for name, text in names.items()}
-    comparison = settings.compare(trees, data, measures, seeds=SEEDS)
+    trees = {name: ranker_from_name(text, eval_metric=CHOSEN_BY) for name, text in TREES.items()}
+    comparison = settings.compare(trees, data, MEASURES, seeds=SEEDS)
     return {name: trainings_of(fits_of(comparison, name)) for name in trees}
 
 
@@ -160,10 +153,9 @@ def _means(
 
 
 def _differences(
-    data: Dataset, title: str, ours: Trainings, base: Trainings, said: str,
-    measures: Sequence[Measure] = MEASURES,
-) -> Iterator[PaperRow]:  # fmt: skip
+    data: Dataset, title: str, ours: Trainings, base: Trainings, said: str
+) -> Iterator[PaperRow]:
     """Yield by how much the first fits are above the second on the test queries."""
-    for measure in measures:
+    for measure in MEASURES:
         figure = f"{str(measure).upper()} of {title}"
         yield difference_row(PAPER, data.name, figure, ours, base, str(measure), said)

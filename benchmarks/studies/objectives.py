@@ -14,7 +14,16 @@ from LightGBM's lambdarank. The protocol is that of
 """
 
 MEASURED = ("lambda", "approx", "smooth", "tie", "soft", "slam")
-OTHERS = ("listnet", "listmle", "xendcg", "ranknet", "ranksvm", "gbrank", "regression", "pointwise")
+OTHERS = (
+    "listnet",
+    "listmle",
+    "xendcg",
+    "ranknet",
+    "ranksvm",
+    "squared_hinge",
+    "regression",
+    "pointwise",
+)
 BUILT_IN = ("lightgbm:lambdarank", "lightgbm:rank_xendcg", "xgboost:rank:ndcg")
 
 if __name__ == "__main__":

@@ -127,22 +127,22 @@ class GradientHook:
 
     def bind(
         self,
-        labels: ArrayLike,
+        y: ArrayLike,
         queries: Queries,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
-        named: Mapping[str, ArrayLike] | None = None,
+        labels: Mapping[str, ArrayLike] | None = None,
     ) -> list[BoundObjective]:
         """Return the objective of each stage, for these labels and weights."""
         return [
             stage.objective.bind(
-                labels,
+                y,
                 queries,
                 sample_weight=sample_weight,
                 query_weight=query_weight,
                 rounds=stage.rounds,
                 n_jobs=self.n_jobs,
-                named=named,
+                labels=labels,
             )
             for stage in self.stages
         ]

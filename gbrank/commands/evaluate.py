@@ -27,8 +27,8 @@ from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.datasets import read_judged_run
+from gbrank.measures.measure import bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
-from gbrank.measures.on_rows import on_rows
 
 USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     queries = rows.queries
     results: dict[str, dict[str, Any]] = {}
     for name, measure in measures.items():
-        bound = on_rows(measure, rows)
+        bound = bind_to_rows(measure, rows)
         values = bound.per_query(scores)
         counted = int(np.isfinite(values).sum())
         results[name] = {"mean": bound.mean(scores), "n_queries": counted}

@@ -218,15 +218,23 @@ def unknown_names(kind: str, names: Iterable[str], known: Iterable[str]) -> str:
     return " ".join([*(text.partition(" Known: ")[0] for text in first), last])
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that may be meant by another one, if there is one."""
+    lower = {one.lower(): one for one in known}
+    found = difflib.get_close_matches(name[:100].lower(), lower, n=1, cutoff=0.7)
+    return lower[found[0]] if found else None
+
+
 def unknown_name(
     kind: str, name: str, known: Iterable[str], meant: str | None = None
 ) -> ValueError:
     """Build the error for an unknown name: the known names, and the one that may be meant."""
     known = sorted(known)
     if len(known) > MOST_LISTED:
-        nearest = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.0)
-        return ValueError(f"unknown {kind} {quoted(name)}. Nearest: {', '.join(nearest)}.")
-    if meant is None:
-        meant = next(map(repr, difflib.get_close_matches(name[:100], known, n=1, cutoff=0.7)), "")
+        close = difflib.get_close_matches(name[:100], known, n=5, cutoff=0.0)
+        return ValueError(f"unknown {kind} {quoted(name)}. Nearest: {', '.join(close)}.")
+    near = nearest(name, known)
+    if meant is None and near is not None:
+        meant = repr(near)
     hint = f" Did you mean {shortened(meant)}?" if meant else ""
     return ValueError(f"unknown {kind} {quoted(name)}.{hint} Known: {', '.join(known)}.")

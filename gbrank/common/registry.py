@@ -8,7 +8,7 @@ import re
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from gbrank.common.checks import quoted, refuse_taken, unknown_name
+from gbrank.common.checks import nearest, quoted, refuse_taken, unknown_name
 from gbrank.common.grammar import Functions, parse_options, split_outside
 
 HEAD = re.compile(
@@ -91,8 +91,11 @@ class Registry(dict[str, Any]):
         accepted = [item.name for item in fields(cls)]
         for option in options:
             if option not in accepted:
+                near = nearest(option, accepted)
+                hint = f" Did you mean {near!r}?" if near else ""
                 raise ValueError(
                     f"{self.kind} {quoted(text)}: {parts.name} takes {accepted}, got {option!r}."
+                    + hint
                 )
         return options
 

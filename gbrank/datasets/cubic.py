@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
-from gbrank.engine.compiling import plain
+from gbrank.engine.compiling import standalone
 
 _BLOCK = 256  # documents that are evaluated together
 
@@ -106,7 +106,7 @@ def _grade(worth: Vector, shares: Vector) -> Vector:
     return labels
 
 
-@plain
+@standalone
 def _add_orders(x: Matrix, linear: Vector, quadratic: Vector, cubic: Vector, out: Matrix) -> None:
     """Contract the coefficients with x, (n_features, n_documents), in one order on any machine."""
     n_features, n_documents = x.shape

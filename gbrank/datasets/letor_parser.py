@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.engine.compiling import plain
+from gbrank.engine.compiling import standalone
 
 Places: TypeAlias = NDArray[np.int64]
 Text: TypeAlias = NDArray[np.uint8]
@@ -52,7 +52,7 @@ _SATURATED = 10**17
 _EXACT, _DEFERRED, _MALFORMED = range(3)
 
 
-@plain
+@standalone
 def parse(text: Text, limit: int, table: Table) -> Fault:
     """Fill `table` up to the first fault; return that, its place and the bound it broke."""
     at = 0
@@ -68,7 +68,7 @@ def parse(text: Text, limit: int, table: Table) -> Fault:
     return _NO_FAULT, at, 0
 
 
-@plain
+@standalone
 def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
     document = table.counts[_DOCUMENTS]
     value, end, kind = _parse_number(text, at)
@@ -117,7 +117,7 @@ def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
     return _NO_FAULT, at, 0
 
 
-@plain
+@standalone
 def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
     """Return the number at `at` (0 if deferred to Python), where its token ends, and its kind."""
     # Digits and a power of ten that float64 holds exactly need ONE rounding, which is correct
@@ -152,7 +152,7 @@ def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
     return value * _POWERS_OF_TEN[exponent], at, _EXACT
 
 
-@plain
+@standalone
 def _parse_digits(text: Text, at: int, number: int) -> tuple[int, int]:
     """Append the digits at `at` to a number, unless it has 18 already; return where they end."""
     while _ZERO <= text[at] < _ZERO + 10:
@@ -162,7 +162,7 @@ def _parse_digits(text: Text, at: int, number: int) -> tuple[int, int]:
     return number, at
 
 
-@plain
+@standalone
 def _is_nan(text: Text, at: int) -> bool:
     return (
         text[at] | _LOWER == _N
@@ -172,25 +172,25 @@ def _is_nan(text: Text, at: int) -> bool:
     )
 
 
-@plain
+@standalone
 def _defer(table: Table, slot: int, start: int, end: int) -> None:
     table.inexact[table.counts[INEXACT]] = slot, start, end
     table.counts[INEXACT] += 1
 
 
-@plain
+@standalone
 def _ends_token(character: int) -> bool:
     return character in (_SPACE, _TAB, _RETURN, _NEWLINE, _HASH)
 
 
-@plain
+@standalone
 def _skip_blanks(text: Text, at: int) -> int:
     while text[at] in (_SPACE, _TAB, _RETURN):
         at += 1
     return at
 
 
-@plain
+@standalone
 def token_end(text: Text, at: int) -> int:
     """Return where the token at byte `at` ends."""
     while not _ends_token(text[at]):
@@ -198,7 +198,7 @@ def token_end(text: Text, at: int) -> int:
     return at
 
 
-@plain
+@standalone
 def scatter(offsets: Places, columns: NDArray[np.int32], values: Vector, X: Matrix) -> None:
     """Write the entries of each document into its row of X."""
     for document in range(len(offsets) - 1):

@@ -58,7 +58,7 @@ def inline(function: Function) -> Function:
     return _compile(function, inline="always")
 
 
-def plain(function: Function) -> Function:
+def standalone(function: Function) -> Function:
     """Compile a function on its own, with sums in the order in which they are written.
 
     Everything that loops call without inlining must be compiled like this. Each loop comes with a

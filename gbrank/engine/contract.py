@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import Function
-from gbrank.engine.structures import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, named
+from gbrank.engine.structures import INTEGER, MATRIX, POSITIONS, REAL, VECTOR, tuple_type
 
 
 class Nothing(NamedTuple):
@@ -104,9 +104,9 @@ class Query(NamedTuple):
 
     Parameters
     ----------
-    scores, labels : ndarray, shape (m,)
-        Documents of equal score are in order of falling label; all else that is known of a document
-        is a function of its label.
+    scores, key : ndarray, shape (m,)
+        Documents of equal score are in order of falling key, a label or a gain; all else that is
+        known of a document is a function of its key.
     ranking : Ranking
     sigma : float
         Width of the smoothing, in score units.
@@ -119,7 +119,7 @@ class Query(NamedTuple):
     """
 
     scores: Vector
-    labels: Vector
+    key: Vector
     ranking: Ranking
     sigma: float
     number: int
@@ -194,8 +194,8 @@ class MeasureFunctions(NamedTuple):
     grades: Any = None
 
 
-_ranking = named(Ranking, VECTOR, POSITIONS, POSITIONS, VECTOR, REAL, REAL, VECTOR, MATRIX)
-_delta = named(SeparableDelta, VECTOR, VECTOR, VECTOR, VECTOR)
+_ranking = tuple_type(Ranking, VECTOR, POSITIONS, POSITIONS, VECTOR, REAL, REAL, VECTOR, MATRIX)
+_delta = tuple_type(SeparableDelta, VECTOR, VECTOR, VECTOR, VECTOR)
 
 # The types of `MeasureFunctions`.
 SIGNATURES = MeasureFunctions(
@@ -217,11 +217,11 @@ class Program:
     ----------
     kernel : function
         Python function of the kernel's signature, compiled when first run.
-    labels : ndarray, shape (n_documents,)
-        The label of each document, in input order. Documents of equal score are sorted by it, and
-        all else that is known of a document must be a function of it.
+    key : ndarray, shape (n_documents,)
+        The label or gain of each document, in input order. Documents of equal score are sorted by
+        it, and all else that is known of a document must be a function of it.
     terms : Terms, optional
-        The measure's constants; by default every document is worth its label.
+        The measure's constants; by default every document is worth its key.
     measure : MeasureFunctions
         The functions of the measure that the kernel calls.
     memory : type
@@ -238,13 +238,13 @@ class Program:
         Whether documents of equal score form blocks. If not, each stands alone, in the order of
         `order`.
     order : {"descending", "ascending", "input"}
-        How documents of equal score are sorted: by their labels, or as they come.
+        How documents of equal score are sorted: by their keys, or as they come.
     seed : int
         What the kernel's random numbers depend on, besides round and query.
     """
 
     kernel: Function
-    labels: Vector
+    key: Vector
     terms: Terms | None = None
     measure: MeasureFunctions = MeasureFunctions()
     memory: type = Nothing

@@ -2,7 +2,7 @@
 
 It alone sorts documents, finds ties, applies weights, checks for non-finite results and puts them
 back into input order. A query's result depends neither on the thread that computes it nor on the
-order of its rows: documents reach the kernel sorted by score and then by label, and documents that
+order of its rows: documents reach the kernel sorted by score and then by key, and documents that
 agree in both get the same bits.
 """
 
@@ -28,8 +28,8 @@ from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, query_noise
 from gbrank.engine.compiling import Function, address, compiled
 from gbrank.engine.contract import SIGNATURES, MeasureFunctions, Program, Terms
-from gbrank.engine.query_loop import Documents, Outputs, Sorted, Work, loop_of
-from gbrank.engine.structures import carved, n_vectors, type_of
+from gbrank.engine.query_loop import AllQueries, Outputs, Ranked, Work, loop_of
+from gbrank.engine.structures import carve, n_vectors, type_of
 
 # Below this many pairs a second thread costs more than it saves.
 PAIRS_PER_THREAD = 2_000_000
@@ -83,7 +83,7 @@ class Runner:
     """
 
     def __init__(self, program: Program, queries: Queries, n_jobs: int | None = None) -> None:
-        terms = program.terms or Terms(program.labels)
+        terms = program.terms or Terms(program.key)
         if terms.discounts.size not in (0, queries.n_documents):
             raise ValueError(
                 f"discounts must have one entry per document, {queries.n_documents}, or none, "
@@ -92,9 +92,9 @@ class Runner:
         self.queries = queries
         self.n_jobs = n_jobs
         self._order = _sorted_rows(program, queries)
-        self._documents = _documents(program.labels, terms, queries, self._order, program.tied)
+        self._documents = _documents(program.key, terms, queries, self._order, program.tied)
         # Arrays in input order are not needed again.
-        self.program = replace(program, labels=np.empty(0), terms=None)
+        self.program = replace(program, key=np.empty(0), terms=None)
         # To allocate memory costs long lists more than to compute in it.
         self._work = Pool(partial(_work_arrays, self.program, 1 + int(queries.sizes.max())))
         self._rankings = Pool(partial(np.full, queries.n_documents, -1, np.int16))
@@ -171,7 +171,7 @@ class Runner:
             raise self.fault(min(fault for fault in faults if fault >= 0), scores, sigma)
 
     def documents_of(self, query: int) -> tuple[NDArray[np.signedinteger], Vector]:
-        """Return the rows of a query and their labels, in the order for equal scores."""
+        """Return the rows of a query and their keys, in the order for equal scores."""
         span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
         kept = self._documents.singles if self._documents.singles.size else self._documents.doubles
         return self._order[span], kept[0, span].astype(np.float64)
@@ -190,15 +190,15 @@ class Runner:
 
 
 def _documents(
-    labels: Vector, terms: Terms, queries: Queries, order: NDArray[Any], tied: bool
-) -> Documents:
+    key: Vector, terms: Terms, queries: Queries, order: NDArray[Any], tied: bool
+) -> AllQueries:
     """Return all that is known of documents and queries; what a round brings is empty."""
-    columns = [labels] if terms.gains is labels else [labels, terms.gains]
+    columns = [key] if terms.gains is key else [key, terms.gains]
     nothing = np.empty(0)
     constants = np.empty((queries.n_queries, len(terms.constants)))
     for column, values in enumerate(terms.constants):
         constants[:, column] = values
-    return Documents(
+    return AllQueries(
         queries.offsets,
         order,
         nothing,
@@ -217,13 +217,13 @@ def _documents(
 def _work_arrays(program: Program, length: int) -> Work:
     """Return the arrays of the loop, the kernel and the measure."""
     return Work(
-        carved(Sorted, length, {}),
-        carved(program.work, program.lists * length, program.rows),
+        carve(Ranked, length, {}),
+        carve(program.work, program.lists * length, program.rows),
         np.empty((n_vectors(program.memory), length)),
     )
 
 
-def _compiled_loop(documents: Documents, program: Program) -> Function:
+def _compiled_loop(documents: AllQueries, program: Program) -> Function:
     """Return the compiled loop with this kernel inlined: faster than a call by pointer."""
     examples = (
         MeasureFunctions(*(0 for _ in SIGNATURES)),
@@ -264,6 +264,6 @@ def _sorted_rows(program: Program, queries: Queries) -> NDArray[np.signedinteger
     """Return the rows, query by query, in the order for equal scores."""
     if program.order == "input":
         return queries.order
-    key = program.labels if program.order == "ascending" else -program.labels
+    key = program.key if program.order == "ascending" else -program.key
     numbers = np.repeat(np.arange(queries.n_queries), queries.sizes)
     return queries.order[np.lexsort((key[queries.order], numbers))]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.engine.compiling import Function, inline, plain
+from gbrank.engine.compiling import Function, inline, standalone
 from gbrank.engine.contract import SIGNATURES, Derivatives, MeasureFunctions, Query, Ranking
 from gbrank.engine.sorting import LONG, rank, rank_again
-from gbrank.engine.structures import borrowed, caller_of, part, shortened
+from gbrank.engine.structures import borrow, caller_of, head_of, slice_of
 
 SMALLEST_CURVATURE = float(np.finfo(np.float64).tiny)
 
@@ -19,7 +19,7 @@ functions_at: Any = caller_of(SIGNATURES)
 kernel: Any = None  # a placeholder: each copy of the loop has its own
 
 
-class Documents(NamedTuple):
+class AllQueries(NamedTuple):
     """What is known of all documents and queries.
 
     Parameters
@@ -31,7 +31,7 @@ class Documents(NamedTuple):
     scores : ndarray, shape (n_documents,)
         In input order.
     singles, doubles : ndarray, shape (1 or 2, n_documents)
-        Labels, and gains if they are not the labels, in the order of `order`: in single precision
+        Keys, and gains if they are not the keys, in the order of `order`: in single precision
         or in double; the other one is empty.
     scale : ndarray, shape (n_queries,)
     cut : float
@@ -70,11 +70,11 @@ class Sorting(NamedTuple):
     spare: Vector
 
 
-class Sorted(NamedTuple):
+class Ranked(NamedTuple):
     """The query at hand, best score first."""
 
     sorting: Sorting
-    labels: Vector
+    key: Vector
     gains: Vector
     first: Positions
     last: Positions
@@ -84,7 +84,7 @@ class Sorted(NamedTuple):
 class Work(NamedTuple):
     """The arrays that a thread works with: the loop's, the kernel's and the measure's."""
 
-    best_first: Sorted
+    best_first: Ranked
     kernel: Any
     measure: Matrix
 
@@ -100,7 +100,7 @@ class Outputs(NamedTuple):
 def _loop(
     addresses: MeasureFunctions,
     parameters: Any,
-    documents: Documents,
+    documents: AllQueries,
     ranked: NDArray[np.int16],
     work: Work,
     outputs: Outputs,
@@ -109,20 +109,21 @@ def _loop(
 ) -> int:
     """Run the kernel over queries begin, ..., end − 1; return the first faulty one, or −1."""
     measure = functions_at(addresses)
-    documents, work, outputs = borrowed(documents), borrowed(work), borrowed(outputs)
-    parameters, ranked = borrowed(parameters), borrowed(ranked)
+    documents, work, outputs = borrow(documents), borrow(work), borrow(outputs)
+    parameters, ranked = borrow(parameters), borrow(ranked)
     with_gradient = outputs.gradient.size > 0
     for q in range(begin, end):
         start = documents.offsets[q]
         m = documents.offsets[q + 1] - start
-        own = shortened(work.best_first, m)
+        own = head_of(work.best_first, m)
         sorting = own.sorting
-        order = part(documents.order, start, start + m)
-        sort(documents.scores, order, part(ranked, start, start + m), sorting)
-        take(start, documents.singles, documents.doubles, sorting.ranking, own.labels, own.gains)
+        order = slice_of(documents.order, start, start + m)
+        sort(documents.scores, order, slice_of(ranked, start, start + m), sorting)
+        singles, doubles = documents.singles, documents.doubles
+        copy_ranked(start, singles, doubles, sorting.ranking, own.key, own.gains)
         find_ties(sorting.scores, documents.tied, own.first, own.last)
         query = query_of(q, start, own, parameters, documents, work)
-        out = shortened(own.out, m if with_gradient else 0)
+        out = head_of(own.out, m if with_gradient else 0)
         for i in range(out.gradient.size):
             out.gradient[i] = 0.0
             out.curvature[i] = 0.0
@@ -133,27 +134,28 @@ def _loop(
             outputs.values[q] = loss
             continue
         if documents.tied:
-            share_among_equals(query.scores, query.labels, out)
-        if not give(sorting.rows, out, documents.weights, outputs):
+            share_among_equals(query.scores, query.key, out)
+        if not write_back(sorting.rows, out, documents.weights, outputs):
             return q
     return -1
 
 
 @inline
 def query_of(
-    q: int, start: int, own: Sorted, parameters: Any, documents: Documents, work: Work
+    q: int, start: int, own: Ranked, parameters: Any, documents: AllQueries, work: Work
 ) -> Query:
     """Return the query at hand, which is sorted."""
     scores = own.sorting.scores
     place = start if documents.discounts.size == documents.order.size else 0
+    stop = place + min(scores.size, documents.discounts.size)
     return Query(
         scores,
-        own.labels,
+        own.key,
         Ranking(
             own.gains,
             own.first,
             own.last,
-            part(documents.discounts, place, place + min(scores.size, documents.discounts.size)),
+            slice_of(documents.discounts, place, stop),
             documents.scale[q],
             documents.cut,
             documents.constants[q],
@@ -172,7 +174,7 @@ def with_work(query: Query, work: Any) -> Query:
     """Return a query with other work arrays, for a kernel that another kernel calls."""
     return Query(
         query.scores,
-        query.labels,
+        query.key,
         query.ranking,
         query.sigma,
         query.number,
@@ -182,7 +184,7 @@ def with_work(query: Query, work: Any) -> Query:
     )
 
 
-@plain
+@standalone
 def sort(scores: Vector, order: Positions, before: NDArray[np.int16], own: Sorting) -> None:
     """Write a query's scores and rows, best score first.
 
@@ -206,27 +208,27 @@ def sort(scores: Vector, order: Positions, before: NDArray[np.int16], own: Sorti
         own.rows[i] = order[ranking[i]]
 
 
-@plain
-def take(
+@standalone
+def copy_ranked(
     start: int,
     singles: NDArray[np.float32],
     doubles: Matrix,
     ranking: Positions,
-    labels: Vector,
+    key: Vector,
     gains: Vector,
 ) -> None:
-    """Write a query's labels and gains, best score first."""
+    """Write a query's keys and gains, best score first."""
     for i in range(ranking.size):
         place = start + ranking[i]
         if singles.size > 0:
-            labels[i] = singles[0, place]
+            key[i] = singles[0, place]
             gains[i] = singles[singles.shape[0] - 1, place]
         else:
-            labels[i] = doubles[0, place]
+            key[i] = doubles[0, place]
             gains[i] = doubles[doubles.shape[0] - 1, place]
 
 
-@plain
+@standalone
 def find_ties(s: Vector, tied: bool, first: Positions, last: Positions) -> None:
     """Write where the block of equal scores of each rank begins and ends."""
     for i in range(s.size):
@@ -236,8 +238,8 @@ def find_ties(s: Vector, tied: bool, first: Positions, last: Positions) -> None:
         last[i] = last[i + 1] if same else i + 1
 
 
-@plain
-def give(rows: Positions, out: Derivatives, weights: Vector, outputs: Outputs) -> bool:
+@standalone
+def write_back(rows: Positions, out: Derivatives, weights: Vector, outputs: Outputs) -> bool:
     """Write a query's derivatives, weighted, to its rows; return False if they are not usable."""
     for i in range(rows.size):
         force, bend = out.gradient[i], out.curvature[i]
@@ -250,13 +252,13 @@ def give(rows: Positions, out: Derivatives, weights: Vector, outputs: Outputs) -
     return True
 
 
-@plain
-def share_among_equals(s: Vector, labels: Vector, out: Derivatives) -> None:
-    """Give documents of equal score and label the mean of their derivatives."""
+@standalone
+def share_among_equals(s: Vector, key: Vector, out: Derivatives) -> None:
+    """Give documents of equal score and key the mean of their derivatives."""
     start = 0
     while start < s.size:
         end = start + 1
-        while end < s.size and s[end] == s[start] and labels[end] == labels[start]:
+        while end < s.size and s[end] == s[start] and key[end] == key[start]:
             end += 1
         if end > start + 1:
             force = 0.0

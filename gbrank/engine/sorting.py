@@ -3,7 +3,7 @@
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
-from gbrank.engine.compiling import inline, plain
+from gbrank.engine.compiling import inline, standalone
 
 # From this many documents on, a radix sort is faster than to count what is before: measured.
 LONG = 120
@@ -13,7 +13,7 @@ DIGITS, BITS = 8, 8
 SIGN = np.uint64(1 << 63)
 
 
-@plain
+@standalone
 def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions) -> None:
     """Sort scores in place, best first, and write to `ranking` where each of them was.
 
@@ -33,7 +33,7 @@ def rank(s: Vector, ranking: Positions, spare: Vector, spare_ranking: Positions)
         first = DIGITS // 2 - first
 
 
-@plain
+@standalone
 def rank_again(s: Vector, ranking: Positions) -> bool:
     """Sort scores by insertion, best first, in place, as `rank` does.
 

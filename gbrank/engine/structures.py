@@ -25,7 +25,7 @@ REAL, INTEGER = types.float64, types.int64
 VECTOR, MATRIX, POSITIONS = types.float64[::1], types.float64[:, ::1], types.int64[::1]
 
 
-def named(cls: Any, *fields: Any) -> Any:
+def tuple_type(cls: Any, *fields: Any) -> Any:
     """Return the type of a named tuple in compiled code."""
     return types.BaseTuple.from_types(fields, cls)
 
@@ -33,7 +33,7 @@ def named(cls: Any, *fields: Any) -> Any:
 def type_of(value: Any) -> Any:
     """Return the type that compiled code has for a number, an array or a structure."""
     if isinstance(value, tuple):
-        return named(type(value), *map(type_of, value))
+        return tuple_type(type(value), *map(type_of, value))
     if isinstance(value, np.ndarray):
         return _array_type(value.dtype, value.ndim)
     return {bool: types.boolean, int: INTEGER, float: REAL}[type(value)]
@@ -49,7 +49,7 @@ def n_vectors(cls: Any) -> int:
     return sum(n_vectors(kind) if _is_structure(kind) else 1 for kind in _kinds(cls).values())
 
 
-def carved(cls: type[T], length: int, rows: Mapping[str, int]) -> T:
+def carve(cls: type[T], length: int, rows: Mapping[str, int]) -> T:
     """Return a structure whose arrays lie one after another in a new buffer.
 
     `rows` says which of its fields are matrices, and how many rows they have.
@@ -95,7 +95,7 @@ def _fields_of(kind: Any) -> tuple[Any, ...]:
 
 
 @cast(Any, intrinsic)
-def borrowed(typing: Any, structure: Any) -> Any:
+def borrow(typing: Any, structure: Any) -> Any:
     """Return a structure whose arrays the caller keeps alive: no references are counted.
 
     Counting them takes a third of a gradient's time in lists of 15 documents.
@@ -120,7 +120,7 @@ def borrowed(typing: Any, structure: Any) -> Any:
 
 
 @cast(Any, intrinsic)
-def part(typing: Any, array: Any, begin: Any, end: Any) -> Any:
+def slice_of(typing: Any, array: Any, begin: Any, end: Any) -> Any:
     """Return ``array[begin:end]`` of a vector unchecked, which compiles much faster."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -137,7 +137,7 @@ def part(typing: Any, array: Any, begin: Any, end: Any) -> Any:
 
 
 @cast(Any, intrinsic)
-def shortened(typing: Any, structure: Any, n: Any) -> Any:
+def head_of(typing: Any, structure: Any, n: Any) -> Any:
     """Return a structure with the first n entries of each of its vectors, unchecked."""
 
     def cut(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
@@ -193,7 +193,7 @@ def _unpacked(cls: Any, ndim: int) -> Any:
         else VECTOR
         for kind in _kinds(cls).values()
     ]
-    return named(cls, *fields)
+    return tuple_type(cls, *fields)
 
 
 def _vector_in(start: Any, context: Any, builder: Any, kind: Any, place: Any, size: Any) -> Any:
@@ -223,7 +223,7 @@ def caller_of(signatures: Any) -> Function:
                 made.append(function._getvalue())
             return context.make_tuple(builder, found, made)
 
-        found = named(type(signatures), *kinds)
+        found = tuple_type(type(signatures), *kinds)
         return found(addresses), generate
 
     return cast(Function, functions_at)

@@ -33,9 +33,8 @@ from gbrank.fit.constraints import Constraint
 from gbrank.fit.estimator import check_seed, scores_of
 from gbrank.fit.loop import part_of_more
 from gbrank.fit.storage import DESCRIPTION
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measure
-from gbrank.measures.on_rows import on_rows
 from gbrank.objectives.objective import Mixture, terms_of
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
@@ -367,7 +366,7 @@ def _point(name: str, ranker: GBRanker, data: Data, measures: tuple[Measure, Mea
     scores = scores_of(ranker, data["X"], data["qid"])
     means, intervals = [], []
     for measure in measures:
-        bound = on_rows(measure.placed(ranker._schema), rows)
+        bound = bind_to_rows(measure.with_positions(ranker._schema), rows)
         try:
             means.append(bound.mean(scores))
         except ValueError as error:

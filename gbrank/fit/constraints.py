@@ -13,7 +13,7 @@ from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.noisy_lambdarank import NoisyLambdaRank
-from gbrank.objectives.objective import Objective, terms_of
+from gbrank.objectives.objective import Objective
 from gbrank.objectives.on_label import OnLabel
 
 
@@ -84,12 +84,9 @@ class Constraint:
         alike = discounted is not None and discounted()[0] == "flat"
         whole: dict[str, Any] = {"k": None} if hasattr(self.of, "k") and not alike else {}
         trained = replace(self.of, label=None, **whole)
-        terms = (term for term, _ in terms_of(like))
-        bare = [term.objective if isinstance(term, OnLabel) else term for term in terms]
-        own: list[Any] = [type(term) for term in bare if term.facts.takes_measure]
-        for kind in (*own, NoisyLambdaRank, LambdaRank):
-            if kind.takes(trained):
-                objective = kind(trained)
+        for kind in (like, NoisyLambdaRank(), LambdaRank()):
+            objective = kind.of_measure(trained)
+            if objective is not None:
                 return objective if label is None else OnLabel(objective, label)
         raise ValueError(
             f"constraints must be of measures that can be trained, got {self}: {self.of} declares "

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.engine.compiling import plain
+from gbrank.engine.compiling import standalone
 from gbrank.engine.sorting import LONG, rank
 
 # What is computed of a column; the place of each is its column in `targets` below.
@@ -19,7 +19,7 @@ SAFE_EXPONENT, SHIFT = 450, 600  # values beyond 2 to the power of the first are
 LARGEST = float(np.finfo(np.float32).max)
 
 
-@plain
+@standalone
 def add_context(X: Matrix, offsets: Positions, targets: Positions, out: Matrix) -> None:
     """Write what is computed of each column, where it is not missing, into columns of `out`.
 
@@ -55,7 +55,7 @@ def add_context(X: Matrix, offsets: Positions, targets: Positions, out: Matrix) 
                     out[rows[i], to[RANK]] = work[i] / n
 
 
-@plain
+@standalone
 def _write_constant(value: float, rows: Positions, to: Positions, out: Matrix) -> None:
     """Write what is computed of equal values."""
     shared = (rows.size + 1) / (2 * rows.size)
@@ -69,7 +69,7 @@ def _write_constant(value: float, rows: Positions, to: Positions, out: Matrix) -
             out[row, to[RANK]] = shared
 
 
-@plain
+@standalone
 def _write_sums(
     own: Vector, low: float, high: float, work: Vector, rows: Positions, to: Positions, out: Matrix
 ) -> None:
@@ -96,7 +96,7 @@ def _write_sums(
             out[rows[i], to[MEAN]] = _single(mean * back)
 
 
-@plain
+@standalone
 def _mean(values: Vector, exponent: int) -> float:
     """Return the mean of values below 2 to the power of `exponent`, by a sum of integers."""
     bits = 62 - math.frexp(float(values.size))[1]
@@ -107,7 +107,7 @@ def _mean(values: Vector, exponent: int) -> float:
     return math.ldexp(float(total) / values.size, exponent - bits)
 
 
-@plain
+@standalone
 def _z_scores(values: Vector, mean: float, out: Vector) -> None:
     """Write the differences from the mean in standard deviations; values are not all equal."""
     widest = 0.0
@@ -125,7 +125,7 @@ def _z_scores(values: Vector, mean: float, out: Vector) -> None:
         out[i] /= deviation
 
 
-@plain
+@standalone
 def _mid_ranks(
     values: Vector, ranks: Vector, spare: Vector, order: Positions, spare_order: Positions
 ) -> None:
@@ -150,7 +150,7 @@ def _mid_ranks(
         first = last
 
 
-@plain
+@standalone
 def _single(value: float) -> float:
     """Return a number that single precision can hold."""
     return min(max(value, -LARGEST), LARGEST)

@@ -34,9 +34,8 @@ from gbrank.data.torn_queries import warn_of_torn_queries
 from gbrank.fit.arguments import Ids, Labels, Table
 from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, write_saved
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import get_measure
-from gbrank.measures.on_rows import on_rows
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -190,11 +189,11 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
         measure = self._measures()[0]
-        placed = measure.placed(self._schema)
+        placed = measure.with_positions(self._schema)
         features = None if placed is measure else transformed(self._schema, X)
         queries = Queries.resolve(len(scores), qid, group)
         rows = Rows(X=features, queries=queries, **checked_columns(data, queries))
-        return on_rows(placed, rows).mean(scores)
+        return bind_to_rows(placed, rows).mean(scores)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: a JSON file, and the booster's own files if there are any.

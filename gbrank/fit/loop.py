@@ -20,8 +20,7 @@ from gbrank.common.warnings import warn_user
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.rounds import Callback, EvalsResult, Round, Stopping, call_all
-from gbrank.measures.measure import Measure
-from gbrank.measures.on_rows import on_rows
+from gbrank.measures.measure import Measure, bind_to_rows
 
 Results: TypeAlias = dict[str, dict[str, list[float]]]  # values by set and measure, one a round
 
@@ -50,8 +49,9 @@ class Evaluation:
         self, name: str, rows: Rows, schema: Schema, measures: list[Measure], n_jobs: int | None
     ) -> None:
         self.name = name
-        placed = (measure.placed(schema) for measure in measures)  # rows have no names of columns
-        self._measures = [on_rows(measure, rows, n_jobs) for measure in placed]
+        # Rows have no names of columns.
+        placed = (measure.with_positions(schema) for measure in measures)
+        self._measures = [bind_to_rows(measure, rows, n_jobs) for measure in placed]
         with found_in("" if name == "train" else f"{name}: "):
             self.values(np.zeros(len(rows.y)))  # an undefined measure fails before training
 

@@ -9,10 +9,10 @@ from gbrank.common.arrays import Vector
 from gbrank.common.fields import real, whole
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
-from gbrank.engine.structures import part, unpack
+from gbrank.engine.structures import slice_of, unpack
 from gbrank.measures.measure import RelevanceMeasure, truncated_terms
 from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.per_query import inverse, reduced
+from gbrank.measures.per_query import inverse, reduce_queries
 from gbrank.numerics.logistic import logistic_slope, truncation
 from gbrank.numerics.sweeps import LOGISTIC, LOGISTIC_SLOPE, add_sums
 from gbrank.numerics.vectors import sum_of
@@ -44,7 +44,7 @@ def ap_value(ranking: Ranking) -> float:
     while start < gains.size:
         end = last[start]
         n = end - start
-        relevant = sum_of(part(gains, start, end))
+        relevant = sum_of(slice_of(gains, start, end))
         others = (relevant - 1) / (n - 1) if n > 1 else 0.0
         for p in range(start, end):
             total += relevant / n * discounts[p] * (above + 1 + (p - start) * others)
@@ -72,7 +72,7 @@ def ap_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
         n = end - start
         reach = min(end, max(top, start))
         share = (reach - start) / n
-        relevant = sum_of(part(gains, start, end))
+        relevant = sum_of(slice_of(gains, start, end))
         own = 0.0
         for p in range(start, end):
             own += relevant / n * discounts[p]
@@ -136,7 +136,7 @@ def ap_by_rank(
             shares[a] = truncation(rank, cut, beta)[0] / rank
     swept = 0.5 * relevant * relevant > direct * DIRECT_PAIRS * m
     if swept:
-        from_last = part(own.from_last, 0, m)
+        from_last = slice_of(own.from_last, 0, m)
         for a in range(m):
             from_last[a] = -ranks[a]
         add_sums(from_last, 1 / beta, first, gains, LOGISTIC, counts)
@@ -224,6 +224,6 @@ class AP(RelevanceMeasure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance, 1 / min(R, k), k, and 1/rank up to k."""
         relevant = self.gains(labels)
-        count = reduced(np.add, relevant, queries)
+        count = reduce_queries(np.add, relevant, queries)
         largest = count if self.k is None else np.minimum(count, self.k)
         return truncated_terms(relevant, queries, "reciprocal", self.k, inverse(largest))

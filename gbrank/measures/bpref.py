@@ -10,10 +10,10 @@ from gbrank.common.fields import real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
-from gbrank.engine.structures import part, unpack
+from gbrank.engine.structures import slice_of, unpack
 from gbrank.measures.measure import RelevanceMeasure
 from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.per_query import inverse, reduced
+from gbrank.measures.per_query import inverse, reduce_queries
 from gbrank.numerics.vectors import sum_of
 
 
@@ -67,7 +67,7 @@ def bpref_value(ranking: Ranking) -> float:
     start = 0
     while start < gains.size:
         end = last[start]
-        relevant = sum_of(part(gains, start, end))
+        relevant = sum_of(slice_of(gains, start, end))
         irrelevant = end - start - int(relevant)
         if relevant > 0:
             total += relevant * (counts.smaller - mean_capped(above, irrelevant, cap))
@@ -91,7 +91,7 @@ def bpref_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
     start = 0
     while start < gains.size:
         end = last[start]
-        relevant = sum_of(part(gains, start, end))
+        relevant = sum_of(slice_of(gains, start, end))
         irrelevant = end - start - int(relevant)
         share = 1.0 if start < top else 0.0
         alone, after, _ = slot_sums(above, irrelevant, cap)
@@ -165,11 +165,8 @@ class BPref(RelevanceMeasure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return relevance and, per query, 1/(R min(R, N)), R and min(R, N)."""
         relevant = self.gains(labels)
-        count = reduced(np.add, relevant, queries)
+        count = reduce_queries(np.add, relevant, queries)
         smaller = np.maximum(np.minimum(count, queries.sizes - count), 1.0)
         return Terms(
-            relevant,
-            count > 0,
-            scale=inverse(count) / smaller,
-            constants=Counts(count, smaller),
+            relevant, count > 0, scale=inverse(count) / smaller, constants=Counts(count, smaller)
         )

@@ -1,14 +1,28 @@
-"""Measures of a user who goes down the list and stops: RR and ERR, made smooth.
+"""Measures of a user who goes down the list and stops: RR and ERR.
 
 The gain of a document is the probability of stopping there: 1 or 0 for RR, graded for ERR.
 """
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
 from gbrank.common.arrays import Vector
-from gbrank.engine.contract import Ranking
+from gbrank.common.fields import real, whole
+from gbrank.data.queries import Queries
+from gbrank.engine.compiling import inline
+from gbrank.engine.contract import Ranking, SeparableDelta, Swaps, Terms
+from gbrank.engine.structures import slice_of, unpack
+from gbrank.measures.measure import Measure, RelevanceMeasure, truncated_terms
+from gbrank.measures.measure_registry import register_measure
 from gbrank.numerics.logistic import logistic, truncation
+from gbrank.numerics.vectors import sum_of
 
 # exp(−FAR), and a share of NEGLIGIBLE, are lost in rounding.
 FAR, NEGLIGIBLE = 40.0, 1e-22
+# Smaller chances of going on are lost in rounding; blocks up to SHORT are gone through whole.
+LEAST_LOG, SHORT = np.log(1e-22), 32
 
 
 def cascade_by_rank(
@@ -69,3 +83,353 @@ def cascade_by_position(ranking: Ranking, means: Vector, slopes: Vector) -> floa
         slopes[p] *= reached
         reached *= 1 - means[p]
     return below
+
+
+@inline
+def first_two(
+    start: int, end: int, marked: float, reach: int, discounts: Vector
+) -> tuple[float, float]:
+    """Return E[w(t1)] and E[w(t2)], both only where t1 < reach.
+
+    t1 and t2 are the positions of the first two of `marked` documents placed at random in
+    start, ..., end − 1; w(t2) is 0 if there is no second one.
+    """
+    none_seen = 1.0
+    one_seen = 0.0
+    first = 0.0
+    second = 0.0
+    for p in range(start, end):
+        left = end - p
+        hit = none_seen * min(marked / left, 1.0)
+        hit_again = one_seen * min((marked - 1) / left, 1.0)
+        second += hit_again * discounts[p]
+        one_seen -= hit_again
+        none_seen -= hit
+        if p < reach:
+            first += hit * discounts[p]
+            one_seen += hit
+    return first, second
+
+
+def rr_value(ranking: Ranking) -> float:
+    """Write the expected w at the first relevant document of the first block that has one."""
+    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
+    start = 0
+    while start < last.size:
+        end = last[start]
+        relevant = sum_of(slice_of(gains, start, end))
+        if relevant > 0:
+            return first_two(start, end, relevant, end, discounts)[0]
+        start = end
+    return 0.0
+
+
+def rr_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
+    """Fill the separable swap delta of RR.
+
+    A swap matters only if it moves the first relevant document down, to the second one or to
+    where the other stood, or brings a relevant document above it. F is the first block with a
+    relevant document, R how many it has.
+    """
+    gains, last, discounts = ranking.gains, ranking.last, ranking.discounts
+    m = last.size
+    for p in range(m):
+        delta.upper[p] = delta.share[p] = delta.lower[p] = delta.inside[p] = 0.0
+    start = 0
+    while start < m and sum_of(slice_of(gains, start, last[start])) == 0:
+        end = last[start]
+        n = end - start
+        reach = min(end, max(top, start))
+        upper = 0.0
+        for p in range(start, reach):
+            upper += discounts[p]
+        for p in range(start, end):
+            delta.upper[p] = upper / n
+            delta.share[p] = (reach - start) / n
+        start = end
+    if start == m:
+        return
+    end = last[start]
+    reach = min(end, max(top, start))
+    relevant = sum_of(slice_of(gains, start, end))
+    value = first_two(start, end, relevant, end, discounts)[0]
+    lone, second = first_two(start, end, relevant, reach, discounts)
+    joined, joined_second = first_two(start, end, relevant + 1, reach, discounts)
+    step = (joined - joined_second) / (relevant + 1)
+    for p in range(start, end):
+        delta.inside[p] = 2 * step
+        if gains[p] == 0:
+            delta.upper[p] = step
+        elif relevant > 1:
+            delta.upper[p] = (lone - second) / relevant
+        else:
+            delta.upper[p] = lone
+            delta.share[p] = (reach - start) / (end - start)
+        if gains[p] > 0:
+            delta.lower[p] = -value
+    fallback = 0.0  # expected w of the second relevant document, once its block has passed
+    found = False
+    start = end
+    while start < m:
+        end = last[start]
+        relevant = sum_of(slice_of(gains, start, end))
+        landing = fallback if found else first_two(start, end, relevant + 1, end, discounts)[0]
+        for p in range(start, end):
+            delta.lower[p] = -value if gains[p] > 0 else -landing
+        if relevant > 0 and not found:
+            found = True
+            fallback = first_two(start, end, relevant, end, discounts)[0]
+        start = end
+
+
+@register_measure
+@dataclass(frozen=True, repr=False)
+class RR(RelevanceMeasure):
+    """Reciprocal rank: 1/r for the first relevant document at rank r ≤ k, else 0.
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; all by default.
+    threshold : float
+        The smallest label that counts as relevant.
+
+    References
+    ----------
+    Burges, Ragno & Le 2006, section 2; over ties: McSherry & Najork 2008.
+
+    Examples
+    --------
+    >>> RR()([0, 1, 1], [3.0, 2.0, 1.0])
+    0.5
+    """
+
+    name = "rr"
+    aliases = ("mrr",)
+    formula = "1/r for the first r ≤ k with rel_r = 1, else 0"
+    source = "Burges, Ragno & Le 2006, section 2"
+    value = rr_value
+    swaps = Swaps(separable=rr_swaps)
+    by_rank = cascade_by_rank
+    by_position = cascade_by_position
+
+    k: int | None = whole(None, 1, optional=True)
+    threshold: float = real(1.0, 0, open_low=True)
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return relevance, and 1/rank up to k."""
+        relevant = self.gains(labels)
+        return truncated_terms(relevant, queries, "reciprocal", self.k)
+
+
+class ERRWork(NamedTuple):
+    """What the functions of ERR work with; `err_swaps` leaves the first four to `err_row`."""
+
+    upper: Vector
+    share: Vector
+    lower: Vector
+    before: Vector
+    inside: Vector
+    means: Vector
+
+
+@inline
+def survival_means(
+    start: int, end: int, without: int, and_without: int, depth: int, gains: Vector, means: Vector
+) -> int:
+    """Fill means[t] with the mean of Π (1 − gain) over all t-subsets of a block.
+
+    Two positions can be left out (−1 for none). Only t ≤ depth − start is filled, since deeper
+    ranks do not count. Returns the number of documents in the set.
+    """
+    means[0] = 1.0
+    count = 0
+    for p in range(start, end):
+        if p in (without, and_without):
+            continue
+        count += 1
+        stay = 1 - gains[p]
+        deepest = min(count, depth - start)
+        if deepest == count:
+            means[count] = stay * means[count - 1]
+            deepest -= 1
+        for t in range(deepest, 0, -1):
+            share = t / count
+            means[t] = share * stay * means[t - 1] + (1 - share) * means[t]
+    return count
+
+
+@inline
+def depth_of(start: int, end: int, total: float, last_rank: float) -> int:
+    """Return up to which position a tied block counts, given the sum of its x.
+
+    The mean of Π (1 − x) over t documents is at most the t-th power of the mean of 1 − x
+    (Maclaurin's inequality).
+    """
+    depth = end if end <= last_rank else int(last_rank)
+    if end - start > SHORT and total > 0:
+        going_on = np.log1p(-total / (end - start))
+        depth = int(min(depth, start + 1 + LEAST_LOG / going_on))
+    return depth
+
+
+@inline
+def drop(discounts: Vector, p: int, m: int) -> float:
+    """Return w(p) − w(p + 1)."""
+    return discounts[p] - (discounts[p + 1] if p + 1 < m else 0.0)
+
+
+def err_value(ranking: Ranking) -> float:
+    """Write Σ w(r) (Q(r − 1) − Q(r)), Q(r) the expected Π (1 − x) over the first r documents."""
+    gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
+    m = gains.size
+    means = unpack(ranking.memory, ERRWork).means
+    total = 0.0
+    before = 1.0
+    start = 0
+    while start < min(m, cut):
+        end = last[start]
+        stops = sum_of(slice_of(gains, start, end))
+        depth = depth_of(start, end, stops, cut)
+        survival_means(start, end, -1, -1, depth, gains, means)
+        for p in range(start, depth):
+            total += discounts[p] * before * (means[p - start] - means[p - start + 1])
+        for p in range(start, end):
+            before *= 1 - gains[p]
+        start = end
+    return total
+
+
+def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
+    """Fill the swap delta of ERR between blocks.
+
+    ERR = Σ_r (w(r) − w(r + 1)) (1 − Q(r)), Q(r) = Π_{q ≤ r} (1 − x_q). A swap of the documents at
+    a < b changes Q(r) for a ≤ r < b by |x_a − x_b| Π over the others: a sum over the rest of the
+    upper block, the blocks between, and the lower block up to b.
+    """
+    gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
+    own = unpack(ranking.memory, ERRWork)
+    m = gains.size
+    means = own.means
+    before = 1.0
+    passed = 0.0  # Σ (w(r) − w(r + 1)) Q(r) over earlier blocks
+    start = 0
+    while start < m:
+        end = last[start]
+        n = end - start
+        reach = min(end, max(top, start)) - start
+        block = 0.0
+        stops = sum_of(slice_of(gains, start, end))
+        depth = depth_of(start, end, stops, cut)
+        if start < depth:
+            survival_means(start, end, -1, -1, depth, gains, means)
+            for t in range(1, min(n, depth - start) + 1):
+                block += drop(discounts, start + t - 1, m) * before * means[t]
+        for p in range(start, end):
+            if p > start and gains[p] == gains[p - 1]:
+                own.upper[p] = own.upper[p - 1]
+                own.share[p] = own.share[p - 1]
+                own.lower[p] = own.lower[p - 1]
+            else:
+                upper = 0.0
+                lower = 0.0
+                if start < depth:
+                    survival_means(start, end, p, -1, depth, gains, means)
+                for t in range(1, min(n, depth - start) + 1):
+                    change = drop(discounts, start + t - 1, m) * before
+                    upper += change * min(t, reach) / n * means[t - 1]
+                    if t < n:
+                        lower += change * (1 - t / n) * means[t]
+                share = reach / n / (1 - gains[p])
+                own.upper[p] = upper - share * (passed + block)
+                own.share[p] = share
+                own.lower[p] = passed + lower
+            own.before[p] = before
+            delta.upper[p] = own.upper[p]
+            delta.share[p] = own.share[p]
+            delta.lower[p] = own.lower[p]
+        for p in range(start, end):
+            before *= 1 - gains[p]
+        passed += block
+        start = end
+
+
+def err_row(ranking: Ranking, i: int, stop: int, top: int, out: Vector) -> None:
+    """Write the expected delta of the pairs (i, j) for every j below i."""
+    gains, last, discounts, cut = ranking.gains, ranking.last, ranking.discounts, ranking.cut
+    own = unpack(ranking.memory, ERRWork)
+    first, m = ranking.first, gains.size
+    start = first[i]
+    end = last[i]
+    n = end - start
+    reach = min(end, max(top, start)) - start
+    new = n > 1 and (i == start or gains[i] != gains[i - 1])  # equal x stand side by side
+    stops = sum_of(slice_of(gains, start, end if new else start))
+    depth = depth_of(start, end, stops, cut)
+    inside = 0.0
+    for j in range(i + 1, end):
+        if new and gains[j] != gains[j - 1]:
+            inside = 0.0
+            if start < depth:
+                survival_means(start, end, i, j, depth, gains, own.means)
+                for t in range(1, min(n - 1, depth - start) + 1):
+                    chance = 2.0 * min(t, reach) * (n - t) / (n * (n - 1.0))
+                    inside += drop(discounts, start + t - 1, m) * chance * own.means[t - 1]
+        if new:
+            own.inside[j] = inside
+        out[j] = abs(gains[i] - gains[j]) * own.inside[j] * own.before[i]
+    upper = own.upper[i]
+    share = own.share[i]
+    for j in range(end, stop):
+        out[j] = abs(gains[i] - gains[j]) * max(upper + share * own.lower[j], 0.0)
+
+
+@register_measure
+@dataclass(frozen=True, repr=False)
+class ERR(Measure):
+    """Expected reciprocal rank, Σ_{r ≤ k} 1/r R_r Π_{q < r} (1 − R_q), R = (2^y − 1)/2^max_grade.
+
+    The mean over tied orders costs O(n t), and the swap deltas of LambdaRank O(n t g²), for n tied
+    documents of g distinct labels, of which a user goes through t at most (and t ≤ k).
+
+    Parameters
+    ----------
+    k : int, optional
+        Last rank that counts; all by default.
+    max_grade : float in ]0, 16]
+        The largest label there can be; 4 is the convention of web search. It is not taken from
+        the labels at hand, so that values are comparable between data sets.
+
+    References
+    ----------
+    Chapelle, Metzler, Zhang & Grinspan 2009, "Expected reciprocal rank for graded relevance".
+
+    Examples
+    --------
+    >>> ERR(max_grade=1)([1, 0, 1], [3.0, 2.0, 1.0]).__round__(4)
+    0.5833
+    """
+
+    name = "err"
+    formula = "Σ_{r ≤ k} p_r/r Π_{q < r} (1 − p_q), p_r = (2^{y_r} − 1)/2^{y_max}"
+    source = "Chapelle, Metzler, Zhang & Grinspan 2009"
+    labels = "floats from 0 to `max_grade`"
+    value = err_value
+    swaps = Swaps(separable=err_swaps, row=err_row)
+    by_rank = cascade_by_rank
+    by_position = cascade_by_position
+    work = ERRWork
+
+    k: int | None = whole(None, 1, optional=True)
+    max_grade: float = real(4.0, 0, 16, open_low=True)
+
+    def terms(self, labels: Vector, queries: Queries) -> Terms:
+        """Return the probability of stopping at each document, and 1/rank up to k."""
+        if labels.max() > self.max_grade:
+            row = int(np.argmax(labels))
+            raise ValueError(
+                f"labels must be at most max_grade={self.max_grade} for ERR, got {labels[row]} in "
+                f"row {row}: set max_grade= to the largest label there can be."
+            )
+        stop = (np.exp2(labels) - 1) / 2**self.max_grade
+        return truncated_terms(stop, queries, "reciprocal", self.k)

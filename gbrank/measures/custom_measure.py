@@ -82,7 +82,7 @@ class CustomMeasure(Measure):
             )
         return values
 
-    def placed(self, schema: Schema) -> "CustomMeasure":
+    def with_positions(self, schema: Schema) -> "CustomMeasure":
         """Return the measure with its columns by position, for features without names."""
         places = column_places(self.columns, "columns", schema.names, schema.n_features)
         if not set(places).isdisjoint(schema.categorical):
@@ -109,7 +109,7 @@ class FunctionRunner(Runner):
         self._columns = columns
         if len(columns) and program.order != "input":
             sign = 1 if program.order == "ascending" else -1
-            keys = [*columns[::-1], program.labels]  # lexsort sorts by the last key first
+            keys = [*columns[::-1], program.key]  # lexsort sorts by the last key first
             self._order = np.lexsort([*(sign * key for key in keys), queries.index])
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:

@@ -12,6 +12,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, quoted, unknown_name
 from gbrank.common.fields import REQUIRED, keep_checked, real
 from gbrank.common.plain import plain
+from gbrank.common.warnings import warn_user
 from gbrank.engine.compiling import inline
 
 Sizes = NDArray[np.int64]
@@ -49,19 +50,14 @@ class geometric_discount:
 UNKNOWN, LOG2, LETOR, RECIPROCAL, FLAT, GEOMETRIC, LINEAR = -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0
 
 LARGEST_GAIN = 1e300  # sums of gains, and their slopes, stay finite
+LARGEST_EXPONENT = 31  # of grades; larger labels are amounts or counts
 
 GAINS: dict[str, Callable[[Vector], Vector]] = {
     "exp2": lambda labels: np.exp2(labels) - 1,
     "linear": lambda labels: labels.copy(),
 }
 
-DISCOUNTS = {
-    "log2": LOG2,
-    "letor": LETOR,
-    "reciprocal": RECIPROCAL,
-    "flat": FLAT,
-    "linear": LINEAR,
-}
+DISCOUNTS = {"log2": LOG2, "letor": LETOR, "reciprocal": RECIPROCAL, "flat": FLAT, "linear": LINEAR}
 
 
 @inline
@@ -155,6 +151,13 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
         raise ValueError(
             f"gain {gain!r} must give gains from 0 to {LARGEST_GAIN}; label {labels[row]} in row "
             f"{row} gives {gains[row]}. Use smaller labels, or another gain such as gain='linear'."
+        )
+    largest = labels.max(initial=0.0)
+    if gain == "exp2" and largest > LARGEST_EXPONENT:
+        warn_user(
+            f"labels are up to {largest:g}, and gain='exp2' makes them worth 2^y − 1: all but the "
+            "largest count for almost nothing. Use gain='linear', as in 'ndcg(gain=linear)', or "
+            "smaller labels."
         )
     return gains
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import (
-    check_finite,
-    check_labels,
-    check_vector,
-    check_weights,
-)
+from gbrank.common.checks import check_finite, check_labels, check_vector, check_weights
 from gbrank.common.fields import checked, choice, keep_checked
 from gbrank.common.grammar import changed_options, check_label_name, format_options
 from gbrank.common.threads import usable_threads
 from gbrank.data.queries import Queries, QueryWeights
+from gbrank.data.rows import Chosen, Rows
 from gbrank.data.schema import Schema
 from gbrank.engine.compiling import Function
 from gbrank.engine.contract import (
@@ -34,7 +30,7 @@ from gbrank.engine.contract import (
 )
 from gbrank.engine.driver import Runner
 from gbrank.measures.gains import Discount, discount_values
-from gbrank.measures.per_query import reduced
+from gbrank.measures.per_query import reduce_queries
 from gbrank.parallel.collective import all_any, all_max, all_sum
 
 Ties: TypeAlias = Literal["average", "pessimistic", "optimistic", "order"]
@@ -71,9 +67,9 @@ class Measure(ABC):
 
     work : type
         The named tuple of the arrays that these functions work with.
-    form : {"discounted", "paired", "cascade"}, optional
+    form : {"discounted", "paired"}, optional
         How it is made of gains G and discounts D, by rank: "discounted" is Σ G D, "paired"
-        Σ G D (1 + Σ G above), "cascade" Σ G D Π (1 − G above).
+        Σ G D (1 + Σ G above).
     truncatable : bool
         Whether its swap deltas can be limited to pairs with a document among the first ranks.
     bounded_by : {"discounts", "shares"}, optional
@@ -102,7 +98,7 @@ class Measure(ABC):
     swaps: ClassVar[Swaps | None] = None
     by_rank: ClassVar[Function | None] = None
     by_position: ClassVar[Function | None] = None
-    form: ClassVar[Literal["discounted", "paired", "cascade"] | None] = None
+    form: ClassVar[Literal["discounted", "paired"] | None] = None
     truncatable: ClassVar[bool] = True
     bounded_by: ClassVar[Literal["discounts", "shares"] | None] = None
     work: ClassVar[type] = Nothing
@@ -158,7 +154,7 @@ class Measure(ABC):
         """Whether `by_rank` can compute the measure at ranks that are not integers."""
         return True
 
-    def placed(self, schema: Schema) -> Measure:
+    def with_positions(self, schema: Schema) -> Measure:
         """Return the measure for features whose columns have no names.
 
         Parameters
@@ -174,13 +170,13 @@ class Measure(ABC):
         return self
 
     def bind(
-        self, labels: ArrayLike, queries: Queries, n_jobs: int | None = None, X: Any = None
+        self, y: ArrayLike, queries: Queries, n_jobs: int | None = None, X: Any = None
     ) -> BoundMeasure:
         """Prepare the measure for many scorings of the same labels.
 
         Parameters
         ----------
-        labels : array-like, shape (n_documents,)
+        y : array-like, shape (n_documents,)
             Relevance labels, at least 0.
         queries : Queries
             Which rows belong to which query.
@@ -204,7 +200,7 @@ class Measure(ABC):
                 f"measure {self} is of the label {self.label!r}, which is not known here: use the "
                 "measure without it, on this label's values."
             )
-        checked = check_labels(labels, "labels", queries.n_documents)
+        checked = check_labels(y, "y", queries.n_documents)
         terms = self.terms(checked, queries)
         runner = self._runner(terms, queries, n_jobs, X)
         defined = np.ones(queries.n_queries, bool) if terms.defined is None else terms.defined
@@ -214,7 +210,7 @@ class Measure(ABC):
         """Return the runner that computes the value of each query."""
         program = Program(
             kernel=measure_value,
-            labels=terms.gains,
+            key=terms.gains,
             terms=terms,
             measure=self.functions("value"),
             memory=self.work,
@@ -397,7 +393,7 @@ def query_weights(
         queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
     )
     if per_document is not None:
-        means = reduced(np.add, per_document, queries) / queries.sizes
+        means = reduce_queries(np.add, per_document, queries) / queries.sizes
         weights = means if weights is None else means * weights
     return weights
 
@@ -407,7 +403,43 @@ def truncated_terms(
 ) -> Terms:
     """Return constants with the discounts up to rank k; a query needs a positive gain."""
     with np.errstate(over="ignore"):
-        defined = reduced(np.add, gains, queries) > 0
+        defined = reduce_queries(np.add, gains, queries) > 0
     discounts = discount_values(discount, queries.sizes, k)
     cut = np.inf if k is None else float(k)
     return Terms(gains, defined, scale=scale, cut=cut, discounts=discounts)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureOnRows:
+    """A measure bound to the documents that have its label; made by `bind_to_rows`."""
+
+    measure: Measure
+    bound: BoundMeasure
+    weights: Vector | None
+    chosen: Chosen
+    queries: Chosen
+    n_queries: int
+
+    def per_query(self, scores: Vector) -> Vector:
+        """Return the measure of each query, NaN where it is skipped, given all scores."""
+        values = np.full(self.n_queries, np.nan)
+        values[self.queries] = self.bound.per_query(scores[self.chosen])
+        return values
+
+    def mean(self, scores: Vector) -> float:
+        """Return the mean over queries, given the scores of all rows."""
+        return self.bound.mean(scores[self.chosen], self.weights)
+
+
+def bind_to_rows(measure: Measure, rows: Rows, n_jobs: int | None = None) -> MeasureOnRows:
+    """Bind a measure to the documents that have the label that it names."""
+    own, chosen, queries = rows.with_label(measure.label, f"measure {measure}")
+    unlabelled = measure if measure.label is None else replace(measure, label=None)
+    return MeasureOnRows(
+        measure,
+        unlabelled.bind(own.y, own.queries, n_jobs, own.X),
+        query_weights(own.queries, own.sample_weight, own.query_weight),
+        chosen,
+        queries,
+        rows.queries.n_queries,
+    )

@@ -3,6 +3,7 @@
 ``NDCG(k=10)`` prints as ``ndcg@10``, and ``get_measure("ndcg@10")`` reads it back.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
@@ -74,10 +75,7 @@ def register_measure(cls: type[Measure]) -> type[Measure]:
 
 
 def custom_measure(
-    function: Callable[..., float],
-    *,
-    name: str | None = None,
-    columns: Sequence[str | int] = (),
+    function: Callable[..., float], *, name: str | None = None, columns: Sequence[str | int] = ()
 ) -> CustomMeasure:
     """Make a measure from a function of one query.
 
@@ -159,7 +157,9 @@ def get_measure(measure: Metric) -> Measure:
     if not isinstance(measure, str):
         raise TypeError(f"measure must be a name, a Measure or a function, got {measure!r}.")
     text, label = split_label(measure.strip())
-    meant = repr(text.lower()) if MEASURES.has(text.lower()) else None
+    # As it may be meant: in small letters, and with a sign before its rank.
+    asked = re.sub(r"(?<=[a-z])(\d+)$", r"@\1", text.lower())
+    meant = repr(asked) if MEASURES.has(asked) else None
     cls, parts = MEASURES.find(text, meant)
     if isinstance(cls, CustomMeasure):
         if parts != (text, None, None, None):

@@ -9,10 +9,10 @@ from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, Ranking, SeparableDelta, Swaps, Terms
-from gbrank.engine.structures import part, unpack
+from gbrank.engine.structures import slice_of, unpack
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import register_measure
-from gbrank.measures.per_query import grades, inverse, reduced
+from gbrank.measures.per_query import grades, inverse, reduce_queries
 from gbrank.numerics.logistic import logistic_slope
 from gbrank.numerics.sweeps import PAIR_CHANCES, PairWeights, SweepWork, sweep_pairs
 
@@ -206,9 +206,9 @@ def pairwise_by_rank(
             own.from_last[a] = -ranks[a]
             own.chances[a] = 0.0
         sweep_pairs(
-            part(own.from_last, 0, m), 1 / beta, first, gains,
+            slice_of(own.from_last, 0, m), 1 / beta, first, gains,
             PairWeights(unit=True, separable=False), own.delta, PAIR_CHANCES, own.sweep,
-            Derivatives(part(slopes, 0, m), part(own.chances, 0, m)),
+            Derivatives(slice_of(slopes, 0, m), slice_of(own.chances, 0, m)),
         )  # fmt: skip
         for a in range(m):
             total += 0.5 * own.chances[a]  # each pair counts for both documents
@@ -256,7 +256,7 @@ class PairwiseCorrect(Measure):
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return each label's place among its query's labels, and the number of pairs."""
         grade = grades(labels, queries)
-        n_grades = 1 + reduced(np.maximum, grade, queries)
+        n_grades = 1 + reduce_queries(np.maximum, grade, queries)
         first = (np.cumsum(n_grades) - n_grades).astype(np.int64)  # of each query's grades
         alike = np.bincount(first[queries.index] + grade.astype(np.int64)).astype(np.float64)
         same = np.add.reduceat(alike**2, first)

@@ -7,7 +7,7 @@ from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 
 
-def reduced(function: np.ufunc, values: Vector, queries: Queries) -> Vector:
+def reduce_queries(function: np.ufunc, values: Vector, queries: Queries) -> Vector:
     """Reduce the values of each query by a function such as np.add."""
     return function.reduceat(values[queries.order], queries.offsets[:-1])
 
@@ -28,5 +28,7 @@ def grades(labels: Vector, queries: Queries) -> Vector:
 
 def labels_differ(labels: Vector, queries: Queries) -> Vector:
     """Return 1 for each query whose labels differ, else 0."""
-    differ = reduced(np.maximum, labels, queries) > reduced(np.minimum, labels, queries)
+    differ = reduce_queries(np.maximum, labels, queries) > reduce_queries(
+        np.minimum, labels, queries
+    )
     return differ.astype(np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.sorting import rank
-from gbrank.engine.structures import part
+from gbrank.engine.structures import slice_of
 
 
 @inline
@@ -57,7 +57,7 @@ def parts_of(ordered: Vector, small: int) -> list[tuple[int, int, int]]:
         begin, end = waiting.pop()
         if ordered[begin] == ordered[end - 1]:
             continue
-        middle = begin + middle_split(part(ordered, begin, end))
+        middle = begin + middle_split(slice_of(ordered, begin, end))
         parts.append((begin, middle, end))
         if end - begin > small:
             smaller_first = middle - begin < end - middle  # popped first, so that few wait

@@ -18,7 +18,7 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives
-from gbrank.engine.structures import part
+from gbrank.engine.structures import slice_of
 from gbrank.numerics.normal_windows import Integrals, add_curvature, chance_above, window
 from gbrank.numerics.vectors import sum_of
 
@@ -122,7 +122,7 @@ def sum_exponentials(
     value = first_discount
     for r in range(rates.size):
         value -= drops[r] / spreads[r]
-    value *= sum_of(part(gains, start, end))
+    value *= sum_of(slice_of(gains, start, end))
     for node in range(2 + int((depth[end - 1] + 2 * reach) / step)):
         x = node * step - reach
         passed = low

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.engine.compiling import inline, plain
+from gbrank.engine.compiling import inline, standalone
 from gbrank.numerics.sweeps import TERMS, fill_powers
 
 # Boxes farther apart are ignored: exp(−7²) is lost in rounding beside a 1.
@@ -73,7 +73,7 @@ class Boxes(NamedTuple):
     powers: Vector
 
 
-@plain
+@standalone
 def add_by_boxes(slope: bool, places: Vector, weights: Matrix, out: Matrix) -> None:
     """Add to out[c, i], for all i, Σ_j w[c, j] f(d), d = place j − place i; places rise.
 

@@ -49,12 +49,7 @@ def softmax_up_to(s: Vector, grade: Vector, sigma: float, sums: GradeSums) -> in
 
 @inline
 def spread(
-    s: Vector,
-    grade: Vector,
-    sigma: float,
-    n: int,
-    sums: GradeSums,
-    out: Derivatives,
+    s: Vector, grade: Vector, sigma: float, n: int, sums: GradeSums, out: Derivatives
 ) -> None:
     """Add Σ mass π to gradient and Σ (mass π − square π²) to curvature.
 

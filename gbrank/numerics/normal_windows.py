@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.compiling import inline
 from gbrank.engine.sorting import rank
-from gbrank.engine.structures import part
+from gbrank.engine.structures import slice_of
 
 # Φ is a Taylor polynomial around the nearest of places 1/PLACES apart; Φ and φ are exact to 1e-11.
 PLACES, FARTHEST, TERMS = 16, 9, 7
@@ -97,10 +97,10 @@ def densest(start: int, end: int, reach: float, depth: Vector) -> int:
 @inline
 def gain_levels(start: int, end: int, work: Integrals) -> int:
     """Write how many distinct smaller gains each document has; return how many gains there are."""
-    keys, order = part(work.below, start, end), part(work.order, start, end)
+    keys, order = slice_of(work.below, start, end), slice_of(work.order, start, end)
     for n in range(end - start):
         keys[n] = work.gain[start + n]
-    rank(keys, order, part(work.gain_below, start, end), part(work.spare_order, start, end))
+    rank(keys, order, slice_of(work.gain_below, start, end), slice_of(work.spare_order, start, end))
     level = 0
     for n in range(end - start - 1, -1, -1):
         level += n + 1 < end - start and keys[n] > keys[n + 1]

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.polynomial import Polynomial
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.engine.compiling import inline, plain
+from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, SeparableDelta
-from gbrank.engine.structures import borrowed, n_vectors, part, unpack
+from gbrank.engine.structures import borrow, n_vectors, slice_of, unpack
 from gbrank.numerics.division import order_by, partition, parts_of
 from gbrank.numerics.logistic import exponentials, is_wide, row_exponentials
 
@@ -145,7 +145,7 @@ class Pairs(NamedTuple):
     out: Derivatives
 
 
-@plain
+@standalone
 def sweep_pairs(
     s: Vector, sigma: float, first: Positions, x: Vector, weights: PairWeights,
     delta: SeparableDelta, terms: Matrix, work: SweepWork, out: Derivatives,
@@ -160,18 +160,18 @@ def sweep_pairs(
     wrong order.
     """
     m = s.size
-    pairs = borrowed(Pairs(s, sigma, first, x, weights, delta, terms, out))
-    work = borrowed(work)
-    members, spare = part(work.members, 0, m), part(work.spare, 0, m)
-    ordered, factors = part(work.ordered, 0, m), part(work.factors, 0, m)
-    order_by(part(x, 0, m), ordered, members, factors, spare)
+    pairs = borrow(Pairs(s, sigma, first, x, weights, delta, terms, out))
+    work = borrow(work)
+    members, spare = slice_of(work.members, 0, m), slice_of(work.spare, 0, m)
+    ordered, factors = slice_of(work.ordered, 0, m), slice_of(work.factors, 0, m)
+    order_by(slice_of(x, 0, m), ordered, members, factors, spare)
     for p in range(m):
         anchor = work.anchors[p - 1] if p > 0 else s[0]
         work.anchors[p] = s[p] if (anchor - s[p]) / sigma > FARTHEST else anchor
         factors[p] = np.exp((s[p] - work.anchors[p]) / sigma)
     total = 0.0
     for begin, middle, end in parts_of(ordered, SMALL):
-        documents = part(members, begin, end)
+        documents = slice_of(members, begin, end)
         if end - begin <= SMALL:
             total += _sum_small(documents, pairs)
             continue
@@ -212,7 +212,7 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
     """Add the pairs of a few documents, pair by pair."""
     size = members.size
     rows = np.empty((SMALL_ROWS, SMALL))
-    small = borrowed(unpack(rows, SmallPart))
+    small = borrow(unpack(rows, SmallPart))
     for t in range(size):
         p = members[t]
         small.scores[t] = pairs.s[p]
@@ -221,7 +221,7 @@ def _sum_small(members: Positions, pairs: Pairs) -> float:
         small.lower[t] = pairs.delta.lower[p] if pairs.weights.separable else 0.0
         small.forces[t] = 0.0
         small.curvatures[t] = 0.0
-    scores = part(small.scores, 0, size)
+    scores = slice_of(small.scores, 0, size)
     wide = is_wide(scores, pairs.sigma)
     exponentials(scores, pairs.sigma, small.up, small.down)
     total = 0.0
@@ -337,7 +337,7 @@ def _sweep(side: Side, members: Positions, pairs: Pairs, work: SweepWork) -> flo
     size, above, first = members.size, side.above, pairs.first
     streams = 4 if pairs.weights.separable else 2
     sums, rows = np.zeros((2 * streams, TERMS)), np.zeros((4, TERMS))
-    passed = borrowed(Passed(sums, rows[0], rows[1], rows[2], rows[3]))
+    passed = borrow(Passed(sums, rows[0], rows[1], rows[2], rows[3]))
     total = 0.0
     anchor = work.anchors[_member(0, above, members)]
     start = 0

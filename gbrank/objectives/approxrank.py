@@ -27,7 +27,7 @@ from gbrank.numerics.sweeps import (
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
 from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
-from gbrank.objectives.theory.approximation_errors import ndcg_error_bound, rank_error_bound
+from gbrank.objectives.theory import ndcg_error_bound, rank_error_bound
 
 # Up to this many documents, pairs are summed one by one. Measured break-even points are 1,500 (five
 # grades) to 2,400 (a continuous label).
@@ -180,12 +180,7 @@ def _add_ranks(s: Vector, sigma: float, up: Vector, down: Vector, ranks: Vector)
 
 @inline
 def _add_forces(
-    s: Vector,
-    sigma: float,
-    slopes: Vector,
-    up: Vector,
-    down: Vector,
-    out: Derivatives,
+    s: Vector, sigma: float, slopes: Vector, up: Vector, down: Vector, out: Derivatives
 ) -> None:
     """Add all pairs, in units of σ."""
     wide = is_wide(s, sigma)

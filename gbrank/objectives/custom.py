@@ -19,7 +19,7 @@ from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import SMALLEST_CURVATURE, share_among_equals
 from gbrank.measures.custom_measure import best_first
-from gbrank.objectives.objective import Facts, Judged, Objective
+from gbrank.objectives.objective import Binding, Facts, Objective
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class CustomObjective(Objective):
         """Return the name."""
         return self.name
 
-    def runner(self, judged: Judged) -> Runner:
+    def runner(self, binding: Binding) -> Runner:
         """Return the compiled driver, or one that calls Python for each query."""
-        labels, queries = judged.labels, judged.queries
-        python = PythonRunner(Program(kernel=self.function, labels=labels), queries)
+        y, queries = binding.y, binding.queries
+        python = PythonRunner(Program(kernel=self.function, key=y), queries)
         if not isinstance(self.function, numba.core.dispatcher.Dispatcher):
             return python
-        compiled = Program(kernel=_as_kernel(self.function), labels=labels)
-        return CompiledRunner(compiled, queries, judged.n_jobs, python)
+        compiled = Program(kernel=_as_kernel(self.function), key=y)
+        return CompiledRunner(compiled, queries, binding.n_jobs, python)
 
 
 def _check_signature(function: Callable[..., Any]) -> None:
@@ -100,7 +100,7 @@ def _is_parallel(function: object, seen: frozenset[int] = frozenset()) -> bool:
 def _as_kernel(function: Any) -> Callable[..., Any]:
     def kernel(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
         # Copies, so that the function may change its arguments.
-        loss, gradient, curvature = function(query.scores.copy(), query.labels.copy(), query.sigma)
+        loss, gradient, curvature = function(query.scores.copy(), query.key.copy(), query.sigma)
         if out.gradient.size > 0:
             m = query.scores.size
             if gradient.size != m or curvature.size != m or not np.isfinite(loss):

@@ -1,4 +1,4 @@
-"""RankSVM, and GBRank, which squares its hinges: pair by pair in short lists, else by sweeps."""
+"""RankSVM, and the squared hinge of GBRank: pair by pair in short lists, else by sweeps."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
@@ -9,7 +9,7 @@ from gbrank.common.arrays import Positions, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
-from gbrank.engine.structures import part
+from gbrank.engine.structures import slice_of
 from gbrank.numerics.division import order_by, partition, parts_of
 from gbrank.numerics.vectors import to_score_units
 from gbrank.objectives.objective import Facts, KernelObjective
@@ -53,7 +53,7 @@ def hinge_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     slopes on both sides.
     """
     parameters: HingeParameters = query.parameters
-    s, labels, sigma = query.scores, query.labels, query.sigma
+    s, labels, sigma = query.scores, query.key, query.sigma
     squared = parameters.squared
     if s.size > parameters.longest:
         loss = _sweep_pairs(s, sigma, labels, squared, query.work, out)
@@ -98,13 +98,13 @@ def _sweep_pairs(
 ) -> float:  # fmt: skip
     """Add all pairs, in units of σ, of the parts into which labels divide the list."""
     m = s.size
-    members, spare = part(work.members, 0, m), part(work.spare, 0, m)
-    ordered = part(work.ordered, 0, m)
-    order_by(labels, ordered, members, part(work.keys, 0, m), spare)
+    members, spare = slice_of(work.members, 0, m), slice_of(work.spare, 0, m)
+    ordered = slice_of(work.ordered, 0, m)
+    order_by(labels, ordered, members, slice_of(work.keys, 0, m), spare)
     loss = 0.0
     for begin, middle, end in parts_of(ordered, 1):
         cut = ordered[middle]
-        half = part(members, begin, end)
+        half = slice_of(members, begin, end)
         loss += _sweep(True, half, s, sigma, labels, cut, squared, out)
         if out.gradient.size > 0:
             _sweep(False, half, s, sigma, labels, cut, squared, out)
@@ -195,17 +195,14 @@ class RankSVM(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return hinge pairs of margin 1."""
         return Program(
-            kernel=hinge_pairs,
-            labels=labels,
-            parameters=HingeParameters(self.squared),
-            work=HingeWork,
+            kernel=hinge_pairs, key=labels, parameters=HingeParameters(self.squared), work=HingeWork
         )
 
 
 @register_objective
 @dataclass(frozen=True)
 class SquaredHinge(RankSVM):
-    """GBRank's squared hinge: Σ over pairs y_i > y_j of ½ max(0, 1 − (s_i − s_j)/σ)².
+    """The squared hinge of GBRank: Σ over pairs y_i > y_j of ½ max(0, 1 − (s_i − s_j)/σ)².
 
     References
     ----------
@@ -219,7 +216,7 @@ class SquaredHinge(RankSVM):
     array([0.125])
     """
 
-    name = "gbrank"
+    name = "squared_hinge"
     declared = replace(
         RankSVM.declared,
         formula="Σ_{y_i > y_j} ½ max(0, 1 − (s_i − s_j)/σ)²",

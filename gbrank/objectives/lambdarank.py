@@ -24,7 +24,7 @@ from gbrank.engine.contract import (
     Terms,
 )
 from gbrank.engine.query_loop import with_work
-from gbrank.engine.structures import part, shortened
+from gbrank.engine.structures import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.sweeps import PAIR_FORCES, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
@@ -109,7 +109,7 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
     """Sum the logistic loss, or its derivatives, over all pairs of different label."""
     parameters: PairParameters = query.parameters
     work: DirectWork = query.work
-    s, labels, ranking, sigma = query.scores, query.labels, query.ranking, query.sigma
+    s, labels, ranking, sigma = query.scores, query.key, query.ranking, query.sigma
     m = s.size
     weights = work.weights
     top = np.int64(min(parameters.top, float(m)))
@@ -198,10 +198,7 @@ def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
 
 @inline
 def _sweep_list(
-    query: Query,
-    measure: MeasureFunctions,
-    work: SweptWork,
-    out: Derivatives,
+    query: Query, measure: MeasureFunctions, work: SweptWork, out: Derivatives
 ) -> float:
     """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
     parameters: PairParameters = query.parameters
@@ -230,11 +227,7 @@ def _sweep_list(
 
 @inline
 def _add_blocks(
-    query: Query,
-    measure: MeasureFunctions,
-    top: int,
-    weights: Vector,
-    out: Derivatives,
+    query: Query, measure: MeasureFunctions, top: int, weights: Vector, out: Derivatives
 ) -> float:
     """Add the pairs inside tied blocks, those of equal gains together; return their loss."""
     gains, first, last = query.ranking.gains, query.ranking.first, query.ranking.last
@@ -277,10 +270,10 @@ def _sweep_grades(
                 two.out.gradient[t] = 0.0
                 two.out.curvature[t] = 0.0
             loss += sweep_pairs(
-                part(two.scores, 0, size), query.sigma, part(two.heads, 0, size),
-                part(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
+                slice_of(two.scores, 0, size), query.sigma, slice_of(two.heads, 0, size),
+                slice_of(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
                 PAIR_FORCES if n > 0 else PAIR_LOSSES, work.sweep,
-                shortened(two.out, n),
+                head_of(two.out, n),
             )  # fmt: skip
             for t in range(n):
                 out.gradient[two.places[t]] += two.out.gradient[t]
@@ -318,12 +311,12 @@ def pairs_program(
 ) -> Program:
     """Return a program with the kernel that suits the lists, and its parameters.
 
-    `program` holds the labels, the larger of which is the better in a pair, and the measure's terms
-    and functions; without `swaps` all pairs have weight 1.
+    `program` holds the measure's terms and functions, and as key the labels, the larger of which is
+    the better in a pair; without `swaps` all pairs have weight 1.
     """
-    terms = program.terms or Terms(program.labels)
-    by_label = np.argsort(program.labels)
-    steps, rises = np.diff(terms.gains[by_label]), np.diff(program.labels[by_label]) > 0
+    terms = program.terms or Terms(program.key)
+    by_label = np.argsort(program.key)
+    steps, rises = np.diff(terms.gains[by_label]), np.diff(program.key[by_label]) > 0
     n_labels = 1 + int(np.count_nonzero(rises))
     alike = np.array_equal(steps > 0, rises)  # gains order documents as labels do
     parameters = PairParameters(
@@ -343,7 +336,7 @@ def pairs_program(
     return replace(
         program,
         kernel=swept_pairs if swept else direct_pairs,
-        labels=terms.gains if alike else program.labels,
+        key=terms.gains if alike else program.key,
         terms=terms,
         parameters=parameters._replace(longest=longest),
         work=SweptWork if swept else DirectWork,

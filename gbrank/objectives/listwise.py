@@ -10,7 +10,7 @@ from gbrank.common.fields import checked, whole
 from gbrank.data.queries import Queries
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
 from gbrank.measures.gains import Gain, check_gain, gain_values
-from gbrank.measures.per_query import grades, labels_differ, reduced
+from gbrank.measures.per_query import grades, labels_differ, reduce_queries
 from gbrank.numerics.grade_sums import GradeSums, softmax_up_to, spread
 from gbrank.numerics.noise import uniform
 from gbrank.numerics.vectors import bound_steps, to_score_units
@@ -68,7 +68,7 @@ def softmax_loss(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
 
 def list_likelihood(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum log Σ_{y_j ≤ y_i} exp((s_j − s_i)/σ) over the documents above the lowest grade."""
-    s, grade, sigma = query.scores, query.labels, query.sigma
+    s, grade, sigma = query.scores, query.key, query.sigma
     sums: GradeSums = query.work
     n = softmax_up_to(s, grade, sigma, sums)
     loss = 0.0
@@ -118,7 +118,7 @@ class ListNet(KernelObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the cross entropy to softmax(y)."""
-        largest = reduced(np.maximum, labels, queries)
+        largest = reduce_queries(np.maximum, labels, queries)
         return Program(
             softmax_loss,
             labels,

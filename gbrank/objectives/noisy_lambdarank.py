@@ -19,7 +19,7 @@ from gbrank.engine.contract import (
 )
 from gbrank.engine.query_loop import with_work
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
-from gbrank.engine.structures import part, shortened
+from gbrank.engine.structures import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.noise import stratified, stratum, take_logarithms
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
@@ -68,7 +68,7 @@ class NoisyParameters(NamedTuple):
     by_row: bool
 
 
-class Documents(NamedTuple):
+class PairDocuments(NamedTuple):
     """What sums over pairs need of documents, in any order."""
 
     scores: Vector
@@ -89,7 +89,7 @@ class WholeListWork(NamedTuple):
     down: Vector
     draw: Draw
     position: Positions
-    by_label: Documents
+    by_label: PairDocuments
     out: Derivatives  # in the order of `by_label`
     worth: Matrix
 
@@ -106,9 +106,9 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
     m, draws = s.size, parameters.draws
     wide = is_wide(s, sigma)
     grouped = m >= SHORT and (s[0] - s[m - 1]) / sigma <= NARROW
-    measure.separable(untied(query.ranking, gains, work.first, work.last), m, work.delta)
+    measure.separable(without_ties(query.ranking, gains, work.first, work.last), m, work.delta)
     exponentials(s, sigma, work.up, work.down)
-    place_documents(grouped, query.labels, work.position)
+    place_documents(grouped, query.key, work.position)
     for draw in range(draws):
         draw_ranking(query, draw, draws, wide, work.down, work.draw)
         for r in range(m):
@@ -116,11 +116,11 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
             work.worth[draw, place] = work.delta.upper[r] / draws
     for i in range(m):
         work.worth[draws, i] = 0.0  # the partner of the last draw, if draws are odd
-    documents = Documents(s, query.labels, gains, work.up, work.down)
+    documents = PairDocuments(s, query.key, gains, work.up, work.down)
     added = out
     if grouped:
-        documents = moved(documents, work.position, work.by_label)
-        added = zeroed(work.out, out.gradient.size)
+        documents = move_documents(documents, work.position, work.by_label)
+        added = clear_derivatives(work.out, out.gradient.size)
     loss = sum_pairs(grouped, wide, sigma, draws, documents, work, added)
     if grouped:
         for i in range(out.gradient.size):
@@ -138,7 +138,7 @@ def sum_pairs(
     wide: bool,
     sigma: float,
     draws: int,
-    documents: Documents,
+    documents: PairDocuments,
     work: WholeListWork,
     out: Derivatives,
 ) -> float:
@@ -193,7 +193,9 @@ def place_documents(grouped: bool, labels: Vector, position: Positions) -> None:
 
 
 @inline
-def moved(documents: Documents, position: Positions, to: Documents) -> Documents:
+def move_documents(
+    documents: PairDocuments, position: Positions, to: PairDocuments
+) -> PairDocuments:
     """Write documents to their positions, and return them."""
     for i in range(documents.scores.size):
         place = position[i]
@@ -202,16 +204,16 @@ def moved(documents: Documents, position: Positions, to: Documents) -> Documents
         to.gains[place] = documents.gains[i]
         to.up[place] = documents.up[i]
         to.down[place] = documents.down[i]
-    return shortened(to, documents.scores.size)
+    return head_of(to, documents.scores.size)
 
 
 @inline
-def zeroed(out: Derivatives, n: int) -> Derivatives:
+def clear_derivatives(out: Derivatives, n: int) -> Derivatives:
     """Return n derivatives, all 0."""
     for i in range(n):
         out.gradient[i] = 0.0
         out.curvature[i] = 0.0
-    return shortened(out, n)
+    return head_of(out, n)
 
 
 @inline
@@ -219,7 +221,7 @@ def draw_ranking(query: Query, draw: int, draws: int, wide: bool, down: Vector, 
     """Write the place of the document of each noisy rank."""
     s, m = query.scores, query.scores.size
     shift = stratum(draw, draws)
-    keys = part(work.keys, 0, m)
+    keys = slice_of(work.keys, 0, m)
     for i in range(m):
         keys[i] = stratified(query.noise, i, shift)
     take_logarithms(keys)  # now the negatives of exponential numbers
@@ -237,20 +239,20 @@ def draw_ranking(query: Query, draw: int, draws: int, wide: bool, down: Vector, 
 @inline
 def sort_draw(m: int, draw: Draw) -> None:
     """Write the places of the keys, the largest first."""
-    cut = shortened(draw, m)
+    cut = head_of(draw, m)
     rank(cut.keys, cut.places, cut.spare, cut.spare_places)
 
 
 @inline
-def untied(ranking: Ranking, gains: Vector, first: Positions, last: Positions) -> Ranking:
+def without_ties(ranking: Ranking, gains: Vector, first: Positions, last: Positions) -> Ranking:
     """Return a ranking of documents of these gains, none of them tied."""
     m = gains.size
     for i in range(m):
         first[i] = i
         last[i] = i + 1
     return Ranking(
-        gains, part(first, 0, m), part(last, 0, m), ranking.discounts, ranking.scale, ranking.cut,
-        ranking.constants, ranking.memory,
+        gains, slice_of(first, 0, m), slice_of(last, 0, m), ranking.discounts, ranking.scale,
+        ranking.cut, ranking.constants, ranking.memory,
     )  # fmt: skip
 
 
@@ -264,7 +266,7 @@ class RankingsWork(NamedTuple):
     first: Positions
     last: Positions
     weights: Vector
-    ranked: Documents
+    ranked: PairDocuments
     out: Derivatives
 
 
@@ -283,9 +285,9 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
     loss = 0.0
     for draw in range(draws):
         draw_ranking(query, draw, draws, wide, work.down, work.draw)
-        documents = ranked(query, work)
-        added = zeroed(work.out, out.gradient.size)
-        ranking = untied(query.ranking, documents.gains, work.first, work.last)
+        documents = documents_by_rank(query, work)
+        added = clear_derivatives(work.out, out.gradient.size)
+        ranking = without_ties(query.ranking, documents.gains, work.first, work.last)
         if parameters.by_row:
             measure.prepare(ranking, top)
         else:
@@ -298,7 +300,7 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
                 if parameters.by_row:
                     measure.row(ranking, i, m, top, work.weights)
                 else:
-                    weigh(i, begin, end, documents.gains, work.delta, work.weights)
+                    weigh_pairs(i, begin, end, documents.gains, work.delta, work.weights)
                 loss += add_pairs(i, begin, end, wide, sigma, documents, work.weights, added)
         for i in range(out.gradient.size):
             out.gradient[work.draw.places[i]] += added.gradient[i] / draws
@@ -329,21 +331,21 @@ def noisy_lists(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
 
 
 @inline
-def ranked(query: Query, work: RankingsWork) -> Documents:
+def documents_by_rank(query: Query, work: RankingsWork) -> PairDocuments:
     """Return the documents in the order of the noisy ranking."""
     to, m = work.ranked, query.scores.size
     for i in range(m):
         place = work.draw.places[i]
         to.scores[i] = query.scores[place]
-        to.labels[i] = query.labels[place]
+        to.labels[i] = query.key[place]
         to.gains[i] = query.ranking.gains[place]
         to.up[i] = work.up[place]
         to.down[i] = work.down[place]
-    return shortened(to, m)
+    return head_of(to, m)
 
 
 @inline
-def weigh(
+def weigh_pairs(
     i: int, begin: int, end: int, gains: Vector, delta: SeparableDelta, weights: Vector
 ) -> None:
     """Write the deltas of document i with begin, ..., end − 1."""
@@ -359,7 +361,7 @@ def add_pairs(
     end: int,
     wide: bool,
     sigma: float,
-    documents: Documents,
+    documents: PairDocuments,
     weights: Vector,
     out: Derivatives,
 ) -> float:

@@ -118,14 +118,14 @@ class Evaluator(Protocol):
         ...
 
 
-class Judged(NamedTuple):
+class Binding(NamedTuple):
     """What an objective is bound to, checked."""
 
-    labels: Vector
+    y: Vector
     queries: Queries
     n_jobs: int | None
     rounds: int | None
-    named: Mapping[str, Vector]  # the other labels, NaN where a document is unjudged
+    labels: Mapping[str, Vector]  # the other labels, NaN where a document is unjudged
 
 
 class Objective(ABC):
@@ -181,13 +181,36 @@ class Objective(ABC):
         objectives, weights = zip(*terms_of(self), *terms_of(other), strict=True)
         return Mixture(objectives, weights)
 
+    def of_measure(self, measure: Measure) -> Objective | None:
+        """Return an objective of the same kind, with its default options, of another measure.
+
+        Parameters
+        ----------
+        measure : Measure
+            A measure without a label.
+
+        Returns
+        -------
+        Objective or None
+            None if there is none: this kind takes no measure, or not this one.
+
+        Examples
+        --------
+        >>> from gbrank import AP, SmoothRank, get_objective
+        >>> str(get_objective("ranknet+smooth:ndcg[margin]").of_measure(AP()))
+        'smooth:ap'
+        >>> print(get_objective("ranknet").of_measure(AP()))
+        None
+        """
+        return None
+
     @abstractmethod
-    def runner(self, judged: Judged) -> Evaluator:
+    def runner(self, binding: Binding) -> Evaluator:
         """Return the evaluator of values and gradients for these labels.
 
         Parameters
         ----------
-        judged : Judged
+        binding : Binding
             The arguments of `bind`, checked.
 
         Returns
@@ -197,20 +220,20 @@ class Objective(ABC):
 
     def bind(
         self,
-        labels: ArrayLike,
+        y: ArrayLike,
         queries: Queries,
         *,
         sample_weight: ArrayLike | None = None,
         query_weight: QueryWeights | None = None,
         n_jobs: int | None = None,
         rounds: int | None = None,
-        named: Mapping[str, ArrayLike] | None = None,
+        labels: Mapping[str, ArrayLike] | None = None,
     ) -> BoundObjective:
         """Prepare the objective for many gradients of the same labels, once per fit.
 
         Parameters
         ----------
-        labels : array-like, shape (n_documents,)
+        y : array-like, shape (n_documents,)
             Relevance labels, at least 0.
         queries : Queries
             Which rows belong to which query.
@@ -223,7 +246,7 @@ class Objective(ABC):
             Number of threads; all by default. It does not change the result.
         rounds : int, optional
             How many boosting rounds there will be, for a mixture whose weights are schedules.
-        named : mapping of str to array-like, shape (n_documents,), optional
+        labels : mapping of str to array-like, shape (n_documents,), optional
             Other labels, of objectives that name theirs (see `OnLabel`); NaN or −1 where a document
             is unjudged.
 
@@ -245,14 +268,14 @@ class Objective(ABC):
         >>> gradient.tolist(), curvature.tolist()
         ([-0.5, 0.5], [0.25, 0.25])
         """
-        checked = check_labels(labels, "labels", queries.n_documents)
+        checked = check_labels(y, "y", queries.n_documents)
         documents = check_weights(sample_weight, "sample_weight", queries.n_documents, "document")
         per_query = check_weights(
             queries.in_order(query_weight), "query_weight", queries.n_queries, "query"
         )
         check_number(rounds, "rounds", 1, integer=True, optional=True)
-        others = check_labels_by_name(named, queries.n_documents, "named")
-        runner = self.runner(Judged(checked, queries, n_jobs, rounds, others))
+        others = check_labels_by_name(labels, queries.n_documents)
+        runner = self.runner(Binding(checked, queries, n_jobs, rounds, others))
         weights = document_weights(queries, documents, per_query)
         weights = np.empty(0) if weights is None else weights
         return BoundObjective(self, queries, runner, weights, per_query)
@@ -312,10 +335,10 @@ class KernelObjective(Objective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the kernel and its constants for these labels, which are checked."""
 
-    def runner(self, judged: Judged) -> Any:
+    def runner(self, binding: Binding) -> Any:
         """Return the runner of the kernel."""
-        program = self.program(judged.labels, judged.queries)
-        return Runner(program, judged.queries, judged.n_jobs)
+        program = self.program(binding.y, binding.queries)
+        return Runner(program, binding.queries, binding.n_jobs)
 
 
 @dataclass(frozen=True)
@@ -352,6 +375,10 @@ class MeasureObjective(KernelObjective):
     def takes(cls, measure: Measure) -> bool:
         """Say whether the measure declares what is needed of it."""
         return getattr(type(measure), cls.needs) is not None
+
+    def of_measure(self, measure: Measure) -> Objective | None:
+        """Return an objective of the same kind of another measure, if it takes that."""
+        return type(self)(measure) if self.takes(measure) else None
 
     @property
     def _measure(self) -> Measure:
@@ -489,12 +516,21 @@ class Mixture(Objective):
             for objective, weight in terms_of(self)
         )
 
-    def runner(self, judged: Judged) -> Evaluator:
+    def of_measure(self, measure: Measure) -> Objective | None:
+        """Return an objective of the kind of the first term that takes the measure."""
+        found = (objective.of_measure(measure) for objective in self.objectives)
+        return next((objective for objective in found if objective is not None), None)
+
+    def runner(self, binding: Binding) -> Evaluator:
         """Return a runner of all objectives, each on its label."""
-        weights, rounds = [as_schedule(weight) for weight in self.weights or ()], judged.rounds
+        weights, rounds = [as_schedule(weight) for weight in self.weights or ()], binding.rounds
         for round in range(rounds or 1):
             _shares(weights, round, rounds)
-        return MixtureRunner(weights, [item.runner(judged) for item in self.objectives], rounds)
+        least = [
+            SMALLEST_CURVATURE if item.facts.draws_documents else 0.0 for item in self.objectives
+        ]
+        runners = [item.runner(binding) for item in self.objectives]
+        return MixtureRunner(weights, runners, least, rounds)
 
 
 def terms_of(objective: Objective) -> list[tuple[Objective, Sigma]]:
@@ -531,31 +567,38 @@ class MixtureRunner:
 
     weights: Sequence[Curve]
     runners: Sequence[Evaluator]
+    least: Sequence[float]  # the curvature of a document in which an objective has no part
     rounds: int | None
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the mixed loss of each query, shape (n_queries,)."""
         losses = [
-            share * runner.values(scores, sigma, round) for share, runner in self._parts(round)
+            share * runner.values(scores, sigma, round) for share, runner, _ in self._terms(round)
         ]
         return np.sum(losses, axis=0)
 
     def gradients(
         self, scores: Vector, sigma: float, round: int, weights: Vector
     ) -> tuple[Vector, Vector]:
-        """Return the mixed gradient and curvature of each document, times its weight."""
+        """Return the mixed gradient and curvature of each document, times its weight.
+
+        Only a document in which no objective has a part, as none drew it, has no curvature.
+        """
         gradient, curvature = np.zeros((2, len(scores)))
+        least = np.zeros(len(scores))
         weight = order_free_mean(weights, len(weights)) if weights.size else 1.0
-        for share, runner in self._parts(round):
+        for share, runner, none in self._terms(round):
             g, h = runner.gradients(scores, sigma, round, weights)
+            least[h > none] = 2 * SMALLEST_CURVATURE
             if not all_any((h > SMALLEST_CURVATURE).any()):
                 continue
             scale = min(share * weight / order_free_mean(h, len(h)), LARGEST_SCALE)
             gradient += scale * g
             curvature += scale * h
-        return gradient, np.maximum(curvature, SMALLEST_CURVATURE)
+        return gradient, np.where(least > 0, np.maximum(curvature, least), 0.0)
 
-    def _parts(self, round: int) -> list[tuple[float, Evaluator]]:
+    def _terms(self, round: int) -> list[tuple[float, Evaluator, float]]:
         """Return the objectives that have a share in a round."""
-        parts = zip(_shares(self.weights, round, self.rounds), self.runners, strict=True)
-        return [part for part in parts if part[0] > 0]
+        shares = _shares(self.weights, round, self.rounds)
+        terms = zip(shares, self.runners, self.least, strict=True)
+        return [term for term in terms if term[0] > 0]

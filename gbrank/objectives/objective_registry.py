@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from gbrank.common.checks import quoted, unknown_name
+from gbrank.common.checks import nearest, quoted, unknown_name
 from gbrank.common.grammar import deep_nesting_refused, split_label, split_outside
 from gbrank.common.registry import Registry, Text, first_line, own_aliases, parts_of
 from gbrank.common.words import WORDS
@@ -96,10 +96,7 @@ def list_objectives() -> list[ObjectiveFacts]:
 
 
 def custom_objective(
-    function: Callable[..., Any],
-    *,
-    name: str | None = None,
-    facts: Facts | None = None,
+    function: Callable[..., Any], *, name: str | None = None, facts: Facts | None = None
 ) -> CustomObjective:
     """Make an objective from a function of one query.
 
@@ -213,7 +210,13 @@ def _find(text: str) -> tuple[Any, Text]:
     if OBJECTIVES.has(text):
         return OBJECTIVES.find(text)
     asked = text.lower()
-    meant = WORDS["objectives"].get(asked, f"'lambda:{asked}'" if MEASURES.has(asked) else None)
+    found = parts_of(asked)
+    name = asked if found is None else found.name
+    near = nearest(name, OBJECTIVES.known())
+    meant = WORDS["objectives"].get(asked)
+    if meant is None and MEASURES.has(asked):
+        meant = f"'lambda:{asked}'"
+    elif meant is None and near is not None:
+        meant = repr(near + asked[len(name) :])
     names = [*(item.usage for item in list_objectives()), *OBJECTIVES.aliases()]
-    found = parts_of(text)
-    raise unknown_name("objective", text if found is None else found.name, names, meant)
+    raise unknown_name("objective", text[: len(name)], names, meant)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from gbrank.common.arrays import Vector
 from gbrank.common.grammar import check_label_name
 from gbrank.data.labels import find_label, is_judged
-from gbrank.objectives.objective import Evaluator, Facts, Judged, Mixture, Objective
+from gbrank.measures.measure import Measure
+from gbrank.objectives.objective import Binding, Evaluator, Facts, Mixture, Objective
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class OnLabel(Objective):
     --------
     >>> from gbrank import OnLabel, Queries, RankNet, get_objective
     >>> bound = OnLabel(RankNet(), "margin").bind(
-    ...     [0, 0, 0], Queries.from_sizes([3]), named={"margin": [1.5, 0.2, float("nan")]}
+    ...     [0, 0, 0], Queries.from_sizes([3]), labels={"margin": [1.5, 0.2, float("nan")]}
     ... )
     >>> bound.gradients([0.0, 0.0, 0.0])[0].tolist()
     [-0.5, 0.5, 0.0]
@@ -72,14 +73,18 @@ class OnLabel(Objective):
     def _named(self, objective: str) -> str:
         return f"{objective}[{self.label}]"
 
-    def runner(self, judged: Judged) -> Evaluator:
+    def of_measure(self, measure: Measure) -> Objective | None:
+        """Return an objective of the same kind, without the label, of another measure."""
+        return self.objective.of_measure(measure)
+
+    def runner(self, binding: Binding) -> Evaluator:
         """Return the runner of the documents that have the label."""
-        values = find_label(judged.named, self.label, f"objective {self}")
+        values = find_label(binding.labels, self.label, f"objective {self}")
         known = is_judged(values)
         if known is None:
-            return self.objective.runner(judged._replace(labels=values))
-        queries, rows, kept = judged.queries.select(known)
-        runner = self.objective.runner(judged._replace(labels=values[rows], queries=queries))
+            return self.objective.runner(binding._replace(y=values))
+        queries, rows, kept = binding.queries.select(known)
+        runner = self.objective.runner(binding._replace(y=values[rows], queries=queries))
         return JudgedRunner(runner, rows, kept)
 
 

@@ -10,7 +10,7 @@ from gbrank.common.fields import checked, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, Terms
-from gbrank.engine.structures import part
+from gbrank.engine.structures import slice_of
 from gbrank.measures.gains import Gain, check_gain, gain_values
 from gbrank.numerics.logistic import logistic
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
@@ -51,7 +51,7 @@ def logistic_with_intercept(query: Query, measure: MeasureFunctions, out: Deriva
     due to the mean score in the penalty.
     """
     parameters: InterceptParameters = query.parameters
-    s, targets, sigma = query.scores, query.labels, query.sigma
+    s, targets, sigma = query.scores, query.key, query.sigma
     m = s.size
     strength = parameters.strength
     z = query.work.z
@@ -60,7 +60,7 @@ def logistic_with_intercept(query: Query, measure: MeasureFunctions, out: Deriva
         z[i] = min(max(s[i] / sigma, -WIDEST), WIDEST)
         mean += z[i] / m
     centre = parameters.centre - mean
-    b = fit_intercept(part(z, 0, m), targets, strength, centre)
+    b = fit_intercept(slice_of(z, 0, m), targets, strength, centre)
     loss = 0.5 * strength * (b - centre) ** 2
     excess = 0.0
     for i in range(m):
@@ -148,7 +148,7 @@ class Pointwise(KernelObjective):
         mean = float(np.clip(order_free_mean(targets, len(targets)), half, 1 - half))
         return Program(
             kernel=logistic_with_intercept,
-            labels=targets,
+            key=targets,
             parameters=InterceptParameters(self.strength, np.log(mean / (1 - mean))),
             work=InterceptWork,
         )

@@ -32,7 +32,7 @@ class SLAMParameters(NamedTuple):
 def slam_smooth(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Sum v σ log(1 + Σ_{lower j} exp((margin + s_j − s_i)/σ)), v being the gains."""
     parameters: SLAMParameters = query.parameters
-    s, grade, v, sigma = query.scores, query.labels, query.ranking.gains, query.sigma
+    s, grade, v, sigma = query.scores, query.key, query.ranking.gains, query.sigma
     margin = parameters.margin
     sums: GradeSums = query.work
     n = softmax_up_to(s, grade, sigma, sums)
@@ -72,7 +72,7 @@ def slam_hinges(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     At the kink a hinge counts half: the mean of the slopes on both sides.
     """
     parameters: SLAMParameters = query.parameters
-    s, grade, v = query.scores, query.labels, query.ranking.gains
+    s, grade, v = query.scores, query.key, query.ranking.gains
     margin, best = parameters.margin, query.work.best
     for g in range(s.size):
         best[g] = -1

@@ -11,7 +11,7 @@ from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
 from gbrank.engine.query_loop import with_work
-from gbrank.engine.structures import part, shortened
+from gbrank.engine.structures import head_of, slice_of
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
 from gbrank.numerics.sweeps import (
@@ -99,7 +99,7 @@ def swept_average_precision(query: Query, measure: MeasureFunctions, out: Deriva
     if all_alike(x):
         return 0.0
     _start(s.size, query.parameters.own, work.pairs)
-    ones, first = part(work.pairs.up, 0, s.size), query.ranking.first
+    ones, first = slice_of(work.pairs.up, 0, s.size), query.ranking.first
     for own in range(2):
         sums = work.pairs.precisions if own else work.pairs.ranks
         add_sums(s, sigma, first, x if own else ones, LOGISTIC, sums)
@@ -200,9 +200,9 @@ def _sweep(s: Vector, sigma: float, x: Vector, work: SweptWork, out: Derivatives
             work.out.curvature[n] = 0.0
             n += 1
         sweep_pairs(
-            part(scores, 0, n), sigma, part(heads, 0, n), part(values, 0, n),
+            slice_of(scores, 0, n), sigma, slice_of(heads, 0, n), slice_of(values, 0, n),
             PairWeights(unit=False, separable=True), delta, RANK_FORCES, work.sweep,
-            shortened(work.out, n),
+            head_of(work.out, n),
         )  # fmt: skip
         n = 0
         for i in range(s.size):

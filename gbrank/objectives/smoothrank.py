@@ -14,12 +14,12 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
-from gbrank.engine.structures import part
+from gbrank.engine.structures import slice_of
 from gbrank.numerics.gauss_transform import add_by_boxes, lay_out
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
-from gbrank.objectives.theory.approximation_errors import smooth_ndcg_error_bound
+from gbrank.objectives.theory import smooth_ndcg_error_bound
 
 # Up to this many neighbours below a document, on average, are summed one by one: measured.
 MOST_NEIGHBOURS = 125
@@ -68,7 +68,7 @@ def smooth_measure(query: Query, measure: MeasureFunctions, out: Derivatives) ->
     if all_alike(gains):
         return 0.0
     total, slopes, means = work.total, work.slopes, work.means
-    places = part(work.places, 0, m)
+    places = slice_of(work.places, 0, m)
     width = np.sqrt(sigma)
     most = parameters.most_neighbours
     boxed = m > most and count_neighbours(s, width) > most * m
@@ -157,12 +157,7 @@ def average_in_boxes(
 
 @inline
 def add_in_boxes(
-    gains: Vector,
-    means: Vector,
-    slopes: Vector,
-    places: Vector,
-    work: SmoothWork,
-    gradient: Vector,
+    gains: Vector, means: Vector, slopes: Vector, places: Vector, work: SmoothWork, gradient: Vector
 ) -> None:
     """Do as `add_neighbours`, by boxes."""
     m = gains.size

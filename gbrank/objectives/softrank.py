@@ -27,7 +27,7 @@ from gbrank.common.fields import real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
-from gbrank.engine.structures import part
+from gbrank.engine.structures import slice_of
 from gbrank.measures.measure import Measure
 from gbrank.numerics.exponential_sums import fit_discounts, sum_exponentials
 from gbrank.numerics.normal_windows import (
@@ -112,7 +112,7 @@ def soft_rank_by_exponentials(query: Query, measure: MeasureFunctions, out: Deri
     discounts, accuracy = query.ranking.discounts, parameters.accuracy
     drops = parameters.drops[query.number]
     n = last_nonzero(drops)
-    rates, drops = part(parameters.rates, 0, n), part(drops, 0, n)
+    rates, drops = slice_of(parameters.rates, 0, n), slice_of(drops, 0, n)
     value = 0.0
     start = 0
     while most > 0 and start < query.scores.size:
@@ -127,7 +127,7 @@ def soft_rank_by_exponentials(query: Query, measure: MeasureFunctions, out: Deri
                 start, end, step, accuracy.reach, discounts[0], rates, drops, levels, work, out
             )
         start = end
-    return finished(value, most, query, out)
+    return finish(value, most, query, out)
 
 
 def soft_rank_by_counts(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -151,7 +151,7 @@ def soft_rank_by_counts(query: Query, measure: MeasureFunctions, out: Derivative
                 start, end, step, accuracy, support, deepest, discounts, levels, work, out
             )
         start = end
-    return finished(value, most, query, out)
+    return finish(value, most, query, out)
 
 
 _by_exponentials, _by_counts = inline(soft_rank_by_exponentials), inline(soft_rank_by_counts)
@@ -186,7 +186,7 @@ def cluster_end(start: int, s: Vector, sigma: float, reach: float, depth: Vector
 
 
 @inline
-def finished(value: float, most: float, query: Query, out: Derivatives) -> float:
+def finish(value: float, most: float, query: Query, out: Derivatives) -> float:
     """Return minus the value, and turn derivatives in units of σ into those by the scores."""
     scale = most * query.ranking.scale
     if most > 0:
@@ -213,7 +213,7 @@ def integrate(
             continue
         for j in range(np.uintp(low), np.uintp(high)):
             above[j], density[j] = chance_above(x - depth[j])
-        if low + sum_of(part(above, low, high)) > deepest:
+        if low + sum_of(slice_of(above, low, high)) > deepest:
             break  # later x have more documents above, and no rank so far down counts
         bottom, top = count_above(low, high, accuracy.tail, work)
         total = 0.0

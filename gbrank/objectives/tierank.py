@@ -24,28 +24,148 @@ which are found by dividing the polynomial p + q z out of theirs, from the end t
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
 from gbrank.common.fields import choice, whole
 from gbrank.data.queries import Queries
-from gbrank.engine.compiling import inline, plain
+from gbrank.engine.compiling import inline, standalone
 from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
 from gbrank.engine.sorting import rank_by_counting
-from gbrank.engine.structures import part
-from gbrank.numerics.random_rounding import (
-    NEGLIGIBLE,
-    Rounded,
-    TieParameters,
-    next_segment,
-    set_up,
-    write_derivatives,
-)
+from gbrank.engine.structures import slice_of
+from gbrank.numerics.noise import uniform
+from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
 from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
-from gbrank.objectives.tied_cascade import CascadeWork, cascade_parameters, tied_cascade
+
+# The least curvature of a drawn document: far above none, far below any that counts.
+DRAWN = 1e-300
+# Outcomes less likely than this (some 9 standard deviations off) are left out.
+NEGLIGIBLE = 1e-20
+
+
+class TieParameters(NamedTuple):
+    """How scores are rounded, and of which documents.
+
+    Parameters
+    ----------
+    paired : bool
+        Whether the measure has products of two gains.
+    linear : bool
+        Whether φ is linear.
+    per_label : float
+        How many documents of each label to draw; infinity for all.
+    """
+
+    paired: bool
+    linear: bool
+    per_label: float = np.inf
+
+
+class Rounded(NamedTuple):
+    """What is known of each document that takes part."""
+
+    place: Positions  # in the list
+    gain: Vector
+    level: Vector  # the integer that its score rounds down to
+    up: Vector  # the probability that it rounds up
+    slope: Vector  # the derivative of that by the score in units of σ
+    total: Vector  # the derivative of the value by that
+    inverse: Vector
+    rest: Vector
+    rest_gain: Vector
+    rest_pairs: Vector
+
+
+@inline
+def set_up(query: Query, parameters: TieParameters, documents: Rounded) -> int:
+    """Choose documents and write what is known of each of them; return how many they are."""
+    s = query.scores
+    n = choose(query.key, parameters.per_label, query.noise, documents)
+    for i in range(n):
+        place = documents.place[i]
+        documents.gain[i] = query.ranking.gains[place]
+        documents.total[i] = 0.0
+        round_score(s[place] / query.sigma, i, parameters.linear, documents)
+    return n
+
+
+@inline
+def choose(labels: Vector, per_label: float, noise: int, documents: Rounded) -> int:
+    """Draw up to `per_label` documents of each label; return how many, and write their places."""
+    keys = documents.rest
+    for i in range(labels.size):
+        keys[i] = uniform(noise, i)
+    n = 0
+    for i in range(labels.size):
+        before = 0
+        if per_label < labels.size:
+            for j in range(labels.size):
+                before += labels[j] == labels[i] and keys[j] < keys[i]
+        if before < per_label:
+            documents.place[n] = i
+            n += 1
+    return n
+
+
+@inline
+def round_score(x: float, i: int, linear: bool, documents: Rounded) -> None:
+    """Write to which integer x + 1/2 rounds down, the probability of up, and its slope."""
+    level = np.floor(x)
+    t = 0.5 + (x - level) if np.isfinite(x) else 0.5
+    if t >= 1.0:
+        level += 1.0
+        t -= 1.0
+    documents.level[i] = level
+    documents.up[i] = t if linear else t * t * (3.0 - 2.0 * t)
+    documents.slope[i] = 1.0 if linear else 6.0 * t * (1.0 - t)
+
+
+@inline
+def next_segment(begin: int, end: int, n: int, s: Vector, documents: Rounded) -> int:
+    """Return where the segment ends that begins at `end` and follows begin, ..., end − 1.
+
+    It is empty if `end` is, or if the first document there is not on the next integer below.
+    """
+    if end == n or (begin < end and documents.level[begin] - documents.level[end] != 1):
+        return end
+    level = documents.level[end]
+    score = s[documents.place[end]]
+    stop = end + 1
+    while stop < n and documents.level[stop] == level:
+        if not np.isfinite(level) and s[documents.place[stop]] != score:
+            break
+        stop += 1
+    return stop
+
+
+@inline
+def write_derivatives(
+    n: int,
+    scale: float,
+    sigma: float,
+    parameters: TieParameters,
+    documents: Rounded,
+    out: Derivatives,
+) -> None:
+    """Write derivatives by scores, negated, from those in `total`; none if all gains are equal."""
+    if not all_alike(slice_of(documents.gain, 0, n)):
+        for i in range(n):
+            documents.total[i] *= documents.slope[i]
+        size_as_curvature(
+            Derivatives(slice_of(documents.total, 0, n), slice_of(documents.rest, 0, n))
+        )
+        for i in range(n):
+            place = documents.place[i]
+            out.gradient[place] = -documents.total[i]
+            out.curvature[place] = documents.rest[i]
+        multiply(scale / sigma, scale / sigma / sigma, out)
+    if np.isfinite(parameters.per_label):  # only documents that are not drawn have no curvature
+        for i in range(n):
+            place = documents.place[i]
+            out.curvature[place] = max(out.curvature[place], DRAWN)
 
 
 class Boundary(NamedTuple):
@@ -85,9 +205,9 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     scale = ranking.scale
     sum_up(ranking.discounts, sums)
     if n < s.size:
-        order = part(documents.place, n, n + s.size)
+        order = slice_of(documents.place, n, n + s.size)
         best = best_value(ranking.gains, paired, sums, order)
-        drawn = best_value(part(documents.gain, 0, n), paired, sums, order)
+        drawn = best_value(slice_of(documents.gain, 0, n), paired, sums, order)
         scale *= best / drawn if drawn > 0 else 0.0
 
     value = 0.0
@@ -129,7 +249,7 @@ def sum_up(discounts: Vector, sums: PositionSums) -> None:
         sums.moments[p + 1] = moment
 
 
-@plain
+@standalone
 def best_value(gains: Vector, paired: bool, sums: PositionSums, order: Positions) -> float:
     """Return the measure of the best order, before normalisation, and write that order."""
     discounts = sums.discounts
@@ -344,16 +464,15 @@ class TieRank(MeasureObjective):
     Parameters
     ----------
     measure : Measure or str
-        A measure of the form Σ G(y) D(r)/Z (NDCG, DCG, precision, recall, WTA, RBP), AP, RR or
-        ERR. Its own `ties` and `no_relevant` play no part.
+        A measure of the form Σ G(y) D(r)/Z (NDCG, DCG, precision, recall, WTA, RBP), or AP. Its
+        own `ties` and `no_relevant` play no part.
     phi : {"spline", "linear"}
         φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps at integers x (it is that to the right).
     sample : int, optional
         Draw up to this many documents of each label anew in every round, and rank only these: the
         others have neither gradient nor curvature. The paper draws 6, the default is all. Documents
-        of equal score and label are told apart by the order of their rows. Except for RR and ERR,
-        the measure is scaled so that the best order keeps its value: NDCG and AP are those of the
-        drawn documents.
+        of equal score and label are told apart by the order of their rows. The measure is scaled
+        so that the best order keeps its value: NDCG and AP are those of the drawn documents.
     seed : int
         Seed of the draws.
 
@@ -373,14 +492,14 @@ class TieRank(MeasureObjective):
 
     name = "tie"
     needs = "form"
-    wanted = "be AP, RR, ERR or have the form Σ G(y) D(r)/Z, such as NDCG, for TieRank"
+    wanted = "be AP or have the form Σ G(y) D(r)/Z, such as NDCG, for TieRank"
     declared = Facts(
         formula="−E[M of ⌊x⌋ + b, tied], x = s/σ + ½, P(b = 0) = φ(x − ⌊x⌋), P(b = 1) = 1 − φ",
         source="TieRank, section 2.3",
         shift_invariant=False,
         sigma=ANNEALED,
         start="ranknet",
-        cost="O(m√m); RR and ERR O(m²)",
+        cost="O(m√m)",
         takes_measure=True,
     )
 
@@ -396,26 +515,17 @@ class TieRank(MeasureObjective):
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the expectation over all roundings."""
-        form = self._measure.form
-        rounding = TieParameters(
-            paired=form == "paired",
-            linear=self.phi == "linear",
-            per_label=self.sample or np.inf,
-        )
-        if form == "cascade":
-            longest = 2 * int(queries.sizes.max())
-            kernel: Any = tied_cascade
-            parameters: Any = cascade_parameters(rounding, longest)
-            work: type = CascadeWork
-        else:
-            kernel, parameters, work = tied_expectation, rounding, TieWork
         return self.measure_program(
-            kernel,
+            tied_expectation,
             labels,
             queries,
             by_label=True,
-            parameters=parameters,
-            work=work,
+            parameters=TieParameters(
+                paired=self._measure.form == "paired",
+                linear=self.phi == "linear",
+                per_label=self.sample or np.inf,
+            ),
+            work=TieWork,
             lists=2,
             tied=self.sample is None,
             seed=self.seed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,6 +15,7 @@ from gbrank.common.checks import check_choice, check_labels, check_number, quote
 from gbrank.data.queries import Queries
 from gbrank.export.forest import names_of
 from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import MeasureObjective
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.plots.style import (
@@ -146,17 +147,20 @@ def relaxation_error(
     """
     check_is_fitted(ranker)
     check_number(points, "points", 2, integer=True)
-    chosen = get_objective(ranker.objective)
-    if not chosen.facts.takes_measure or chosen.facts.start == "none":
+    objective = get_objective(ranker.objective)
+    if not isinstance(objective, MeasureObjective) or objective.facts.start == "none":
         raise ValueError(
             "ranker must have been fitted with a smoothed objective of a measure, such as "
-            f"'approx:ndcg', got {chosen}."
+            f"'approx:ndcg', got {objective}."
         )
-    objective = cast(MeasureObjective, chosen)
     labels = check_labels(y, "y")
     queries = Queries.resolve(len(labels), qid=qid, group=group)
     bound, exact = objective.bind(labels, queries), get_measure(objective.measure)
     values = exact.bind(labels, queries).per_query
+    # A query whose documents are all worth the same cannot be ranked: some losses are 0 there.
+    varied = labels_differ(objective.terms(labels, queries).gains, queries) > 0
+    if not varied.any():
+        raise ValueError(f"y must hold documents of different worth to {exact} in some query.")
     last, progress = ranker.best_iteration_, ranker._fitted.progress
     first = 1 if progress is None else max(1, last - progress.done + 1)
     rounds = np.unique(np.linspace(first, last, points).astype(int))
@@ -164,9 +168,12 @@ def relaxation_error(
     errors, bounds = [], []
     for round, sigma in zip(rounds.tolist(), sigmas.tolist(), strict=True):
         scores = ranker.predict(X, qid=qid, group=group, num_iteration=round)
-        errors.append(np.nanmean(np.abs(bound.loss(scores, sigma, round) + values(scores))))
+        misses = np.abs(bound.loss(scores, sigma, round) + values(scores))
+        errors.append(np.nanmean(misses[varied]))
         each = np.split(scores[queries.order], queries.offsets[1:-1])
-        bounds.append([objective.error_bound(own, sigma) for own in each])
+        bounds.append(
+            [objective.error_bound(each[query], sigma) for query in np.flatnonzero(varied)]
+        )
     ax = axes_for(ax)
     lines = ax.plot(rounds, errors, color=BLUE, label="error")
     if np.isfinite(bounds).all():

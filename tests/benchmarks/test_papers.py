@@ -18,6 +18,7 @@ from benchmarks.papers import EXPERIMENTS, approxrank, lambdarank, slam, smoothr
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.explanations import CONTRADICTIONS, EXPLANATIONS
 from benchmarks.papers.lambda_functions import LAMBDA_FUNCTIONS, as_objective
+from benchmarks.papers.loss_bounds import perceptron_loss_bound
 from benchmarks.papers.nets import Net, _forward, _step
 from benchmarks.papers.page import published, table
 from benchmarks.papers.paper_rows import FAR, PaperRow, measured
@@ -39,7 +40,6 @@ from gbrank import (
     get_measure,
     get_objective,
     make_cubic,
-    perceptron_loss_bound,
     write_letor,
 )
 

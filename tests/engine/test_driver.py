@@ -217,6 +217,19 @@ def test_who_handles_ctrl_c_is_left_as_it_was(handler: Any) -> None:
         signal.signal(signal.SIGINT, previous)
 
 
+def test_the_first_faulty_query_is_named() -> None:
+    """Whichever thread found it; a thread without a fault says −1."""
+    runner = RankNet().bind([1, 0] * 6, Queries.from_qid(np.repeat(list("abcdef"), 2))).runner
+    for faulty, first in (([1, 4], "b"), ([4, 1], "b"), ([4], "e"), ([0, 2], "a")):
+        vars(runner)["_bounds"] = np.array([0, 3, 6])
+        vars(runner)["_functions"] = None
+        vars(runner)["_loop"] = lambda *given, faulty=faulty: next(
+            (query for query in sorted(faulty) if given[-2] <= query < given[-1]), -1
+        )
+        with pytest.raises(RuntimeError, match=f"query '{first}' .* is not finite"):
+            runner.values(np.zeros(12))
+
+
 # --- Programs ---------------------------------------------------------------------------------
 
 

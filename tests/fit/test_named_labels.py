@@ -89,7 +89,7 @@ def test_what_cannot_be_written(make: Any, message: str) -> None:
 @pytest.mark.parametrize("text", ["lambda:ndcg", "noisy:ndcg", "listnet", "approx:ap"])
 def test_only_judged_documents_have_a_gradient(text: str) -> None:
     """They have that of lists from which the others are missing."""
-    bound = get_objective(f"{text}[margin]").bind(Y, QUERIES, named={"margin": SPARSE})
+    bound = get_objective(f"{text}[margin]").bind(Y, QUERIES, labels={"margin": SPARSE})
     gradient, curvature = bound.gradients(SCORES, 0.5, 2)
     kept = ~UNJUDGED
     alone = get_objective(text).bind(MARGIN[kept], Queries.from_qid(QID[kept]))
@@ -106,14 +106,14 @@ def test_only_judged_documents_have_a_gradient(text: str) -> None:
 def test_unit_curvature_is_of_judged_documents_only() -> None:
     """Others would pull leaves to zero."""
     hook = GradientHook("ranknet[margin]", curvature="unit")
-    bound = hook.bind(Y, QUERIES, named={"margin": SPARSE})
+    bound = hook.bind(Y, QUERIES, labels={"margin": SPARSE})
     assert_array_equal(hook.derivatives(bound, SCORES, 0)[1], ~UNJUDGED)
 
 
 def test_weights_of_judged_documents() -> None:
     weights = RNG.uniform(0.5, 2, len(Y))
     bound = OnLabel(RankNet(), "m").bind(
-        Y, QUERIES, named={"m": SPARSE}, sample_weight=weights, query_weight=np.arange(1.0, 41)
+        Y, QUERIES, labels={"m": SPARSE}, sample_weight=weights, query_weight=np.arange(1.0, 41)
     )
     kept = ~UNJUDGED
     alone = RankNet().bind(
@@ -125,7 +125,7 @@ def test_weights_of_judged_documents() -> None:
 
 
 def test_a_mixture_of_labels() -> None:
-    mixed = get_objective("ranknet+3*ranknet[margin]").bind(Y, QUERIES, named={"margin": MARGIN})
+    mixed = get_objective("ranknet+3*ranknet[margin]").bind(Y, QUERIES, labels={"margin": MARGIN})
     gradient, _ = mixed.gradients(SCORES)
     parts = [RankNet().bind(labels, QUERIES).gradients(SCORES) for labels in (Y, MARGIN)]
     (g, h), (g_margin, h_margin) = parts

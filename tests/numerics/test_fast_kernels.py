@@ -35,7 +35,7 @@ PAIRS = [
 # Swept for a few labels only.
 FEW = ["lambda:pairwise", "lambda:kendall"]
 BLOCKS = ["lambda:err", "lambda:err@5", "lambda(truncation=7):err"]
-HINGES = ["ranksvm", "gbrank"]
+HINGES = ["ranksvm", "squared_hinge"]
 SOME = ["ranknet", "lambda:ndcg", "lambda:ap", "lambda:err", "approx:ndcg@5"]
 RANKS = [
     "approx:ndcg", "approx:ndcg@5", "approx:dcg(discount=linear)", "approx:precision@3",
@@ -183,7 +183,7 @@ def test_slope_of_the_loss(name: str) -> None:
         ("lambda:ndcg", "continuous", lambdarank.LONGEST_DIVIDED),
         ("lambda:kendall", "graded", lambdarank.LONGEST_BY_GRADES),
         pytest.param("approx:ndcg", "graded", approxrank.LONGEST_DIRECT, marks=pytest.mark.slow),
-        ("gbrank", "graded", hinge.LONGEST_DIRECT),
+        ("squared_hinge", "graded", hinge.LONGEST_DIRECT),
     ],
 )
 @pytest.mark.parametrize("more", [0, 1])

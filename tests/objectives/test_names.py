@@ -1,10 +1,11 @@
 """Names that are unknown: what is suggested in their place."""
 
 import re
+from typing import Any
 
 import pytest
 
-from gbrank import get_measure, get_objective
+from gbrank import AP, get_constraint, get_measure, get_objective
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,10 @@ from gbrank import get_measure, get_objective
         ("rank_xendcg", "'xendcg', or 'lightgbm:rank_xendcg'"),
         ("YetiRank", "'noisy:ndcg'"),
         ("lambdarnk", "'lambdarank'"),
+        ("lamda:ndcg@5", "'lambda:ndcg@5'"),
+        ("Noisy:ndcg", "'noisy:ndcg'"),
+        ("ranknett", "'ranknet'"),
+        ("gbrank", "'squared_hinge'"),
     ],
 )
 def test_what_is_meant(asked: str, meant: str) -> None:
@@ -30,6 +35,41 @@ def test_what_is_meant(asked: str, meant: str) -> None:
     for name in re.findall(r"'([^']*)'", meant):
         if name not in ("xgboost", "xgboost:rank:ndcg", "lightgbm:rank_xendcg"):
             get_objective(name)
+
+
+@pytest.mark.parametrize(
+    ("get", "asked", "meant"),
+    [
+        (get_objective, "noisy(draw=3):ndcg", "draws"),
+        (get_objective, "ranknet+lambda(trunction=3):ndcg", "truncation"),
+        (get_objective, "lambda:ndgc", "ndcg"),
+        (get_objective, "lambda:ndcg(gian=linear)", "gain"),
+        (get_objective, "lambda:ndcg(gain=liner)", "linear"),
+        (get_measure, "ndcg10", "ndcg@10"),
+        (get_measure, "presicion@5", "precision"),
+        (get_measure, "ndcg(discont=letor)", "discount"),
+    ],
+)
+def test_options_and_measures_that_are_meant(get: Any, asked: str, meant: str) -> None:
+    """Misspelt options of objectives and measures, and measures."""
+    with pytest.raises(ValueError, match=re.escape(f"Did you mean '{meant}'?")):
+        get(asked)
+
+
+def test_the_same_kind_of_another_measure() -> None:
+    """Of what a mixture or a named label wraps; none where no term takes the measure."""
+    for text, expected in {
+        "approx:ndcg": "approx:ap",
+        "approx:ndcg[m]": "approx:ap",
+        "ranknet+0.5*noisy:ndcg[m]": "noisy:ap",
+        "soft:ndcg+tie:ndcg": "tie:ap",
+    }.items():
+        assert str(get_objective(text).of_measure(AP())) == expected
+    for text in ("ranknet", "listnet[m]", "soft:ndcg", "pointwise+soft:ndcg[m]"):
+        assert get_objective(text).of_measure(AP()) is None
+    constraint = get_constraint("ndcg@10[m] >= 0.5")
+    assert str(constraint.objective(get_objective("approx:ap[other]"))) == "approx:ndcg[m]"
+    assert str(constraint.objective(get_objective("ranknet[other]"))) == "noisy:ndcg[m]"
 
 
 def test_nothing_is_suggested_that_is_far() -> None:

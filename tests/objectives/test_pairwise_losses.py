@@ -10,8 +10,8 @@ import reference
 from gbrank import Queries, get_objective
 from gbrank.objectives.objective import BoundObjective
 
-LOSSES = {"ranksvm": lambda short: short, "gbrank": lambda short: short**2 / 2}
-SLOPES = {"ranksvm": lambda short: 1.0, "gbrank": lambda short: short}
+LOSSES = {"ranksvm": lambda short: short, "squared_hinge": lambda short: short**2 / 2}
+SLOPES = {"ranksvm": lambda short: 1.0, "squared_hinge": lambda short: short}
 both = pytest.mark.parametrize("name", LOSSES)
 sigmas = st.sampled_from([0.5, 1.0, 3.0])
 
@@ -80,7 +80,9 @@ def test_scores_at_the_ends_of_the_range(name: str) -> None:
         assert (curvature > 0).all()
 
 
-@pytest.mark.parametrize("name", ["ranksvm", "gbrank", "listnet", "listmle", "xendcg", "slam"])
+@pytest.mark.parametrize(
+    "name", ["ranksvm", "squared_hinge", "listnet", "listmle", "xendcg", "slam"]
+)
 def test_unknown_options_are_refused(name: str) -> None:
     """The message says which there are."""
     with pytest.raises(ValueError, match=r"takes \[.*\], got 'normalize'"):

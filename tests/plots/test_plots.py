@@ -213,6 +213,21 @@ def test_error_of_the_relaxation(objective: str, bounded: bool) -> None:
         assert drawn["its bound"][:, 1].max() <= 1
 
 
+def test_queries_of_one_worth_are_no_error() -> None:
+    """Some losses are 0 there, and the measure 1; so are lists of relevant documents to AP."""
+    for objective, worth in (("approx:ndcg", [2.0]), ("approx:ap", [1.0, 2.0])):
+        ranker = fitted(objective)
+        first = QID[0] == QID
+        y = np.where(first, np.resize(worth, len(Y)), Y)
+        errors = [
+            curves(plots.relaxation_error(ranker, X[rows], y[rows], qid=QID[rows], points=2))
+            for rows in (np.ones(len(Y), dtype=bool), ~first)
+        ]
+        assert_allclose(errors[0]["error"], errors[1]["error"], rtol=1e-12)
+        with pytest.raises(ValueError, match="y must hold documents of different worth"):
+            plots.relaxation_error(ranker, X[first], y[first], qid=QID[first])
+
+
 def test_error_of_the_relaxation_of_its_own_rounds() -> None:
     """Not of those of the objective that it begins with; beside sigma."""
     ranker = fitted(init=None, validation_fraction=None, n_estimators=10)

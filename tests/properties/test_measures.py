@@ -30,12 +30,10 @@ from gbrank import (
 from gbrank.extend import SeparableDelta, Swaps, Terms, inline
 from gbrank.measures.average_precision import ap_by_position, ap_value
 from gbrank.measures.bpref import bpref_swaps
-from gbrank.measures.cascade import cascade_by_rank
+from gbrank.measures.cascade import cascade_by_rank, err_swaps, rr_value
 from gbrank.measures.discounted import discounted_by_rank, discounted_swaps
-from gbrank.measures.expected_reciprocal_rank import err_swaps
 from gbrank.measures.gains import formula_of
 from gbrank.measures.pairwise import pairwise_row
-from gbrank.measures.reciprocal_rank import rr_value
 
 NAMES = [item.name for item in list_measures() if WORD in item.name]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gbrank import (
+from benchmarks.papers.loss_bounds import (
     convex_excess_bound,
     generalization_bound,
     selection_excess_bound,

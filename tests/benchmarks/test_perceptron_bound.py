@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gbrank import SLAM, Queries, SLAMPerceptron, perceptron_loss_bound, perceptron_regret_bound
-
-slam = pytest.importorskip("benchmarks.papers.slam")  # the sdist has none
+from benchmarks.papers import slam
+from benchmarks.papers.loss_bounds import perceptron_loss_bound, perceptron_regret_bound
+from gbrank import SLAM, Queries, SLAMPerceptron
 
 
 @pytest.mark.parametrize("measure", ["ndcg", "ndcg@2", "ap", "ap@2"])

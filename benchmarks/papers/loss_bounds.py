@@ -41,7 +41,7 @@ def generalization_bound(
 
     Examples
     --------
-    >>> from gbrank import generalization_bound
+    >>> from benchmarks.papers.loss_bounds import generalization_bound
     >>> round(generalization_bound(0.1, 1, 1, 100, 10_000, delta=0.05), 4)
     0.0843
     """
@@ -78,7 +78,7 @@ def smooth_ndcg_lipschitz(sigma: float, norm: float, radius: float, n_documents:
 
     Examples
     --------
-    >>> from gbrank import smooth_ndcg_lipschitz
+    >>> from benchmarks.papers.loss_bounds import smooth_ndcg_lipschitz
     >>> smooth_ndcg_lipschitz(sigma=2.0, norm=1.0, radius=1.0, n_documents=4)
     32.0
     """
@@ -122,7 +122,7 @@ def selection_excess_bound(
 
     Examples
     --------
-    >>> from gbrank import selection_excess_bound
+    >>> from benchmarks.papers.loss_bounds import selection_excess_bound
     >>> round(selection_excess_bound(10_000, 100, delta=0.05, approximation_error=0.01), 4)
     0.0607
     """
@@ -166,7 +166,7 @@ def convex_excess_bound(lipschitz: float, norm: float, radius: float, n_queries:
 
     Examples
     --------
-    >>> from gbrank import convex_excess_bound
+    >>> from benchmarks.papers.loss_bounds import convex_excess_bound
     >>> convex_excess_bound(lipschitz=2.0, norm=1.0, radius=1.0, n_queries=3200)
     0.1
     """
@@ -210,7 +210,8 @@ def perceptron_loss_bound(
 
     Examples
     --------
-    >>> from gbrank import SLAMPerceptron, perceptron_loss_bound
+    >>> from benchmarks.papers.loss_bounds import perceptron_loss_bound
+    >>> from gbrank import SLAMPerceptron
     >>> X, y, qid = [[1, 0], [0, 1], [1, 1], [0, 1]], [1, 0, 1, 0], [0, 0, 1, 1]
     >>> perceptron = SLAMPerceptron().fit(X, y, qid=qid)  # u = (1, 0) has a gap of 1
     >>> bool(perceptron.cumulative_loss_[-1] < perceptron_loss_bound(2**0.5, 1))
@@ -256,7 +257,7 @@ def perceptron_regret_bound(
 
     Examples
     --------
-    >>> from gbrank import perceptron_regret_bound
+    >>> from benchmarks.papers.loss_bounds import perceptron_regret_bound
     >>> round(perceptron_regret_bound(radius=1.0, norm=2.0, loss=10.0), 4)
     41.5959
     """

@@ -1,1 +1,0 @@
-"""Results that papers prove about their objectives, as functions: bounds, and a condition."""

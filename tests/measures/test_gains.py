@@ -1,0 +1,73 @@
+"""Gains: tables of them, and labels that are too large for an exponential one."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from gbrank import (
+    DCG,
+    NDCG,
+    XENDCG,
+    GainRegression,
+    NoisyLambdaRank,
+    Queries,
+    geometric,
+    get_measure,
+    get_objective,
+)
+from gbrank.measures.gains import gain_values
+
+TABLE = (0, 1, 3, 7.5)
+
+
+@pytest.mark.parametrize("table", [list(TABLE), np.array(TABLE), TABLE])
+@pytest.mark.parametrize("make", [DCG, NDCG, GainRegression, XENDCG])
+def test_tables_of_gains(make: Any, table: Any) -> None:
+    """A list or an array is a table as a tuple is: the same value, hash and text."""
+    made, expected = make(gain=table), make(gain=TABLE)
+    assert made == expected
+    assert hash(made) == hash(expected)
+    read = get_measure if make in (DCG, NDCG) else get_objective
+    assert read(str(made)) == expected
+    assert read(str(made).replace("(0.0,1.0,3.0,7.5)", "[0,1,3,7.5]")) == expected
+    if make is DCG:
+        assert made([3, 0], [1.0, 0.0]) == 7.5
+
+
+@pytest.mark.parametrize("table", [[0, -1], [0, "a"], [[0, 1], [2, 3]], [0, np.nan]])
+def test_tables_hold_numbers(table: Any) -> None:
+    """None below 0."""
+    with pytest.raises(ValueError, match="gain must be a number of at least 0, got"):
+        NDCG(gain=table)
+
+
+def test_numbers_of_numpy_are_written_as_python_writes_them() -> None:
+    """So that the text is read back, and means the same."""
+    objective = NoisyLambdaRank(NDCG(k=np.int64(5)), seed=np.int64(3), draws=np.int32(4))
+    assert str(objective) == "noisy(draws=4,seed=3):ndcg@5"
+    assert get_objective(str(objective)) == objective
+    assert repr(geometric(np.float64(1), np.float32(0.5))) == "geometric(start=1.0, stop=0.5)"
+
+
+@pytest.mark.parametrize("name", ["ndcg", "dcg@3", "lambda:ndcg", "xendcg", "regression"])
+@pytest.mark.parametrize("largest", [31.5, 273.4])
+def test_amounts_are_too_large_for_exponential_gains(name: str, largest: float) -> None:
+    """Where all but the largest would count for nothing: the warning names labels and remedy."""
+    labels, queries = [largest, 12.0, 0.0], Queries.from_sizes([3])
+    get: Any = get_objective if name in ("lambda:ndcg", "xendcg", "regression") else get_measure
+    found = rf"labels are up to {largest:g}, and gain='exp2'.* Use gain='linear'"
+    with pytest.warns(UserWarning, match=found):
+        get(name).bind(labels, queries)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        get(name).bind([31.0, 12.0, 0.0], queries)
+        option = "(gain=linear)"
+        get(f"{name.partition('@')[0]}{option}").bind(labels, queries)
+
+
+def test_exponential_gains_by_hand() -> None:
+    """2^y − 1, up to the largest label without a warning."""
+    assert_array_equal(gain_values("exp2", np.array([0.0, 2.0, 31.0])), [0, 3, 2.0**31 - 1])
