@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gbrank import Objective
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
-from gbrank.objectives.objective import Facts, Judged
+from gbrank.objectives.objective import Binding, Facts
 
 __all__ = ["Wrapped", "Wrapper"]
 
@@ -44,9 +44,9 @@ class Wrapped(Objective):
         """Return a description."""
         return f"{self.name} of {self.objective}"
 
-    def runner(self, judged: Judged) -> Runner:
+    def runner(self, binding: Binding) -> Runner:
         """Return the wrapper around the inner objective's runner."""
-        return self.wrap(self.objective.runner(judged))
+        return self.wrap(self.objective.runner(binding))
 
     def wrap(self, inner: Runner) -> Runner:
         """Return the wrapper."""
