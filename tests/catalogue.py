@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields
 from typing import Any
 
-from gbrank.commands.docstrings import documented_parameters
+from gbrank.commands.shared import documented_parameters
 from gbrank.common.table import Table
 from gbrank.common.tex import as_tex
 from gbrank.fit.known_elsewhere import as_markdown

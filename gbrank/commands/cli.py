@@ -1,14 +1,18 @@
 """The ``gbrank`` command: train, apply, judge and inspect rankers from a shell."""
 
 import argparse
+import difflib
 import importlib
+import io
 import os
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gbrank.commands.outputs import refuse_inputs
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.version import __version__
 
 COMMANDS = {  # name -> summary; the rest of a command is in the file of its name in commands/
@@ -33,6 +37,7 @@ examples:
   gbrank COMMAND --help
 """
 INTERRUPTED, BROKEN_PIPE = 130, 141  # what shells report after SIGINT and SIGPIPE
+PATHS = ("FILE", "FOLDER", "PATH", "MODULE")  # what help calls the arguments that are files
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,11 +49,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     flags: dict[str, str] = {}
     try:
-        _replace_closed_streams()
+        _prepare_streams()
         arguments = _parser().parse_args(argv)
         flags = arguments.flags
+        refuse_inputs(arguments)
         with warnings.catch_warnings():
-            warnings.showwarning = lambda text, *_: _say(f"warning: {_with_flags(text, flags)}")
+            warnings.showwarning = lambda text, *_: _say(f"warning: {text}")
             arguments.run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -61,31 +67,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         reason = f"{error.filename}: {error.strerror}" if error.filename else f"{error}"
     except MemoryError as error:
         reason = f"not enough memory: {error}"
+    except ArgumentError as error:
+        reason = error.message(flags.get(error.argument, error.argument))
     except (ImportError, ValueError, TypeError) as error:
-        reason = _with_flags(error, flags)
+        reason = str(error)
     else:
         return 0
     _say(f"error: {reason}")
     return 1
 
 
-def _with_flags(message: object, flags: dict[str, str]) -> str:
-    """Return a message in which options of the command replace the names of Python's arguments."""
-    text = str(message)
-    for name, flag in flags.items():
-        end = r"\b" if "_" in name else "(?=: | must | must$|=)"  # may be an ordinary word
-        text = re.sub(rf"(?<![\w\-.'\"]){name}{end}(?!['\"])", flag, text)
-    return text
+def _prepare_streams() -> None:
+    """Refuse a closed standard output; replace other closed streams, so that no file does.
 
-
-def _replace_closed_streams() -> None:
-    """Refuse a closed standard output; replace other closed streams, so that no file does."""
+    What the encoding of an output lacks is written as its number.
+    """
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115 (open to the end)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
         raise ValueError("standard output is closed; where nobody wants it, use >/dev/null.")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _flush_or_discard() -> None:
@@ -103,7 +108,7 @@ def _say(message: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     layout: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     text = "Gradient-boosted tree rankers trained on the measure that they are judged by."
-    parser = argparse.ArgumentParser("gbrank", description=text, epilog=EXAMPLES, **layout)
+    parser = _Parser("gbrank", description=text, epilog=EXAMPLES, **layout)
     parser.add_argument("--version", action="version", version=f"gbrank {__version__}")
     commands = parser.add_subparsers(
         title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser
@@ -111,6 +116,18 @@ def _parser() -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         commands.add_parser(name, help=summary, **layout).set_defaults(command=name)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """The parser of the first word, which is a command."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        words = sys.argv[1:] if args is None else list(args)
+        if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+            known = ", ".join(COMMANDS)
+            hint = _meant(words[0], COMMANDS)
+            self.error(f"unknown command {words[0]!r}.{hint} Known: {known}.")
+        return super().parse_known_args(words, namespace)
 
 
 class _CommandParser(argparse.ArgumentParser):
@@ -122,18 +139,29 @@ class _CommandParser(argparse.ArgumentParser):
         self.usage, self.description, self.epilog = command.USAGE, text, f"examples:\n{examples}"
         command.add_options(self)
         flags = {item.dest: item.option_strings[0] for item in self._actions if item.option_strings}
-        self.set_defaults(run=command.run, flags=flags)
+        paths = {item.dest: str(item.metavar) for item in self._actions if item.metavar in PATHS}
+        outputs = getattr(command, "OUTPUTS", ())
+        self.set_defaults(run=command.run, flags=flags, paths=paths, outputs=outputs)
         # --early_stopping_rounds=5 is known too
         args = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), text) for text in args]
-        namespace, unknown = super().parse_known_args(args, namespace)
-        self._refuse_words(unknown, flags)
-        return namespace, unknown
+        for text in args[: args.index("--")] if "--" in args else args:
+            if text.startswith("--"):
+                self._check_flag(text.partition("=")[0], flags)
+        return super().parse_known_args(args, namespace)
 
-    def _refuse_words(self, unknown: Sequence[str], flags: dict[str, str]) -> None:
-        """Say what stands for the options that people know from other libraries."""
-        for text in unknown:
-            from gbrank.fit.known_elsewhere import option_instead
+    def _check_flag(self, flag: str, flags: dict[str, str]) -> None:
+        """Refuse an unknown option, with what stands for it, or with the one that may be meant."""
+        known = self._option_string_actions
+        if " " in flag or any(option.startswith(flag) for option in known):
+            return  # a text, or an option that may be shortened
+        from gbrank.fit.known_elsewhere import option_instead
 
-            flag = text.partition("=")[0]
-            if meant := option_instead(flag.strip("-").replace("-", "_"), flags):
-                self.error(f"unrecognized argument {flag}: {meant}")
+        if meant := option_instead(flag.strip("-").replace("-", "_"), flags):
+            self.error(f"unrecognized argument {flag}: {meant}")
+        self.error(f"unrecognized argument {flag}.{_meant(flag, known)}")
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    """Return a hint at the known word that may be meant, if there is one."""
+    nearest = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {nearest[0]!r}?" if nearest else ""

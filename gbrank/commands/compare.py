@@ -13,9 +13,7 @@ pairs, "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder h
 ..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's do; the queries of a
 single file are divided into five folds.
 
-With --results, the same command goes on where it was stopped. With several learning rates, each fit
-is done at each of them, and the one that is best on its validation queries counts, with its own
-seconds.
+With --results, the same command goes on where it was stopped.
 
 For example:
 
@@ -23,7 +21,7 @@ For example:
   gbrank compare --data mq2008 ohsumed --rankers lambda:ndcg lightgbm:lambdarank \
       --measures ndcg@10 map --results results --json comparison.json --picture comparison.png
   gbrank compare --data data.parquet --label grade --qid query --drop url
-  gbrank compare --learning-rate 0.03 0.06 0.12 --seconds-picture seconds.png
+  gbrank compare --learning-rate 0.1 --seconds-picture seconds.png
   gbrank compare --rankers lambda:ndcg catboost:YetiRank catboost:StochasticRank:metric=NDCG
   gbrank compare --rankers lambda:ndcg mine --plugin mine.py
 """
@@ -36,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from sklearn.base import clone
 
 from gbrank.commands.data_files import (
     add_categorical,
@@ -43,26 +42,34 @@ from gbrank.commands.data_files import (
     add_unjudged,
     read_labelled,
 )
-from gbrank.commands.docstrings import documented_parameters
-from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add
+from gbrank.commands.shared import (
+    add,
+    add_plugin,
+    check_picture,
+    documented_parameters,
+    import_plugins,
+    printable,
+    write_picture,
+)
 from gbrank.common.checks import refuse_twice, unknown_name
 from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
 from gbrank.evaluation import (
-    BestRate,
     Comparison,
     Dataset,
     compare_rankers,
     ranker_from_name,
     read_folds,
 )
+from gbrank.fit.loop import part_of_more
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
+OUTPUTS = ("results", "json", "picture", "seconds_picture")
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
 
 RANKERS = (DEFAULT_OBJECTIVE, "lightgbm:lambdarank", "xgboost:rank:ndcg")
 MEASURES = ("ndcg@10",)
+LIBRARIES = ("lightgbm", "xgboost", "catboost")
 CUBIC_QUERIES = 200
 
 BUDGET = {
@@ -93,8 +100,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     documented = documented_parameters(ranker_from_name)
     for name, default in BUDGET.items():
         text, kind = documented[name][1], {"type": type(default), "default": default}
-        if name == "learning_rate":
-            text, kind = f"{text} May be several.", kind | {"nargs": "+", "default": [default]}
         metavar = "N" if isinstance(default, int) else "X"
         usage = f"--{name.replace('_', '-')} {metavar}"
         add(group, usage, f"{text} (default: {default})", **kind)
@@ -107,15 +112,16 @@ def run(arguments: argparse.Namespace) -> None:
     names = arguments.rankers or list(RANKERS)
     measures = arguments.measures or list(MEASURES)
     budget = {name: getattr(arguments, name) for name in BUDGET}
-    rates = arguments.learning_rate
-    budget |= {"eval_metric": measures[0], "learning_rate": rates[0]}
+    budget["eval_metric"] = measures[0]
     refuse_twice("--rankers", names)
     rankers: dict[str, Any] = {name: ranker_from_name(name, **budget) for name in names}
-    if len(rates) > 1:
-        rankers = {name: BestRate(ranker, rates) for name, ranker in rankers.items()}
     datasets = [_read(arguments, path) for path in arguments.data or ()]
     if not datasets:
         datasets = [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))]
+    for data in datasets if arguments.data else ():
+        for name, ranker in rankers.items():
+            if name.partition(":")[0] in LIBRARIES:
+                _refuse_unfit(name, ranker, data)
     with joblib.parallel_config(
         backend="loky", initializer=import_plugins, initargs=(arguments.plugin,)
     ):
@@ -136,12 +142,23 @@ def run(arguments: argparse.Namespace) -> None:
     _draw(arguments, comparison)
 
 
+def _refuse_unfit(name: str, ranker: Any, data: Dataset) -> None:
+    """Refuse data that a library's own objective does not take, before hours of work."""
+    try:
+        with part_of_more():
+            clone(ranker).set_params(n_estimators=1).fit(
+                data.X, data.y, qid=data.qid, eval_set=[(data.X, data.y)], eval_qid=[data.qid]
+            )
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"{name} on {data.name}: {error} Leave it out of --rankers, or change the data."
+        ) from None
+
+
 def _draw(arguments: argparse.Namespace, comparison: Comparison) -> None:
     if arguments.picture is None and arguments.seconds_picture is None:
         return
-    # Matplotlib takes a good part of a second to import.
-    from gbrank.commands.pictures import write_picture
-    from gbrank.plots import comparison_grid, quality_by_seconds
+    from gbrank.plots import comparison_grid, quality_by_seconds  # imports Matplotlib
 
     if arguments.picture is not None:
         write_picture(comparison_grid(comparison), arguments.picture)
@@ -159,15 +176,11 @@ def _read(arguments: argparse.Namespace, path: str) -> Dataset:
             raise unknown_name("column (categorical_feature)", name, X.column_names)
         values = X[name].cast("string").dictionary_encode()
         X = X.set_column(X.column_names.index(name), name, values)
-    return Dataset(Path(path).name, X, data.y, data.qid)
+    return Dataset(printable(Path(path).name), X, data.y, data.qid)
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
     if arguments.json is not None:
         check_folder(arguments.json, "--json")
-    pictures = {"--picture": arguments.picture, "--seconds-picture": arguments.seconds_picture}
-    for option, path in pictures.items():
-        if path is not None:
-            from gbrank.commands.pictures import check_picture
-
-            check_picture(path, option)
+    check_picture(arguments.picture, "--picture")
+    check_picture(arguments.seconds_picture, "--seconds-picture")

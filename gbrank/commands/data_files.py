@@ -102,13 +102,15 @@ def read_labelled(
     """
     tables = _tables(arguments, paths, schema)
     if labels and (tables is None or Path(paths[0]).is_dir()):
-        raise ValueError(
-            f"labels must be columns of tables in files, got {', '.join(labels)} and {paths[0]}."
-        )
+        given = f"{', '.join(labels)} and {paths[0]}"
+        raise ArgumentError("labels", "must be columns of tables in files", given)
     if tables is None:
         width = schema.n_features if schema else getattr(arguments, "n_features", None)
         parts = [_labelled_letor(arguments, path, width)[:4] for path in paths]
-        return Labelled(*stack_files(paths, parts))
+        data = Labelled(*stack_files(paths, parts))
+        if not data.X.shape[1] and arguments.command != "evaluate":
+            raise ValueError(f"{paths[0]}: expected a feature, <index>:<value>, got none")
+        return data
     label, qid, drop = arguments.label or "label", arguments.qid or "qid", arguments.drop or []
     if schema is not None:
         known = {label, qid, *labels, *(schema.names or ()), *keep}

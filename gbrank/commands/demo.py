@@ -17,16 +17,18 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.figure import Figure
 
-from gbrank.commands.pictures import check_picture, write_picture
-from gbrank.commands.shared import add
+from gbrank.commands.shared import add, check_picture, write_picture
 from gbrank.common.checks import check_number
+from gbrank.data.queries import Queries
 from gbrank.data.splitting import query_train_test_split
 from gbrank.datasets import make_cubic
+from gbrank.evaluation.statistics import holm, randomisation_test
 from gbrank.fit.loop import part_of_more
 from gbrank.measures.measure_registry import get_measure
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
 
+OUTPUTS = ("output",)
 USAGE = "gbrank demo [options]"
 
 METRIC = "ndcg@10"
@@ -95,17 +97,27 @@ def run(arguments: argparse.Namespace) -> None:
     del fits[""]
     print(
         f"\nMeans over the test queries; for AP and RR, labels from {RELEVANT} on are "
-        f"relevant:\n\n{_table(fits, X_test, y_test, qid_test)}\n"
+        f"relevant:\n\n{_table(fits, X_test, y_test, qid_test)}\n\n"
+        "* differs from GBRanker by more than chance: paired randomisation test over the queries,\n"
+        "  p < 0.05 after Holm's correction. All other differences may be chance.\n"
     )
     write_picture(_draw(fits), arguments.output)
     print(f"NDCG@10 against seconds: {arguments.output}")
 
 
 def _table(fits: Fits, X: Any, y: Any, qid: Any) -> str:
-    rows = [["as it comes", *COLUMNS, "rounds", "CPU time"]]
-    for name, (ranker, seconds) in fits.items():
-        scores = ranker.predict(X)
-        cells = [f"{get_measure(text)(y, scores, qid=qid):.4f}" for text in COLUMNS.values()]
+    rows = [["as it comes", *(f"{title} " for title in COLUMNS), "rounds", "CPU time"]]
+    measures = [get_measure(text).bind(y, Queries.from_qid(qid)) for text in COLUMNS.values()]
+    scores = [ranker.predict(X) for ranker, _ in fits.values()]
+    values = np.array([[measure.per_query(one) for measure in measures] for one in scores])
+    values = values[:, :, np.isfinite(values).all(axis=(0, 1))]  # queries with relevant documents
+    tests = holm(randomisation_test([(values[1:] - values[0]).reshape(-1, values.shape[-1])]))
+    by_chance = np.append(np.ones(len(measures)), tests).reshape(len(fits), -1)
+    for (name, (ranker, seconds)), one, p in zip(fits.items(), scores, by_chance, strict=True):
+        cells = [
+            f"{measure.mean(one):.4f}{'*' if chance < 0.05 else ' '}"
+            for measure, chance in zip(measures, p, strict=True)
+        ]
         rows.append([name, *cells, str(ranker.best_iteration_), f"{seconds:.1f} s"])
     return "\n".join(
         f"  {name:<11}" + "".join(f"{cell:>10}" for cell in cells) for name, *cells in rows

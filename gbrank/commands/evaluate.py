@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled, read_numbers
-from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add, print_json
+from gbrank.commands.shared import add, add_plugin, import_plugins, print_json
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -99,6 +98,7 @@ def _print_lines(results: dict[str, dict[str, Any]], n_queries: int) -> None:
     if any(left_out.values()):
         counts = ", ".join(f"{name} {count}" for name, count in left_out.items())
         warnings.warn(
-            f"of {n_queries} queries, left out of the mean for want of a value: {counts}",
+            f"of {n_queries} queries, those without a relevant document are left out of the mean: "
+            f"{counts}",
             stacklevel=2,
         )

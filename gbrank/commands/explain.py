@@ -19,10 +19,12 @@ from dataclasses import replace
 
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
 from gbrank.commands.shared import add, load_trees
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
 from gbrank.data.ids import as_list
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
 
+OUTPUTS = ("html",)
 USAGE = "gbrank explain FILE [FILE ...] --model FOLDER --query QUERY [options]"
 
 
@@ -54,7 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.pair is not None:
         for rank in arguments.pair:
             if not 1 <= rank <= len(why.rows):
-                raise ValueError(f"pair must be of ranks from 1 to {len(why.rows)}, got {rank}.")
+                demand = f"must be of ranks from 1 to {len(why.rows)}"
+                raise ArgumentError("pair", demand, f"{rank}")
         first, second = (why.rows[rank - 1] for rank in arguments.pair)
         why = ranker.explain_pair(data.X, first, second, qid=data.qid)
     if arguments.html is None:

@@ -1,7 +1,9 @@
 """Print a model's booster, rounds, data, parameters, measures and features of largest gain.
 
-Measures are those on the validation data. Features are called by their column's name, or f0, f1,
-... in the order of the columns, as `gbrank export` calls them (f0 is what LETOR files write as 1:).
+It says which gbrank trained the model, when it was saved, and the versions that read it now. The
+learning rate is the one that was used; measures are those on the validation data. Features are
+called by their column's name, or f0, f1, ... in the order of the columns, as `gbrank export` calls
+them (f0 is what LETOR files write as 1:).
 
 For example:
 
@@ -12,12 +14,15 @@ For example:
 
 import argparse
 from collections.abc import Iterable
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from gbrank.commands.shared import add, load_trees, print_json, validation_curve
 from gbrank.common.table import Table
 from gbrank.export.forest import names_of
-from gbrank.fit.storage import read_saved
+from gbrank.fit.storage import DESCRIPTION, read_saved
 from gbrank.ranker import GBRanker
 
 USAGE = "gbrank info --model FOLDER [--json | --markdown]"
@@ -43,6 +48,9 @@ def run(arguments: argparse.Namespace) -> None:
     facts = {
         **{name: description[name] for name in ("gbrank", "format", "booster")},
         "rounds": ranker.best_iteration_,
+        "learning_rate": ranker.learning_rate_,
+        "saved": f"{date.fromtimestamp(Path(arguments.model, DESCRIPTION).stat().st_mtime)}",
+        "versions": {name: version(name) for name in ("numpy", ranker.booster)},
         "features": ranker.n_features_in_,
         "added": ranker.added_features_,
         "data": ranker.training_data_,
@@ -52,6 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
         print_json({**facts, "parameters": description["params"], "importances": importances})
         return
     facts["validation"] = f"{measure} {ranker.best_score_:.4f}" if curve else "none"
+    facts["learning_rate"] = f"{ranker.learning_rate_:.4g}"
+    facts["versions"] = ", ".join(f"{name} {found}" for name, found in facts["versions"].items())
     data = facts.pop("data")
     facts["added"] = ", ".join(ranker.added_features_) or "none"
     tables: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from gbrank.commands.plugins import add_plugin, import_plugins
+from gbrank.commands.shared import add_plugin, import_plugins
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 

@@ -23,7 +23,7 @@ For example:
 """
 
 import argparse
-import os
+import io
 import re
 import sys
 from collections import Counter
@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_documents
 from gbrank.commands.shared import add
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
 from gbrank.datasets.table_files import BATCH_ROWS, is_table, write_tables
 from gbrank.datasets.text_files import check_names, written
@@ -44,6 +45,7 @@ from gbrank.ranker import GBRanker, load_ranker
 
 Predict: TypeAlias = Callable[[Unlabelled], NDArray[np.float64]]
 
+OUTPUTS = ("output",)
 USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
 
 
@@ -68,14 +70,13 @@ def _word(text: str) -> str:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score documents and write the scores."""
-    _refuse_to_replace(arguments.files, arguments.output)
     ranker = load_ranker(arguments.model)
     options = {}
     if arguments.probability:
         if not isinstance(ranker, GBRanker):
-            raise ValueError(
-                f"--probability needs a GBRanker, got {arguments.model} with a "
-                f"{type(ranker).__name__}."
+            kind = type(ranker).__name__
+            raise ArgumentError(
+                "probability", "needs a GBRanker", f"{arguments.model} with a {kind}"
             )
         options["output"] = "probability"
     batches, path = read_documents(arguments, arguments.files, ranker._schema), arguments.output
@@ -90,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     if is_table(path):
         if arguments.format == "trec":
-            raise ValueError(f"format must be scores for a table, {path}, got trec.")
+            raise ArgumentError("format", f"must be scores for a table, {path}", "trec")
         write_tables(path, _scored_tables(arguments, batches, predict))
         return
     if arguments.format == "trec":
@@ -98,17 +99,12 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         lines = (repr(score) for batch in batches for score in predict(batch).tolist())
     if path == "-":
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8")  # as files are
         sys.stdout.writelines(f"{line}\n" for line in lines)
         return
     with written(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
-
-
-def _refuse_to_replace(files: Sequence[str], output: str) -> None:
-    """Refuse to write scores over what is read."""
-    for name in files:
-        if output != "-" and os.path.exists(output) and os.path.samefile(name, output):
-            raise ValueError(f"--output must not be one of the files to score, got {output}.")
 
 
 def _refuse_torn_queries(arguments: argparse.Namespace, batches: Iterable[Unlabelled]) -> None:
@@ -128,7 +124,7 @@ def _refuse_torn_queries(arguments: argparse.Namespace, batches: Iterable[Unlabe
 def _queries(arguments: argparse.Namespace, batch: Unlabelled) -> NDArray[Any]:
     if batch.qid is None:
         column = arguments.qid or "qid"
-        raise ValueError(f"qid must name a column of {arguments.files[0]}, got {column!r}.")
+        raise ArgumentError("qid", f"must name a column of {arguments.files[0]}", repr(column))
     return batch.qid
 
 

@@ -17,14 +17,14 @@ import argparse
 from pathlib import Path
 
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
-from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add
+from gbrank.commands.shared import add, add_plugin, import_plugins, printable
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import quoted
 from gbrank.common.files import check_folder
 from gbrank.plots.report import report
 from gbrank.ranker import load_ranker
 
+OUTPUTS = ("html",)
 USAGE = "gbrank report FILE [FILE ...] --model FOLDER --html PATH [options]"
 
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read models and data, write the page and say where it is."""
     import_plugins(arguments.plugin)
     check_folder(arguments.html, "--html")
-    folders = arguments.model, arguments.against or "the other model"
+    folders = printable(arguments.model), printable(arguments.against or "the other model")
     if len({Path(folder).resolve() for folder in folders}) == 1:
         raise ArgumentError("against", "must be another model than model", quoted(folders[1]))
     ranker = load_ranker(arguments.model)

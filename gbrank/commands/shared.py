@@ -1,12 +1,24 @@
 """What several commands share: options, models and results."""
 
 import argparse
+import importlib
+import importlib.util
+import inspect
 import json
 import math
+import os
+import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.files import check_folder, replaced
+
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from gbrank.ranker import GBRanker
 
 
@@ -19,6 +31,11 @@ def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: ob
     elif value[1:]:
         kind |= {"nargs": "+", "action": "extend"}
     parser.add_argument(flag, help=text, **kind | options)
+
+
+def printable(path: str) -> str:
+    """Return a path, in which bytes that are no text are written as numbers."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def validation_curve(ranker: "GBRanker") -> tuple[str, list[float]]:
@@ -36,10 +53,8 @@ def check_model_folder(path: str) -> None:
     names = {name for name in names if not is_of_checkpoint(name)}
     others = {name for name in names if not is_of_model(name)}
     if others or (names and DESCRIPTION not in names):
-        raise ValueError(
-            "--model must be a new folder, or one that holds a model and nothing else, got "
-            f"{folder} with {min(others or names)!r}."
-        )
+        demand = "must be a new folder, or one that holds a model and nothing else"
+        raise ArgumentError("model", demand, f"{folder} with {min(others or names)!r}")
 
 
 def load_trees(path: str) -> "GBRanker":
@@ -48,9 +63,8 @@ def load_trees(path: str) -> "GBRanker":
 
     ranker = load_ranker(path)
     if not isinstance(ranker, GBRanker):
-        raise ValueError(
-            f"--model must hold a GBRanker, got {path} with a {type(ranker).__name__}."
-        )
+        kind = type(ranker).__name__
+        raise ArgumentError("model", "must hold a GBRanker", f"{path} with a {kind}")
     return ranker
 
 
@@ -63,3 +77,60 @@ def _without_nan(content: object) -> Any:
     if isinstance(content, dict):
         return {key: _without_nan(value) for key, value in content.items()}
     return None if isinstance(content, float) and math.isnan(content) else content
+
+
+def documented_parameters(item: object) -> dict[str, tuple[str, str]]:
+    """Return type and text of each parameter of a function, or of a class and those it extends."""
+    result: dict[str, tuple[str, str]] = {}
+    for part in reversed(getattr(item, "__mro__", [item])):
+        text = inspect.cleandoc(part.__doc__ or "")
+        section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.S | re.M)
+        entry = re.compile(r"^(\S.*?) : (.*)\n((?: .*\n?)+)", re.M)
+        for names, kind, description in entry.findall(section[1] if section else ""):
+            result.update(dict.fromkeys(names.split(", "), (kind, " ".join(description.split()))))
+    return result
+
+
+def add_plugin(parser: argparse.ArgumentParser) -> None:
+    """Add the option of `import_plugins`."""
+    text = "import this module or .py file, which registers objectives or measures"
+    add(parser, "--plugin MODULE", text, action="append", default=[])
+
+
+def import_plugins(names: Sequence[str]) -> None:
+    """Import a user's modules, given by name or as .py files."""
+    for name in names:
+        try:
+            if not name.endswith(".py"):
+                importlib.import_module(name)
+                continue
+            spec = importlib.util.spec_from_file_location(f"gbrank_plugin_{Path(name).stem}", name)
+            assert spec is not None
+            assert spec.loader is not None  # as the name ends in .py
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[spec.name] = module
+            spec.loader.exec_module(module)
+        except Exception as error:
+            raise ValueError(f"--plugin {name}: {type(error).__name__}: {error}") from error
+
+
+def check_picture(path: str | None, option: str) -> None:
+    """Refuse a picture that could not be written, before hours of work."""
+    if path is None:
+        return
+    from matplotlib.backend_bases import FigureCanvasBase  # takes a good part of a second
+
+    check_folder(path, option)
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    if _kind(path) not in kinds:
+        raise ArgumentError(option, f"must end in one of {', '.join(sorted(kinds))}", path)
+
+
+def write_picture(figure: "Figure", path: str) -> None:
+    """Write a picture, whole or not at all, in the format of its name."""
+    with replaced(path) as file:
+        figure.savefig(file, format=_kind(path), dpi=150)
+
+
+def _kind(path: str) -> str:
+    return Path(path).suffix[1:].lower()

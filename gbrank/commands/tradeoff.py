@@ -15,12 +15,19 @@ import sys
 from typing import Any
 
 from gbrank.commands.data_files import add_categorical, add_files, add_unjudged, read_labelled
-from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add, check_model_folder
+from gbrank.commands.shared import (
+    add,
+    add_plugin,
+    check_model_folder,
+    check_picture,
+    import_plugins,
+    write_picture,
+)
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
 from gbrank.ranker import GBRanker
 
+OUTPUTS = ("results", "picture", "html", "model")
 USAGE = "gbrank tradeoff FILE [FILE ...] --labels COLUMN ... --measure MEASURE [options]"
 
 
@@ -52,17 +59,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train the rankers, print the table, and write what was asked for."""
-    from gbrank.commands.pictures import check_picture, write_picture
     from gbrank.plots.report.html_page import check_page
 
     import_plugins(arguments.plugin)
     if (arguments.choose is None) != (arguments.model is None):
-        raise ValueError("choose and model must be given together, got one of them.")
+        raise ValueError("--choose and --model must be given together, got one of them.")
     if arguments.choose is not None:
         check_model_folder(arguments.model)
         check_choice(arguments.choose, "choose", point_names(arguments.levels, arguments.weights))
-    if arguments.picture is not None:
-        check_picture(arguments.picture, "--picture")
+    check_picture(arguments.picture, "--picture")
     if arguments.html is not None:
         check_page(arguments.html, "--html")
     names = {"objective": "objective", "eval_metric": "metric", "n_estimators": "n_estimators"}

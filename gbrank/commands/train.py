@@ -22,8 +22,10 @@ For example:
 import argparse
 import inspect
 import json
-import math
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, get_args
 
 from gbrank.commands.data_files import (
@@ -33,13 +35,19 @@ from gbrank.commands.data_files import (
     read_labelled,
     read_numbers,
 )
-from gbrank.commands.docstrings import documented_parameters
-from gbrank.commands.plugins import add_plugin, import_plugins
-from gbrank.commands.shared import add, check_model_folder, validation_curve
+from gbrank.commands.shared import (
+    add,
+    add_plugin,
+    check_model_folder,
+    documented_parameters,
+    import_plugins,
+    validation_curve,
+)
 from gbrank.data.batches import learn_schema
-from gbrank.fit.rounds import stopping_of
+from gbrank.fit.loop import FitInterrupted
 from gbrank.ranker import GBRanker
 
+OUTPUTS = ("model", "checkpoint")
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
 
 # The parameters of GBRanker become options, except `verbose`: that is --quiet.
@@ -143,9 +151,29 @@ def run(arguments: argparse.Namespace) -> None:
             options["eval_labels"] = [valid.labels]
     if labels:
         options["labels"] = data.labels
-    ranker.fit(data.X, data.y, qid=data.qid, **options)
+    with _noted_interrupt() as interrupted:
+        ranker.fit(data.X, data.y, qid=data.qid, **options)
     ranker.save(arguments.model)
     _report(ranker, arguments.model)
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _noted_interrupt() -> Iterator[list[object]]:
+    """Yield a list that has an entry once Ctrl-C has ended a fit, which keeps what it has."""
+    interrupted: list[object] = []
+    show = warnings.showwarning
+
+    def note(message: Any, category: type[Warning], *where: Any, **options: Any) -> None:
+        if issubclass(category, FitInterrupted):
+            interrupted.append(message)
+        show(message, category, *where, **options)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FitInterrupted)
+        warnings.showwarning = note
+        yield interrupted
 
 
 def _report(ranker: GBRanker, folder: str) -> None:
@@ -160,7 +188,3 @@ def _report(ranker: GBRanker, folder: str) -> None:
             f"{end.constraint}: {end.value:.4f} of {end.target:.4f} (weight {end.multiplier:.3g})"
         )
     print(f"model: {folder}")
-    rounds, rate = ranker.n_estimators, ranker.learning_rate_
-    stopping = stopping_of(ranker.early_stopping_rounds, rounds, rate)
-    if done < rounds and done - n_kept < (math.inf if stopping is None else stopping.patience):
-        raise KeyboardInterrupt  # it is what ended the training

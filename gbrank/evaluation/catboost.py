@@ -63,7 +63,12 @@ class CatBoostPeer(BaseEstimator):
         measure = get_measure(self.eval_metric)
         schema = Schema.learn(X)
         if schema.categorical:
-            raise ValueError(f"X must hold numbers only, got categories in {schema.categorical}.")
+            names = schema.names or range(schema.n_features)
+            columns = [names[place] for place in schema.categorical]
+            raise ValueError(
+                f"X must hold numbers only for CatBoost here, got categories in columns {columns}: "
+                "drop them, or leave CatBoost out."
+            )
         data = FitData(X, y, qid=qid, eval_set=eval_set, eval_qid=eval_qid)
         rows, valid = data.checked(schema)
         on_valid = [

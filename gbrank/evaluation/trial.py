@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from gbrank.common.argument_error import found_in
 from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.folds import Dataset, Documents, Fold
@@ -86,12 +87,9 @@ def run(task: Task) -> Outcome:
     """Train a ranker and judge it on the validation and on the test queries."""
     train, valid, test = task.data.fold(task.trial.fold)
     start = time.process_time()
-    try:
-        with part_of_more():
-            held_out = {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
-            ranker = task.ranker.fit(train.X, train.y, qid=train.qid, **held_out)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{task.trial}: {error}") from error
+    with found_in(f"{task.trial}: "), part_of_more():
+        held_out = {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
+        ranker = task.ranker.fit(train.X, train.y, qid=train.qid, **held_out)
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
     on_valid, on_test = _judge(task, "valid", ranker, valid), _judge(task, "test", ranker, test)
     return Outcome(task.trial, on_valid, on_test, getattr(ranker, "best_iteration_", None), seconds)

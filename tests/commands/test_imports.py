@@ -10,7 +10,7 @@ from command import SMALL
 
 from gbrank.commands.cli import main
 
-PICTURES = {"matplotlib", "gbrank.plots", "gbrank.commands.pictures"}
+PICTURES = {"matplotlib", "gbrank.plots"}
 TRAINING = {f"gbrank.fit.{name}" for name in ("boost", "checkpoints", "loop", "plan")}
 TRAINING |= {"sklearn.linear_model"}
 TRAINING |= {f"gbrank.boosters.{name}.trainer" for name in ("lightgbm", "xgboost")}

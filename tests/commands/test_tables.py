@@ -198,7 +198,7 @@ def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
         ("train t.csv --label gade", "unknown column (label) 'gade'. Did you mean 'grade'?"),
         ("train t.csv --label grade", "unknown column (qid) 'qid'. Known: "),
         ("train t.csv --label url --qid query", "'url' has dtype String"),
-        ("train t.csv --label grade --qid query", "Drop it, or name it in --categorical."),
+        ("train t.csv --label grade --qid query", "Drop it, or name it in categorical_feature"),
         ("train t.csv --label grade --qid query --drop grade", "got 'grade' as label and as drop"),
         ("train t.csv d.txt", "files must be all tables or all LETOR, got t.csv and d.txt"),
         ("train d.txt --label grade", "--label must be given with tables only, got d.txt"),

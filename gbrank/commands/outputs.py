@@ -1,0 +1,46 @@
+"""A command writes over nothing that it reads."""
+
+import argparse
+import os
+from itertools import combinations
+from pathlib import Path
+
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.files import is_stream
+
+
+def refuse_inputs(arguments: argparse.Namespace) -> None:
+    """Refuse an output that is also an input, a file in a folder that is one, or another output."""
+    given = {name: getattr(arguments, name) for name in arguments.paths}
+    paths = {name: path for name, path in given.items() if path not in (None, "-")}
+    outputs = {name: paths.pop(name) for name in arguments.outputs if name in paths}
+    inputs = [path for value in paths.values() for path in _as_list(value)]
+    files = {
+        name: path
+        for name, path in outputs.items()
+        if arguments.paths[name] != "FOLDER" and (not is_stream(path) or os.path.isdir(path))
+    }
+    for name, path in outputs.items():
+        for source in inputs:
+            if _is_same(path, source) or (name in files and _is_inside(path, source)):
+                demand = "must be no file that is read, and in no folder that is read"
+                raise ArgumentError(name, demand, f"{path}, where {source} is read")
+    for (name, path), (other, same) in combinations(files.items(), 2):
+        if _is_same(path, same):
+            demand = f"must be another file than --{other.replace('_', '-')}"
+            raise ArgumentError(name, demand, path)
+
+
+def _as_list(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Say whether two paths are one file or folder, by whatever links."""
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.samefile(path, other)
+    return Path(path).resolve() == Path(other).resolve()
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return os.path.isdir(folder) and Path(folder).resolve() in Path(path).resolve().parents

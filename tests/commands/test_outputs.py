@@ -1,0 +1,192 @@
+"""No command writes over what it reads, and streams take any text."""
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from command import SMALL, Output
+
+from gbrank import load_ranker, make_cubic, write_letor
+from gbrank.commands.cli import main
+
+
+@pytest.fixture
+def place(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder with data of each kind and a model, and go there."""
+    monkeypatch.chdir(tmp_path)
+    X, y, qid = make_cubic(4, n_documents=5, n_features=6, random_state=0)
+    table = pd.DataFrame(X).add_prefix("f").assign(label=y, qid=qid, a=y)
+    table.to_csv("t.csv", index=False)
+    Path("folder").mkdir()
+    table.to_parquet("folder/0.parquet")
+    write_letor("t.txt", X, y, qid)
+    Path("names.txt").write_text("\n".join("abcdef"))
+    Path("plugin.py").write_text("")
+    Path("m").symlink_to(model)
+    os.link("t.csv", "hard.csv")
+    Path("soft.txt").symlink_to("t.txt")
+    return tmp_path
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return all files in a folder."""
+    paths = [*folder.rglob("*"), *(folder / "m").iterdir()]
+    return {str(path): path.read_bytes() for path in paths if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("argv", "option"),
+    [
+        ("predict folder --model m --output folder/0.parquet", "--output"),
+        ("predict folder --model m --output folder/new.parquet", "--output"),
+        ("predict t.txt --model m --output ./t.txt", "--output"),
+        ("predict t.txt --model m --output soft.txt", "--output"),
+        ("predict t.csv --model m --output hard.csv", "--output"),
+        ("predict t.txt --model m --output m/gbrank.json", "--output"),
+        ("predict t.txt --model m --output m/scores.txt", "--output"),
+        ("report t.txt --model m --html t.txt", "--html"),
+        ("report t.txt --model m --train t.csv --html t.csv", "--html"),
+        ("report t.txt --model m --against folder --html folder/r.html", "--html"),
+        ("explain t.txt --model m --query 1 --html t.txt", "--html"),
+        ("export --model m --format solr --features names.txt --output names.txt", "--output"),
+        ("export --model m --format solr --output m/gbrank.json", "--output"),
+        ("compare --data t.txt folder --json t.txt", "--json"),
+        ("compare --data folder --picture folder/p.png", "--picture"),
+        ("compare --data t.txt --seconds-picture t.txt", "--seconds-picture"),
+        ("compare --data folder --results folder", "--results"),
+        ("compare --plugin plugin.py --json plugin.py", "--json"),
+        ("compare --json new.svg --picture new.svg", "--json"),
+        ("tradeoff t.csv --labels a --measure ap[a] --picture t.csv", "--picture"),
+        ("train folder --model folder", "--model"),
+        ("train t.txt --model new --valid folder --checkpoint folder", "--checkpoint"),
+    ],
+)
+def test_an_output_is_no_input(argv: str, option: str, place: Path, fault: Output) -> None:
+    """By whatever path, and before any work."""
+    before = content(place)
+    assert f"error: {option} must be " in fault(*argv.split())
+    assert content(place) == before
+
+
+def test_a_new_file_beside_the_data(place: Path, output: Output) -> None:
+    """In another folder, over older scores, or to a device."""
+    predict = ["predict", "t.txt", "--model", "m", "--output"]
+    for name in ("scores.txt", "scores.txt", os.devnull):
+        output(*predict, name)
+    assert len(Path("scores.txt").read_text().splitlines()) == 20
+
+
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        ("trian t.txt --model m", "unknown command 'trian'. Did you mean 'train'?"),
+        ("xyz", "unknown command 'xyz'. Known: demo, train,"),
+        ("predict t.txt --modle m", "unrecognized argument --modle. Did you mean '--model'?"),
+        ("train t.txt --model m --n_estimator=3 --lerning-rate 1", "mean '--learning-rate'?"),
+        ("train t.txt --model m --eval-set v.txt", "--eval-set: use --valid"),
+    ],
+)
+def test_misspelt_words(argv: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as info:
+        main(argv.split())
+    assert info.value.code == 2
+    assert hint in capsys.readouterr().err
+
+
+def test_a_file_without_features(place: Path, fault: Output) -> None:
+    """It is named."""
+    Path("bare.txt").write_text("1 qid:1\n0 qid:1\n")
+    for options in (["--model", "new"], ["--model", "new", "--sparse"]):
+        assert "error: bare.txt: expected a feature, <index>:<value>" in fault(
+            "train", "bare.txt", *options
+        )
+    assert not Path("new").exists()
+
+
+def test_a_report_against_itself(place: Path, model: str, fault: Output) -> None:
+    said = fault("report", "t.txt", "--model", "m", "--against", model, "--html", "r.html")
+    assert f"error: --against must be another model than --model, got {model}." in said
+
+
+# --- Streams ----------------------------------------------------------------------------------
+
+
+def narrow(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
+    """Make standard output one of an encoding with 256 characters."""
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, "cp1252", write_through=True))
+    return raw
+
+
+def test_an_output_that_is_not_utf8(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its encoding lacks is written as a number."""
+    raw = narrow(monkeypatch)
+    assert main(["list", "-v"]) == 0
+    text = raw.getvalue().decode("cp1252")
+    assert "\\u2212" in text
+    assert "−" not in text
+
+
+def test_names_in_a_run_are_utf8(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a file: they are data."""
+    lines = Path("t.txt").read_text().splitlines()
+    text = "\n".join(f"{line} # Ж{row}" for row, line in enumerate(lines))
+    Path("t.txt").write_text(text, encoding="utf-8")
+    predict = ["predict", "t.txt", "--model", "m", "--format", "trec"]
+    assert main([*predict, "--output", "run.txt"]) == 0
+    raw = narrow(monkeypatch)
+    assert main(predict) == 0
+    assert raw.getvalue() == Path("run.txt").read_bytes()
+    assert "Ж0".encode() in raw.getvalue()
+
+
+def test_paths_that_are_no_text(place: Path, output: Output) -> None:
+    """Bytes that are not UTF-8 in a name: it is used as it is, and shown."""
+    odd = os.fsdecode(b"m\xff")
+    output("train", "t.txt", "--model", odd, *SMALL)
+    assert load_ranker(odd).n_features_in_ == 6
+    output("report", "t.txt", "--model", odd, "--against", "m", "--html", "r.html")
+    assert "m\\xff" in Path("r.html").read_text(encoding="utf-8")
+
+
+# --- How a training ended ---------------------------------------------------------------------
+
+
+def test_fewer_rounds_are_no_interrupt(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Such as those of a time limit."""
+    argv = ["train", "t.txt", "--model", "new", "--n-jobs", "1", "--objective", "ranknet"]
+    assert main([*argv, "--time-limit", "0.3", "--n-estimators", "100000"]) == 0
+    assert "rounds kept" in capsys.readouterr().out
+
+
+INTERRUPTED = """
+import os, signal, sys
+import gbrank.commands.train as train
+from gbrank.commands.cli import main
+
+def ctrl_c(round):
+    if round.number == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+
+class GBRanker(train.GBRanker):
+    def fit(self, *args, **options):
+        return super().fit(*args, **options, callbacks=[ctrl_c])
+
+train.GBRanker = GBRanker
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_real_ctrl_c(place: Path) -> None:
+    """It ends the training with code 130, where there is a time limit too; the model is there."""
+    argv = ["train", "t.txt", "--model", "new", "--n-jobs", "1", "--time-limit", "60"]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *argv], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130, done.stderr
+    assert "rounds kept" in done.stdout
+    assert 1 <= load_ranker("new").best_iteration_ <= 4
