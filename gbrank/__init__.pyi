@@ -25,7 +25,6 @@ from .datasets import scan_parquet as scan_parquet
 from .datasets import write_letor as write_letor
 from .datasets import write_qrels as write_qrels
 from .datasets import write_run as write_run
-from .evaluation import BestRate as BestRate
 from .evaluation import Comparison as Comparison
 from .evaluation import Dataset as Dataset
 from .evaluation import Front as Front
@@ -36,7 +35,6 @@ from .evaluation import make_scorer as make_scorer
 from .evaluation import pareto as pareto
 from .evaluation import ranker_from_name as ranker_from_name
 from .evaluation import read_folds as read_folds
-from .evaluation import split_folds as split_folds
 from .export import export_model as export_model
 from .fit.constraints import Constraint as Constraint
 from .fit.constraints import ConstraintOutcome as ConstraintOutcome

@@ -6,10 +6,11 @@ python -m benchmarks.studies.fair --data mq2008 ohsumed flights nfcorpus --artif
 from pathlib import Path
 
 from benchmarks.artificial import cubic_queries
+from benchmarks.best_rate import BestRate
 from benchmarks.studies.peers import PEERS
 from benchmarks.studies.study import options, publish
 from benchmarks.writing import SITE
-from gbrank import BestRate, compare_rankers, ranker_from_name, read_folds
+from gbrank import compare_rankers, ranker_from_name, read_folds
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\

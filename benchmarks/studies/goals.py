@@ -54,7 +54,7 @@ def with_second_label(data: Dataset, conflict: str) -> tuple[Numbers, Numbers]:
     of one another, the column stays among the features.
     """
     X = np.asarray(data.X, np.float64)
-    labels = within_queries(data.labels, data.queries)
+    labels = within_queries(data.y, data.queries)
     correlations = np.zeros(X.shape[1])
     for column, values in enumerate(X.T):
         if np.isnan(values).any() or len(np.unique(values)) < 20:
@@ -97,7 +97,7 @@ def outcomes(data: Dataset, conflict: str, fold: int) -> Iterator[dict[str, Any]
     X, second = with_second_label(data, conflict)
     train, _, test = data.splits[fold - 1]
     qid = data.queries.ids[data.queries.index]
-    y = data.labels
+    y = data.y
     for name, changes in rankers(fold).items():
         changes = dict(changes)
         target = y[train]

@@ -17,7 +17,7 @@ from joblib import Parallel, delayed
 from benchmarks.studies.annealed import parts
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker
-from gbrank.evaluation import Documents
+from gbrank.evaluation import LabelledDocuments
 
 SIZES = (10_000, 25_000)  # documents to train on, besides all of them,
 MANY = 100_000  # unless there are so many
@@ -26,13 +26,13 @@ SUMS = (3.0, 4.8, 7.2, 12.0, 15.0, 18.0, 24.0)
 LAST = 10  # rounds that a value is the mean of
 
 
-def about(part: Any, n_documents: int, seed: int) -> Documents:
+def about(part: Any, n_documents: int, seed: int) -> LabelledDocuments:
     """Return whole queries, drawn at random, of so many documents together."""
     queries, sizes = np.unique(part.qid, return_counts=True)
     order = np.random.default_rng(seed).permutation(len(queries))
     drawn = queries[order[np.cumsum(sizes[order]) <= n_documents]]
     chosen = np.isin(part.qid, drawn)
-    return Documents(part.X[chosen], part.y[chosen], part.qid[chosen])
+    return LabelledDocuments(part.X[chosen], part.y[chosen], part.qid[chosen])
 
 
 def jobs(folders: list[str]) -> Iterator[tuple[str, Any, Any]]:

@@ -34,7 +34,6 @@ from pathlib import Path
 from typing import Any
 
 import joblib
-from sklearn.base import clone
 
 from gbrank.commands.data_files import (
     add_categorical,
@@ -61,7 +60,6 @@ from gbrank.evaluation import (
     ranker_from_name,
     read_folds,
 )
-from gbrank.fit.loop import part_of_more
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 OUTPUTS = ("results", "json", "picture", "seconds_picture")
@@ -69,7 +67,6 @@ USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [op
 
 RANKERS = (DEFAULT_OBJECTIVE, "lightgbm:lambdarank", "xgboost:rank:ndcg")
 MEASURES = ("ndcg@10",)
-LIBRARIES = ("lightgbm", "xgboost", "catboost")
 CUBIC_QUERIES = 200
 
 BUDGET = {
@@ -118,10 +115,6 @@ def run(arguments: argparse.Namespace) -> None:
     datasets = [_read(arguments, path) for path in arguments.data or ()]
     if not datasets:
         datasets = [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))]
-    for data in datasets if arguments.data else ():
-        for name, ranker in rankers.items():
-            if name.partition(":")[0] in LIBRARIES:
-                _refuse_unfit(name, ranker, data)
     with joblib.parallel_config(
         backend="loky", initializer=import_plugins, initargs=(arguments.plugin,)
     ):
@@ -140,19 +133,6 @@ def run(arguments: argparse.Namespace) -> None:
         text = json.dumps(comparison.to_json(), indent=1, allow_nan=False)
         replace_file(Path(arguments.json), text.encode())
     _draw(arguments, comparison)
-
-
-def _refuse_unfit(name: str, ranker: Any, data: Dataset) -> None:
-    """Refuse data that a library's own objective does not take, before hours of work."""
-    try:
-        with part_of_more():
-            clone(ranker).set_params(n_estimators=1).fit(
-                data.X, data.y, qid=data.qid, eval_set=[(data.X, data.y)], eval_qid=[data.qid]
-            )
-    except (ValueError, TypeError) as error:
-        raise ValueError(
-            f"{name} on {data.name}: {error} Leave it out of --rankers, or change the data."
-        ) from None
 
 
 def _draw(arguments: argparse.Namespace, comparison: Comparison) -> None:

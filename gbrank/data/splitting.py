@@ -1,19 +1,29 @@
-"""Train and test data that share no query: one split, and splitters for scikit-learn's searches."""
+"""Parts of data that share no query: one split, and splitters for searches and comparisons."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit, train_test_split
 from sklearn.utils import indexable
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
-from gbrank.common.checks import queries_needed
+from gbrank.common.checks import check_number, queries_needed
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
+from gbrank.data.sampling import query_keys, query_noise
+
+
+class Fold(NamedTuple):
+    """The row numbers of one fold; a query is in one of the three only."""
+
+    train: Positions
+    valid: Positions
+    test: Positions
 
 
 def query_train_test_split(
@@ -108,12 +118,16 @@ class _ByQuery:
         ValueError
             If qid is missing, or there are too few queries.
         """
-        if qid is None or groups is not None:
-            raise queries_needed(f"{type(self).__name__}.split", "qid= (one query id per row)")
-        queries = Queries.from_qid(qid)
+        queries = _queries_of(self, qid, groups)
         for parts in super().split(np.empty((queries.n_queries, 0))):  # type: ignore[misc]
             train, test = (np.flatnonzero(np.isin(queries.index, part)) for part in parts)
             yield train, test
+
+
+def _queries_of(splitter: object, qid: ArrayLike | None, groups: object) -> Queries:
+    if qid is None or groups is not None:
+        raise queries_needed(f"{type(splitter).__name__}.split", "qid= (one query id per row)")
+    return Queries.from_qid(qid)
 
 
 class QueryKFold(_ByQuery, KFold):
@@ -190,3 +204,85 @@ class QueryTimeSeriesSplit(_ByQuery, TimeSeriesSplit):
     [0, 1] [2]
     [0, 1, 2] [3, 4]
     """
+
+
+class LetorFolds:
+    """Splits into queries to train, validate and test on, as LETOR's folds: parts that rotate.
+
+    With five parts, fold f trains on parts f, f + 1 and f + 2, validates on f + 3 and tests on
+    f + 4 (modulo 5), so that every query is tested once and validated once. The shuffle depends
+    on the seed and the queries' ids, not on the order of the rows.
+
+    Parameters
+    ----------
+    n_splits : int, default 5
+        Number of parts and of folds, at least 3.
+    random_state : int, default 0
+        Seed of the shuffle.
+
+    References
+    ----------
+    T. Qin, T.-Y. Liu. Introducing LETOR 4.0 datasets. arXiv:1306.2597, 2013 (table 3).
+
+    Examples
+    --------
+    >>> from gbrank.evaluation import LetorFolds
+    >>> fold = next(LetorFolds().split(None, qid=["a", "a", "b", "c", "d", "e"]))
+    >>> [len(rows) for rows in fold]
+    [3, 1, 2]
+    """
+
+    def __init__(self, n_splits: int = 5, *, random_state: int = 0) -> None:
+        self.n_splits = check_number(n_splits, "n_splits", 3, integer=True)
+        self.random_state = check_number(random_state, "random_state", 0, integer=True)
+
+    def get_n_splits(
+        self, X: Any = None, y: Any = None, qid: Any = None, *, groups: Any = None
+    ) -> int:
+        """Return how many splits there are."""
+        return self.n_splits
+
+    def split(
+        self, X: Any, y: Any = None, qid: ArrayLike | None = None, *, groups: Any = None
+    ) -> Iterator[Fold]:
+        """Yield the rows to train, to validate and to test on, each in the order that they had.
+
+        Parameters
+        ----------
+        X, y : any
+            Not looked at.
+        qid : array-like, shape (n_documents,)
+            The query of each row.
+        groups : None
+            Refused: queries are `qid`.
+
+        Yields
+        ------
+        train, valid, test : ndarray of int64
+
+        Raises
+        ------
+        ValueError
+            If qid is missing, or there are too few queries.
+        """
+        queries = _queries_of(self, qid, groups)
+        if queries.n_queries < self.n_splits:
+            raise ArgumentError(
+                "n_splits",
+                f"must be at most the number of queries, {queries.n_queries}",
+                f"{self.n_splits}",
+            )
+        noise = query_noise(query_keys(queries.ids), self.random_state, 0)
+        part = np.empty(queries.n_queries, dtype=np.int64)
+        part[np.argsort(noise, kind="stable")] = (
+            np.arange(queries.n_queries) * self.n_splits // queries.n_queries
+        )
+        yield from rotated(part[queries.index])
+
+
+def rotated(part: Positions) -> Iterator[Fold]:
+    """Yield as many folds as there are parts, as LETOR does, from the part of each row, from 0."""
+    n = int(part.max()) + 1
+    for fold in range(n):
+        place = (part - fold) % n
+        yield Fold(*map(np.flatnonzero, (place < n - 2, place == n - 2, place == n - 1)))

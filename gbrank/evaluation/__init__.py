@@ -1,16 +1,15 @@
 """Which ranker is better: cross-validation by query, over several seeds, with paired tests."""
 
-from gbrank.evaluation.best_rate import BestRate as BestRate
+from gbrank.data.splitting import Fold as Fold
+from gbrank.data.splitting import LetorFolds as LetorFolds
 from gbrank.evaluation.calibration_error import (
     expected_calibration_error as expected_calibration_error,
 )
 from gbrank.evaluation.comparison import Comparison as Comparison
 from gbrank.evaluation.cross_validation import compare_rankers as compare_rankers
 from gbrank.evaluation.cross_validation import cross_validate_rankers as cross_validate_rankers
-from gbrank.evaluation.folds import Dataset as Dataset
-from gbrank.evaluation.folds import Documents as Documents
-from gbrank.evaluation.folds import Fold as Fold
-from gbrank.evaluation.folds import split_folds as split_folds
+from gbrank.evaluation.dataset import Dataset as Dataset
+from gbrank.evaluation.dataset import LabelledDocuments as LabelledDocuments
 from gbrank.evaluation.letor_folders import read_folds as read_folds
 from gbrank.evaluation.named_rankers import ranker_from_name as ranker_from_name
 from gbrank.evaluation.pareto import Front as Front

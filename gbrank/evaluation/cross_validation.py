@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from itertools import repeat
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import check_choice, check_jobs, check_number, refuse_twice
-from gbrank.common.progress import Bar
-from gbrank.common.threads import usable_threads
+from gbrank.common.argument_error import found_in
+from gbrank.common.checks import check_choice, check_number, refuse_twice
+from gbrank.data.columns import COLUMNS
+from gbrank.data.rows import Rows
 from gbrank.evaluation.comparison import Comparison
-from gbrank.evaluation.folds import Dataset, Folds
+from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.named_rankers import ranker_from_name
-from gbrank.evaluation.stored_outcomes import outcome_paths, read_outcome, write_outcome
+from gbrank.evaluation.runner import run_tasks
 from gbrank.evaluation.summary import POOLED
-from gbrank.evaluation.trial import PARTS, Outcome, Task, Trial, configured, run, run_in_worker
-from gbrank.measures.measure import Measure
+from gbrank.evaluation.trial import PARTS, Task, Trial, configured
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measure
 
 
@@ -44,7 +42,8 @@ def cross_validate_rankers(
     X, y, qid, folds, name
         As for `Dataset`.
     **options
-        For `compare_rankers`: seeds, measures, baseline, results, n_jobs, progress.
+        For `Dataset`: labels, sample_weight and the other columns; for `compare_rankers`: seeds,
+        measures, baseline, results, n_jobs, progress.
 
     Returns
     -------
@@ -58,7 +57,8 @@ def cross_validate_rankers(
     >>> [(row.ranker, row.n_queries) for row in result.summary()]
     [('ranknet', 9), ('lambdarank', 9)]
     """
-    return compare_rankers(rankers, [Dataset(name, X, y, qid, folds)], **options)
+    columns = {key: options.pop(key) for key in COLUMNS if key in options}
+    return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)
 
 
 def compare_rankers(
@@ -76,7 +76,8 @@ def compare_rankers(
 
     A ranker is trained on the training rows of a fold, with the validation rows as its
     `eval_set`, and judged on each validation and test query. Every fit uses one thread; fits run
-    in several processes, and their number changes no result.
+    in several processes, and their number changes no result. Before all else, each ranker that has
+    `n_estimators` is trained for one round on each data set, so that none is refused later.
 
     Parameters
     ----------
@@ -130,47 +131,20 @@ def compare_rankers(
     numbers = _check_seeds(seeds)
     first = next(iter(estimators))
     baseline = check_choice(first if baseline is None else baseline, "baseline", estimators)
-    processes = usable_threads(check_jobs(n_jobs))
     tasks = [
-        Task(Trial(data.name, name, seed, fold), configured(ranker, seed), data, resolved)
+        Task(
+            Trial(data.name, name, seed, fold),
+            configured(ranker, random_state=seed, n_jobs=1),
+            data,
+            resolved,
+        )
         for data in datasets
         for seed in numbers
         for fold in range(1, len(data.splits) + 1)
         for name, ranker in estimators.items()
     ]
-    paths = repeat(None) if results is None else outcome_paths(Path(results), tasks)
-    outcomes = _run_all(list(zip(tasks, paths, strict=False)), processes, progress)
+    outcomes = run_tasks(tasks, results, n_jobs, progress, tried_first=True)
     return Comparison(outcomes, list(map(str, resolved)), baseline)
-
-
-def _run_all(
-    tasks: Sequence[tuple[Task, Path | None]], processes: int, progress: bool
-) -> list[Outcome]:
-    """Return the outcome of each trial: from its file, or by running it."""
-    outcomes = {
-        task.trial: read_outcome(path, task)
-        for task, path in tasks
-        if path is not None and path.exists()
-    }
-    missing = [item for item in tasks if item[0].trial not in outcomes]
-    if processes == 1:
-        fits = (_run_and_keep(run, *item) for item in missing)
-    else:
-        parallel = joblib.Parallel(processes, return_as="generator_unordered", batch_size=1)
-        fits = parallel(joblib.delayed(_run_and_keep)(run_in_worker, *item) for item in missing)
-    with Bar(total=len(tasks), initial=len(outcomes), disable=not progress, unit="fit") as bar:
-        for outcome in fits:
-            outcomes[outcome.trial] = outcome
-            bar.set_postfix_str(str(outcome.trial), refresh=False)
-            bar.update()
-    return [outcomes[task.trial] for task, _ in tasks]
-
-
-def _run_and_keep(fit: Callable[[Task], Outcome], task: Task, path: Path | None) -> Outcome:
-    outcome = fit(task)
-    if path is not None:
-        write_outcome(path, outcome)
-    return outcome
 
 
 def _check_measures(measures: Any) -> list[Measure]:
@@ -205,15 +179,18 @@ def _check_datasets(datasets: object, measures: list[Measure]) -> None:
             raise TypeError(f"datasets must hold Datasets, got {data!r}.")
         if data.name == POOLED:
             raise ValueError(f"datasets must not be called {POOLED!r}: results use that name.")
-        for number in range(1, len(data.splits) + 1):
-            for part, (X, y, qid) in zip(PARTS, data.fold(number)[1:], strict=True):
-                try:
-                    for measure in measures:
-                        measure(y, np.zeros(len(y)), qid=qid, X=X)
-                except ValueError as error:
-                    where = f"{data.name}, {part} of fold {number}"
-                    raise ValueError(f"{where}: {error}") from None
+        for number, fold in enumerate(data.splits, 1):
+            for part, rows in zip(PARTS, fold[1:], strict=True):
+                if len(rows):
+                    with found_in(f"{data.name}, {part} of fold {number}: "):
+                        check_measures(measures, data.rows(rows))
     refuse_twice("datasets", [data.name for data in datasets])
+
+
+def check_measures(measures: Sequence[Measure], rows: Rows) -> None:
+    """Refuse measures that have no value on any query."""
+    for measure in measures:
+        bind_to_rows(measure, rows, 1).mean(np.zeros(len(rows.y)))
 
 
 def _check_seeds(seeds: object) -> list[int]:

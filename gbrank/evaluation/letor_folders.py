@@ -10,10 +10,11 @@ import numpy as np
 from gbrank.common.arrays import Positions
 from gbrank.common.files import refuse_stream
 from gbrank.data.queries import Queries
+from gbrank.data.splitting import Fold, rotated
 from gbrank.datasets import read_letor
 from gbrank.datasets.stacking import stack_files
 from gbrank.datasets.text_files import StrPath
-from gbrank.evaluation.folds import Dataset, Fold, rotate
+from gbrank.evaluation.dataset import Dataset
 
 PARTS = {"train": "train", "valid": "vali(d|dation)?", "test": "test"}
 
@@ -22,7 +23,7 @@ def read_folds(path: StrPath) -> Dataset:
     r"""Read a folder of learning-to-rank data with its folds.
 
     Two layouts are known: parts ``S1.txt``, ``S2.txt``, ..., which are rotated (with five parts,
-    fold 1 trains on S1, S2, S3, validates on S4 and tests on S5; see `split_folds`); and folders
+    fold 1 trains on S1, S2, S3, validates on S4 and tests on S5; see `LetorFolds`); and folders
     ``Fold1``, ``Fold2``, ..., each with ``train.txt``, ``vali.txt`` (or ``valid.txt``) and
     ``test.txt``. Files may be compressed (``.txt.gz``). Where a folder has both, the parts are
     read.
@@ -53,8 +54,8 @@ def read_folds(path: StrPath) -> Dataset:
     ...     for part in range(1, 4):
     ...         _ = Path(folder, f"S{part}.txt").write_text(f"1 qid:{part} 1:0.5\n")
     ...     data = read_folds(folder)
-    >>> data.folds[0].train.tolist(), data.folds[0].valid.tolist(), data.folds[0].test.tolist()
-    ([0], [1], [2])
+    >>> [rows.tolist() for rows in data.splits[0]]
+    [[0], [1], [2]]
     """
     folder = Path(path)
     if files := _numbered(folder, r"S(\d+)\.txt(\.gz)?"):
@@ -62,7 +63,8 @@ def read_folds(path: StrPath) -> Dataset:
             raise ValueError(f"{folder} must hold at least 3 parts, got {len(files)}.")
         parts = [_read(file) for file in files]
         X, y, qid = stack_files(files, parts)
-        folds = rotate(np.repeat(np.arange(len(parts)), [len(y) for _, y, _ in parts]))
+        part = np.repeat(np.arange(len(parts)), [len(y) for _, y, _ in parts])
+        folds = list(rotated(part))
     elif folders := [file for file in _numbered(folder, r"Fold(\d+)") if file.is_dir()]:
         X, y, qid, folds = _read_fold_folders(folders)
     else:

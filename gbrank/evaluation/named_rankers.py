@@ -35,7 +35,7 @@ def ranker_from_name(
         "lightgbm:lambdarank:lambdarank_truncation_level=10000"; or one of CatBoost's, such as
         "catboost:YetiRank" or "catboost:StochasticRank:metric=NDCG".
     eval_metric : str, Measure or callable
-        What decides early stopping.
+        What decides early stopping; of CatBoost's, their own NDCG@10 does.
     n_estimators : int
         Largest number of rounds (trees); early stopping is expected to end before it.
     learning_rate : float
@@ -83,6 +83,7 @@ def ranker_from_name(
     }
     booster, colon, loss = name.partition(":")
     if booster == "catboost" and colon:
+        del budget["eval_metric"]
         return CatBoostPeer(loss, **budget)
     budget |= {"min_child_samples": min_child_samples, "extra_trees": False}
     if booster in TRAINERS and colon:

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gbrank.common.checks import check_jobs, check_number, check_vector, quoted
-from gbrank.common.describe import describe
+from gbrank.common.argument_error import ArgumentError, found_in
+from gbrank.common.arrays import Positions
+from gbrank.common.checks import check_number, check_vector, quoted
 from gbrank.common.extras import needed
-from gbrank.common.progress import Bar
 from gbrank.common.table import Table, Tabular
-from gbrank.common.threads import usable_threads
-from gbrank.data.batches import learn_schema
-from gbrank.data.checking import check_rows, select_queries
-from gbrank.data.columns import Data
-from gbrank.data.rows import take_rows
+from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.evaluation.statistics import interval
-from gbrank.evaluation.stored_outcomes import code_version
-from gbrank.fit.arguments import FitData, Ids, Labels
+from gbrank.evaluation.cross_validation import check_measures
+from gbrank.evaluation.dataset import Dataset
+from gbrank.evaluation.runner import run_tasks
+from gbrank.evaluation.statistics import counted, means
+from gbrank.evaluation.trial import Outcome, Task, Trial
+from gbrank.fit.arguments import Ids
 from gbrank.fit.boosted_ranker import built_in_of
 from gbrank.fit.constraints import Constraint
-from gbrank.fit.estimator import check_seed, scores_of
-from gbrank.fit.loop import part_of_more
-from gbrank.fit.storage import DESCRIPTION
-from gbrank.measures.measure import Measure, bind_to_rows
+from gbrank.fit.estimator import check_seed
+from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.objectives.objective import Mixture, terms_of
 from gbrank.objectives.objective_registry import get_objective
@@ -186,14 +181,13 @@ def pareto(
     *,
     qid: Ids,
     measure: Metric,
-    labels: Labels | None = None,
     levels: Sequence[float] | None = None,
     weights: Sequence[float] | None = None,
     validation_fraction: float = 0.25,
-    categorical_feature: Sequence[int | str] | None = None,
     results: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
+    **columns: Any,
 ) -> Front:
     """Train rankers between two goals, and measure both on queries that are set aside.
 
@@ -201,8 +195,8 @@ def pareto(
     ----------
     ranker : GBRanker
         Not fitted; its objective and its first `eval_metric` are the first goal.
-    X, y, qid, labels, categorical_feature
-        As for `GBRanker.fit`.
+    X, y, qid, **columns
+        As for `GBRanker.fit`: labels, weights, categorical_feature and the other columns.
     measure : str or Measure
         The second goal, such as "ndcg@10[margin]".
     levels : sequence of float in ]0, 1], optional
@@ -247,20 +241,48 @@ def pareto(
     second = get_measure(measure)
     first, *_ = ranker._measures()
     rankers = _rankers(ranker, second, levels, weights)
-    data = FitData(X, y, qid=qid, labels=labels, categorical_feature=categorical_feature)
-    train, held_out = _split(data, validation_fraction, check_seed(ranker.random_state))
-    paths = dict.fromkeys(rankers) if results is None else _paths(Path(results), rankers, train)
-    processes = usable_threads(check_jobs(n_jobs))
-    tasks = [joblib.delayed(_fitted)(name, rankers[name], train, paths[name]) for name in rankers]
-    parallel = joblib.Parallel(processes, return_as="generator_unordered", batch_size=1)
-    points = []
-    with Bar(total=len(tasks), disable=not progress, unit="fit") as bar:
-        for name, fitted in parallel(tasks):
-            points.append(_point(name, fitted, held_out, (first, second)))
-            bar.set_postfix_str(name, refresh=False)
-            bar.update()
+    check_number(validation_fraction, "validation_fraction", 0, 1, open_low=True, open_high=True)
+    seed = check_seed(ranker.random_state)
+    data = Dataset("data", X, y, qid, _Split(validation_fraction, seed), **columns)
+    tested = data.rows(data.splits[0].test)
+    with found_in("of the queries that are set aside, "):
+        check_measures((first, second), tested)
+    tasks = [
+        Task(Trial(data.name, name, seed, 1), own, data, (first, second), keeps_ranker=True)
+        for name, own in rankers.items()
+    ]
+    points = list(map(_point, run_tasks(tasks, results, n_jobs, progress)))
     points.sort(key=lambda point: (point.means[1], point.name))
     return Front((str(first), str(second)), points)
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Sets queries aside, chosen by a hash of the seed and their id."""
+
+    fraction: float
+    seed: int
+
+    def split(self, X: Any, y: Any, qid: ArrayLike) -> Iterator[tuple[Positions, Positions]]:
+        """Yield the rows to train on and those that are set aside."""
+        queries = Queries.from_qid(qid)
+        held_out = sampled(query_keys(queries.ids), self.fraction, self.seed, 0)
+        if held_out.all() or not held_out.any():
+            raise ArgumentError(
+                "validation_fraction",
+                "must leave queries on both sides",
+                f"{self.fraction} of {queries.n_queries} queries",
+            )
+        aside = held_out[queries.index]
+        yield np.flatnonzero(~aside), np.flatnonzero(aside)
+
+
+def _point(outcome: Outcome) -> Point:
+    """Return a ranker with both measures on the queries that were set aside."""
+    found = [means([counted(values[np.newaxis])]) for values in outcome.test.values.values()]
+    first, second = ((own.mean.item(), own.low.item(), own.high.item()) for own in found)
+    intervals = first[1:], second[1:]
+    return Point(outcome.trial.ranker, outcome.ranker, (first[0], second[0]), intervals)
 
 
 def _rankers(
@@ -318,60 +340,3 @@ def point_names(levels: Sequence[float] | None, weights: Sequence[float] | None)
     levels, weights = _between(levels, weights)
     by_level = [f"{level:g} of best" for level in levels]
     return [FIRST, SECOND, *by_level, *(f"weight {weight:g}" for weight in weights)]
-
-
-def _split(data: FitData, fraction: float, seed: int) -> tuple[Data, Data]:
-    """Return the documents to train on, and those that are set aside: whole queries."""
-    check_number(fraction, "validation_fraction", 0, 1, open_low=True)
-    table, columns = data.training["X"], data.categorical_feature
-    rows, _ = data.checked(learn_schema(table, columns))
-    queries = rows.queries
-    held_out = sampled(query_keys(queries.ids), fraction, seed, 0)
-    if held_out.all() or not held_out.any():
-        raise ValueError(
-            "validation_fraction must leave queries on both sides, got "
-            f"{fraction} of {queries.n_queries} queries."
-        )
-    train, tested = (
-        part.as_given(take_rows(table, chosen))
-        for part, chosen in (select_queries(rows, kept) for kept in (~held_out, held_out))
-    )
-    return {**train, "categorical_feature": columns}, tested
-
-
-def _paths(folder: Path, rankers: Mapping[str, GBRanker], data: Data) -> dict[str, Path]:
-    """Return the folder of each ranker; its name holds a hash of all that it depends on."""
-    folder.mkdir(parents=True, exist_ok=True)
-    content = joblib.hash(data)
-    return {
-        name: folder / joblib.hash(describe([ranker, content, code_version()]))
-        for name, ranker in rankers.items()
-    }
-
-
-def _fitted(name: str, ranker: GBRanker, data: Data, path: Path | None) -> tuple[str, GBRanker]:
-    """Train a ranker, or read it where that was done before."""
-    if path is not None and (path / DESCRIPTION).exists():
-        return name, GBRanker.load(path)
-    with part_of_more():
-        ranker.fit(**data)
-    if path is not None:
-        ranker.save(path)
-    return name, ranker
-
-
-def _point(name: str, ranker: GBRanker, data: Data, measures: tuple[Measure, Measure]) -> Point:
-    """Measure a ranker on the queries that were set aside."""
-    rows = check_rows(ranker._schema, data)
-    scores = scores_of(ranker, data["X"], data["qid"])
-    means, intervals = [], []
-    for measure in measures:
-        bound = bind_to_rows(measure.with_positions(ranker._schema), rows)
-        try:
-            means.append(bound.mean(scores))
-        except ValueError as error:
-            raise ValueError(f"of the queries that are set aside, {error}") from None
-        values = bound.per_query(scores)
-        low, high = interval([values[np.newaxis, ~np.isnan(values)]])
-        intervals.append((float(low[0]), float(high[0])))
-    return Point(name, ranker, (means[0], means[1]), (intervals[0], intervals[1]))

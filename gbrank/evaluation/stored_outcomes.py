@@ -1,4 +1,4 @@
-"""The results folder of a comparison: one table of queries per trial."""
+"""The folder of results: one table of queries per trial, and the ranker where it is kept."""
 
 import csv
 import functools
@@ -19,30 +19,21 @@ import numpy as np
 from gbrank.common.describe import describe
 from gbrank.common.files import replace_file
 from gbrank.evaluation.trial import PARTS, Outcome, Scores, Task, Trial
+from gbrank.ranker import GBRanker
 
 
-def outcome_paths(folder: Path, tasks: Sequence[Task]) -> Iterator[Path]:
-    """Yield the CSV file of each trial; its name holds a hash of all that it depends on."""
-    folder.mkdir(parents=True, exist_ok=True)
-    hashes: dict[str, str] = {}
-    for task in tasks:
-        data, queries = task.data, task.data.queries
-        if data.name not in hashes:
-            content = data.X, data.labels, queries.ids, queries.order, queries.offsets
-            hashes[data.name] = joblib.hash(content)
-        label = re.sub(r"[^\w.@+-]+", "-", "_".join(map(str, astuple(task.trial))))
-        yield folder / f"{label[:100]}_{_hash_of_task(task, hashes[data.name])}.csv"
-
-
-def _hash_of_task(task: Task, data: str) -> str:
+def outcome_path(folder: Path, task: Task) -> Path:
+    """Return the CSV file of a trial; its name holds a hash of all that it depends on."""
     names = list(map(str, task.measures))  # a measure may have been named by an alias
-    parts = [task.trial, task.ranker, task.measures, names, task.fold, data, code_version()]
+    parts = [task.trial, task.ranker, task.measures, names, task.fold]
     try:
-        return str(joblib.hash(describe(parts)))
+        digest = joblib.hash(describe([*parts, task.data.fingerprint, code_version()]))
     except (pickle.PicklingError, TypeError) as error:
         raise ValueError(
             f"results needs rankers and measures that can be pickled: {task.trial}: {error.args[0]}"
         ) from None
+    label = re.sub(r"[^\w.@+-]+", "-", "_".join(map(str, astuple(task.trial))))
+    return folder / f"{label[:100]}_{digest}.csv"
 
 
 @functools.cache
@@ -76,7 +67,9 @@ def rows(outcome: Outcome) -> Iterator[tuple[Any, ...]]:
 
 
 def write_outcome(path: Path, outcome: Outcome) -> None:
-    """Write the outcome of a trial, whole or not at all."""
+    """Write the outcome of a trial, whole or not at all; a ranker goes into a folder beside it."""
+    if outcome.ranker is not None:
+        outcome.ranker.save(path.with_suffix(""))
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns(list(outcome.test.values)))
@@ -92,10 +85,12 @@ def read_outcome(path: Path, task: Task) -> Outcome:
         valid, test = (
             _scores([row for row in table if row["part"] == part], task, part) for part in PARTS
         )
-        rounds, seconds = table[0]["rounds"], float(table[0]["cpu_seconds"])
-        return Outcome(task.trial, valid, test, int(rounds) if rounds else None, seconds)
-    except (ValueError, TypeError, KeyError, csv.Error) as error:
+        rounds = int(table[0]["rounds"]) if table[0]["rounds"] else None
+        seconds = float(table[0]["cpu_seconds"])
+    except (ValueError, TypeError, KeyError, IndexError, csv.Error) as error:
         raise ValueError(f"{path} is damaged ({error}): delete it.") from None
+    ranker = GBRanker.load(path.with_suffix("")) if task.keeps_ranker else None
+    return Outcome(task.trial, valid, test, rounds, seconds, ranker)
 
 
 def _scores(table: list[dict[str, str]], task: Task, part: str) -> Scores:
@@ -103,6 +98,8 @@ def _scores(table: list[dict[str, str]], task: Task, part: str) -> Scores:
     expected = task.queries(part)
     if queries != expected:
         raise ValueError(f"{len(queries)} {part} queries, expected {len(expected)} in their order")
+    if not queries:
+        return Scores([], {}, None)
     values = {
         name: np.array([float(row[name]) for row in table]) for name in map(str, task.measures)
     }

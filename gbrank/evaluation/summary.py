@@ -46,7 +46,8 @@ def summarise(
     """Return a row per data set, measure and ranker, and those of all data sets together."""
     by_data: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        by_data.setdefault(outcome.trial.data, []).append(outcome)
+        if getattr(outcome, part).queries:
+            by_data.setdefault(outcome.trial.data, []).append(outcome)
     groups = {data: [fits] for data, fits in by_data.items()}
     if len(groups) > 1:
         groups[POOLED] = list(by_data.values())

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from gbrank.common.argument_error import found_in
-from gbrank.data.queries import Queries
+from gbrank.data.columns import fit_arguments
+from gbrank.data.rows import Rows
+from gbrank.data.splitting import Fold
 from gbrank.evaluation.calibration_error import expected_calibration_error
-from gbrank.evaluation.folds import Dataset, Documents, Fold
+from gbrank.evaluation.dataset import Dataset
 from gbrank.fit.estimator import scores_of
 from gbrank.fit.loop import part_of_more
-from gbrank.measures.measure import Measure
+from gbrank.measures.measure import Measure, bind_to_rows
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
 
@@ -48,20 +50,22 @@ class Outcome:
     """The results of a trial."""
 
     trial: Trial
-    valid: Scores
+    valid: Scores  # of no query where the fold has none to validate on
     test: Scores
     rounds: int | None  # of the model; None where the ranker does not say
     cpu_seconds: float  # of the fit
+    ranker: Any = None  # the fitted one, if the task keeps it
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """All that a trial needs; the ranker is unfitted and has the trial's seed."""
+    """All that a trial needs; the ranker is unfitted."""
 
     trial: Trial
     ranker: Any
     data: Dataset
     measures: Sequence[Measure]
+    keeps_ranker: bool = False
 
     @property
     def fold(self) -> Fold:
@@ -70,29 +74,41 @@ class Task:
 
     def queries(self, part: str) -> list[str]:
         """Return the ids of the queries of a part of the fold, as they first appear."""
-        queries = self.data.queries
-        numbers = dict.fromkeys(queries.index[getattr(self.fold, part)].tolist())
-        return [str(query) for query in queries.ids[list(numbers)].tolist()]
+        return list(dict.fromkeys(map(str, self.data.qid[getattr(self.fold, part)].tolist())))
 
 
-def configured(ranker: object, seed: int) -> Any:
-    """Return an unfitted copy of a ranker with this seed, that uses one thread."""
+def configured(ranker: object, **values: Any) -> Any:
+    """Return an unfitted copy of a ranker with these values of the parameters that it has."""
     copy = clone(ranker)
-    values = {"random_state": seed, "n_jobs": 1}
     ends = {name: name.rpartition("__")[2] for name in copy.get_params(deep=True)}
     return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
 
 
+def fitted(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows]) -> Any:
+    """Train a ranker on rows of a data set."""
+    parts = [rows.as_given(rows.X) for rows in (train, *valid)]
+    arguments = fit_arguments(parts[0], parts[1:])
+    if data.categorical_feature is not None:
+        arguments["categorical_feature"] = data.categorical_feature
+    with part_of_more():
+        return ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
 def run(task: Task) -> Outcome:
     """Train a ranker and judge it on the validation and on the test queries."""
-    train, valid, test = task.data.fold(task.trial.fold)
+    train, *valid, test = (task.data.rows(rows) for rows in task.fold if len(rows))
     start = time.process_time()
-    with found_in(f"{task.trial}: "), part_of_more():
-        held_out = {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.qid]}
-        ranker = task.ranker.fit(train.X, train.y, qid=train.qid, **held_out)
+    with found_in(f"{task.trial}: "):
+        ranker = fitted(task.ranker, task.data, train, valid)
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
-    on_valid, on_test = _judge(task, "valid", ranker, valid), _judge(task, "test", ranker, test)
-    return Outcome(task.trial, on_valid, on_test, getattr(ranker, "best_iteration_", None), seconds)
+    return Outcome(
+        task.trial,
+        _judge(task, ranker, valid[0]) if valid else Scores([], {}, None),
+        _judge(task, ranker, test),
+        getattr(ranker, "best_iteration_", None),
+        seconds,
+        ranker if task.keeps_ranker else None,
+    )
 
 
 def run_in_worker(task: Task) -> Outcome:
@@ -104,16 +120,14 @@ def run_in_worker(task: Task) -> Outcome:
         signal.signal(signal.SIGINT, previous)
 
 
-def _judge(task: Task, part: str, ranker: Any, documents: Documents) -> Scores:
-    scores = scores_of(ranker, documents.X, documents.qid)
-    queries = Queries.from_qid(documents.qid)
+def _judge(task: Task, ranker: Any, rows: Rows) -> Scores:
+    scores = scores_of(ranker, rows.X, rows.queries.ids[rows.queries.index])
     values = {
-        str(measure): measure.bind(documents.y, queries, 1, documents.X).per_query(scores)
-        for measure in task.measures
+        str(measure): bind_to_rows(measure, rows, 1).per_query(scores) for measure in task.measures
     }
     largest = float(np.max(task.data.y)) or 1.0
     calibration, error = getattr(ranker, "calibration_", None), None
     if calibration is not None:
         shares = calibration.probabilities(scores) * calibration.largest_label / largest
-        error = expected_calibration_error(documents.y / largest, shares)
-    return Scores(task.queries(part), values, error)
+        error = expected_calibration_error(rows.y / largest, shares)
+    return Scores(list(map(str, rows.queries.ids.tolist())), values, error)

@@ -9,30 +9,32 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from gbrank import (
     NDCG,
-    BestRate,
     Dataset,
+    FeatureBatches,
     GBRanker,
     LambdaRank,
     Queries,
+    QueryTimeSeriesSplit,
     compare_rankers,
     cross_validate_rankers,
     custom_measure,
     custom_objective,
+    get_measure,
     make_cubic,
-    split_folds,
 )
+from gbrank.evaluation import LetorFolds
 from noisy import NOISY, Noisy
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -57,7 +59,7 @@ def test_summary_is_what_a_loop_gives() -> None:
         rankers, X, y, QID, folds=3, seeds=[3, 8], measures=["ndcg@3", "rr"], **QUIET
     )
     values: dict[str, Any] = {name: {3: {}, 8: {}} for name in names}
-    for name, seed, fold in itertools.product(names, (3, 8), split_folds(QID, 3)):
+    for name, seed, fold in itertools.product(names, (3, 8), LetorFolds(3).split(X, Y, QID)):
         train, valid, test = fold
         ranker = clone(rankers[name]).set_params(random_state=seed, n_jobs=1)
         ranker.fit(X[train], y[train], qid=QID[train])
@@ -159,6 +161,113 @@ def test_progress_is_on_standard_error(capsys: pytest.CaptureFixture[str]) -> No
     assert not out
     assert "3/3" in error
     assert "a on data, seed 0, fold 3" in error
+
+
+class Recorder(BaseEstimator):
+    """Keeps what it was trained on."""
+
+    calls: ClassVar[list[dict[str, Any]]] = []
+
+    def fit(self, X: Any, y: Any, **columns: Any) -> Any:
+        self.calls.append({"X": X, "y": y, **columns})
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return X[:, 0]
+
+
+def test_rankers_get_every_column() -> None:
+    """Of the rows that they are trained on, and of those that they are validated on."""
+    labels = {"m": np.arange(96.0) % 7}
+    columns: dict[str, Any] = {
+        "sample_weight": np.arange(96.0) + 1,
+        "query_weight": np.arange(12.0) + 1,
+        "init_score": X[:, 1],
+        "position": np.arange(96) % 8 + 1,
+        "labels": labels,
+        "categorical_feature": [2],
+    }
+    Recorder.calls.clear()
+    found = cross_validate_rankers(
+        {"a": Recorder()}, X, Y, QID, folds=3, seeds=1, measures=["ndcg[m]", "ap"], **columns,
+        **QUIET,
+    )  # fmt: skip
+    folds = Dataset("data", X, Y, QID, 3).splits
+    assert len(Recorder.calls) == len(folds) == 3
+    for call, (train, valid, _) in zip(Recorder.calls, folds, strict=True):
+        for name in ("sample_weight", "init_score", "position"):
+            assert_array_equal(call[name], columns[name][train])
+        assert_array_equal(call["query_weight"], 1 + np.array([*dict.fromkeys(QID[train])]))
+        assert_array_equal(call["labels"]["m"], labels["m"][train])
+        assert_array_equal(call["eval_labels"][0]["m"], labels["m"][valid])
+        assert_array_equal(call["eval_init_score"][0], X[valid, 1])
+        assert_array_equal(call["eval_qid"][0], QID[valid])
+        assert call["categorical_feature"] == [2]
+    expected = get_measure("ndcg")(labels["m"], X[:, 0], qid=QID)
+    assert_allclose(found.summary()[0].mean, expected, rtol=1e-12)
+
+
+def test_weights_and_codes_are_those_of_a_fit_by_hand() -> None:
+    """What GBRanker itself makes of them."""
+    codes = np.column_stack([np.arange(96) * 7 % 12, X[:, 0]])
+    columns: dict[str, Any] = {"sample_weight": 1.0 + np.arange(96) % 3, "categorical_feature": [0]}
+    ranker = GBRanker("ranknet", **TINY)
+    fold = Dataset("data", codes, Y, QID, 3).splits[0]
+    found = cross_validate_rankers(
+        {"a": ranker}, codes, Y, QID, folds=[fold], seeds=1, **columns, **QUIET
+    ).summary()[0]
+    own = columns | {"sample_weight": columns["sample_weight"][fold.train]}
+    fitted = clone(ranker).set_params(random_state=0, n_jobs=1)
+    fitted.fit(codes[fold.train], Y[fold.train], qid=QID[fold.train], **own)
+    scores = fitted.predict(codes[fold.test])
+    assert_allclose(found.mean, NDCG(k=10)(Y[fold.test], scores, qid=QID[fold.test]), rtol=1e-12)
+
+
+def test_folds_without_validation_queries(tmp_path: Path) -> None:
+    """Of a split by time: rankers are trained without, and there is nothing to choose by."""
+    for _ in range(2):  # the second time from the files
+        Recorder.calls.clear()
+        found = cross_validate_rankers(
+            {"a": Recorder()}, X, Y, QID, folds=QueryTimeSeriesSplit(3), seeds=1, results=tmp_path,
+            **QUIET,
+        )  # fmt: skip
+        assert found.summary("valid") == found.to_json()["valid"] == []
+        assert found.summary()[0].n_queries == 9
+    assert not Recorder.calls
+    assert {row for part, row in zip(found.records["part"], found.records["query"], strict=True)
+            if part == "test"} == {str(query) for query in range(3, 12)}  # fmt: skip
+
+
+def test_a_ranker_that_refuses_the_data_is_named_before_any_other_is_trained(
+    tmp_path: Path,
+) -> None:
+    """LightGBM's own objective takes no fractions of labels, wherever they are."""
+    Noisy.fits = 0
+    labels = Y + 0.5 * (np.arange(96) == 95)
+    rankers: dict[str, Any] = {"good": Noisy(), "own": "lightgbm:lambdarank"}
+    for options in ({}, {"results": tmp_path}):
+        with pytest.raises(ValueError, match=r"^own on data: .*int type"):
+            cross_validate_rankers(rankers, X, labels, QID, folds=3, **options, **QUIET)
+    assert Noisy.fits == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_data_in_batches(tmp_path: Path) -> None:
+    """Are as good as the same in memory, also where results are kept."""
+
+    def read(features: Any = X) -> Any:
+        yield from np.split(features, 4)
+
+    batches = FeatureBatches(read, X.shape)
+    changed = FeatureBatches(lambda: read(X + 1), X.shape)
+    ranker = {"a": GBRanker("ranknet", **TINY)}
+    options: dict[str, Any] = {"folds": 3, "seeds": 1, **QUIET}
+    expected = cross_validate_rankers(ranker, X, Y, QID, **options).summary()[0].mean
+    for table, files in ((batches, 3), (batches, 3), (changed, 6)):
+        found = cross_validate_rankers(ranker, table, Y, QID, results=tmp_path, **options)
+        assert len(list(tmp_path.iterdir())) == files
+        if table is batches:
+            assert found.summary()[0].mean == expected
 
 
 # --- Files of results -------------------------------------------------------------------------
@@ -428,7 +537,7 @@ def test_an_interrupted_fit_is_no_result(tmp_path: Path) -> None:
     calls = itertools.count()
 
     def stops(scores: Any, labels: Any, sigma: float) -> Any:
-        if next(calls) == 3 * 4:  # in the fourth round of four training queries
+        if next(calls) == 12 + 3 * 4:  # in the fourth round of four queries, after all were tried
             raise KeyboardInterrupt
         return 0.0, scores - labels, np.ones_like(scores)
 
@@ -499,25 +608,5 @@ def test_bad_input(change: dict[str, Any], message: str) -> None:
 def test_a_fit_that_fails_is_named(jobs: int) -> None:
     """Ranker, data, seed and fold."""
     rankers = {"clean": GBRanker(**TINY), "bad": GBRanker(num_leaves=1)}
-    with pytest.raises(ValueError, match="bad on data, seed 0, fold 1: num_leaves must be"):
+    with pytest.raises(ValueError, match="bad on data: num_leaves must be"):
         compare_rankers(rankers, [DATA], seeds=1, n_jobs=jobs, progress=False)
-
-
-def test_the_best_rate_is_chosen_on_validation_queries() -> None:
-    """Every rate is a fit as it would be by itself; the one that validates best is kept."""
-    X, y, qid = make_cubic(60, n_documents=10, n_features=5, random_state=1)
-    train, valid = qid < 40, qid >= 40
-    data = {"qid": qid[train], "eval_set": [(X[valid], y[valid])], "eval_qid": [qid[valid]]}
-    budget = {"n_estimators": 40, "early_stopping_rounds": 5, "random_state": 0, "n_jobs": 1}
-    rates = [0.001, 0.1, 0.3]
-    alone = [
-        GBRanker("ranknet", learning_rate=rate, **budget).fit(X[train], y[train], **data)
-        for rate in rates
-    ]
-    best = int(np.argmax([ranker.best_score_ for ranker in alone]))
-    chosen = BestRate(GBRanker("ranknet", **budget), rates).fit(X[train], y[train], **data)
-    assert chosen.learning_rate_ == rates[best]
-    assert chosen.best_iteration_ == alone[best].best_iteration_
-    np.testing.assert_array_equal(chosen.predict(X), alone[best].predict(X))
-    with pytest.raises(ValueError, match="learning_rates must hold at least one rate"):
-        BestRate(GBRanker(), []).fit(X[train], y[train], **data)

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import Dataset, make_cubic, read_folds, split_folds, write_letor
-from gbrank.evaluation.folds import rotate
+from gbrank import Dataset, QueryKFold, make_cubic, read_folds, write_letor
+from gbrank.data.splitting import rotated
+from gbrank.evaluation import LetorFolds
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 
@@ -29,7 +30,7 @@ def test_folds_never_split_or_leak_a_query(
     """Each query is wholly in one part of a fold, and tested and validated exactly once."""
     ids = np.array([f"q{query}" for query in qid] if text else qid)
     n_folds = min(n_folds, len(set(qid)))
-    folds = split_folds(ids, n_folds, random_state=seed)
+    folds = list(LetorFolds(n_folds, random_state=seed).split(None, qid=ids))
     assert len(folds) == n_folds
     for fold in folds:
         assert sorted(np.concatenate(fold)) == list(range(len(ids)))
@@ -51,20 +52,22 @@ def test_folds_do_not_depend_on_the_order_of_rows(qid: list[int], random: Any) -
     shuffled = list(qid)
     random.shuffle(shuffled)
     a, b = (
-        [{*np.array(ids)[fold.test]} for fold in split_folds(ids, 3)] for ids in (qid, shuffled)
+        [{*np.array(ids)[fold.test]} for fold in LetorFolds(3).split(None, qid=ids)]
+        for ids in (qid, shuffled)
     )
     assert a == b
 
 
 def test_seeds_shuffle_differently() -> None:
     """And the same seed shuffles in the same way."""
-    tests = [split_folds(QID, 3, random_state=seed)[0].test.tolist() for seed in (0, 0, 1)]
+    folds = [next(LetorFolds(3, random_state=seed).split(None, qid=QID)) for seed in (0, 0, 1)]
+    tests = [fold.test.tolist() for fold in folds]
     assert tests[0] == tests[1] != tests[2]
 
 
 def test_rotation_is_that_of_letor() -> None:
     """Fold 1 trains on S1, S2, S3, validates on S4, tests on S5; fold 2 on S2, S3, S4; S5; S1."""
-    folds = [[rows.tolist() for rows in fold] for fold in rotate(np.arange(5))]
+    folds = [[rows.tolist() for rows in fold] for fold in rotated(np.arange(5))]
     assert folds[:2] == [[[0, 1, 2], [3], [4]], [[1, 2, 3], [4], [0]]]
 
 
@@ -76,7 +79,7 @@ GOOD = (R[:6].ravel(), R[6:9].ravel(), R[9:].ravel())
     ("folds", "message"),
     [
         ([], "at least one fold"),
-        ([GOOD[:2]], r"folds\[0\] must be \(train, valid, test\), got 2"),
+        ([GOOD[:1]], r"folds\[0\] must be \(train, valid, test\) or \(train, test\), got 1"),
         ([GOOD, (GOOD[0], GOOD[1], GOOD[1])], r"folds\[1\] must not split a query: 6 is both"),
         ([(R[0], R[1][:4], R[1][4:])], "must not split a query: 1 is both in valid and in test"),
         ([(R[0], R[1], [])], r"folds\[0\].test must be a list of row numbers that is not empty"),
@@ -117,7 +120,7 @@ def test_documents_of_a_fold() -> None:
     frame = pd.DataFrame(X, columns=list("abcd"))
     folds = [([3, 1, 2], [8], [16, 17])]
     for table in (X, frame):
-        data = Dataset("data", table, Y, names, [*folds, *split_folds(names, 3)])
+        data = Dataset("data", table, Y, names, [*folds, *LetorFolds(3).split(None, qid=names)])
         train, valid, test = data.fold(1)
         assert type(train.X) is type(table)
         assert_array_equal(np.asarray(train.X), X[[3, 1, 2]])
@@ -125,6 +128,51 @@ def test_documents_of_a_fold() -> None:
         assert [train.qid.tolist(), valid.qid.tolist()] == [["q0"] * 3, ["q1"]]
         assert_array_equal(data.fold(4)[2].y, Y[data.splits[3].test])
         assert_array_equal(test.qid, ["q2", "q2"])
+
+
+def test_folds_of_a_splitter() -> None:
+    """Those of scikit-learn and gbrank give no rows to validate on; LETOR's do."""
+    data = Dataset("data", X, Y, QID, QueryKFold(4))
+    assert len(data.splits) == 4
+    for fold, (train, test) in zip(data.splits, QueryKFold(4).split(X, qid=QID), strict=True):
+        assert_array_equal(fold.train, train)
+        assert_array_equal(fold.test, test)
+        assert len(fold.valid) == 0
+    assert data.fold(2)[1].X.shape == (0, 4)
+    splits = Dataset("data", X, Y, QID, LetorFolds(3)).splits
+    for own, same in zip(splits, Dataset("data", X, Y, QID, 3).splits, strict=True):
+        for rows, expected in zip(own, same, strict=True):
+            assert_array_equal(rows, expected)
+
+
+def test_columns_of_a_fold() -> None:
+    """Each document and query keeps what belongs to it, in whatever order the fold has its rows."""
+    weights = {query: float(query + 1) for query in range(12)}
+    columns: dict[str, Any] = {"sample_weight": np.arange(96.0), "labels": {"m": np.arange(96) % 5}}
+    for own in (weights, np.array(list(weights.values()))):
+        data = Dataset("data", X, Y, QID, [(R[3:0:-1].ravel(), R[5])], query_weight=own, **columns)
+        rows = data.rows(data.splits[0].train)
+        assert rows.queries.ids.tolist() == [3, 2, 1]
+        assert rows.query_weight is not None
+        assert rows.query_weight.tolist() == [4, 3, 2]
+        assert rows.sample_weight is not None
+        assert_array_equal(rows.sample_weight, R[3:0:-1].ravel())
+        assert_array_equal(rows.labels["m"], R[3:0:-1].ravel() % 5)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"sample_weight": [1.0]}, "sample_weight must have one entry per document"),
+        ({"weights": [1.0]}, "unknown argument 'weights'"),
+        ({"eval_set": [(X, Y)], "eval_qid": [QID]}, "eval_set must be a part of the folds"),
+        ({"group": [8] * 12}, "give either qid or group, not both"),
+    ],
+)
+def test_bad_columns(columns: dict[str, Any], message: str) -> None:
+    """Before anything is trained."""
+    with pytest.raises((ValueError, TypeError), match=message):
+        Dataset("data", X, Y, QID, **columns)
 
 
 @pytest.mark.parametrize("number", [0, 4, 1.0])
@@ -151,7 +199,7 @@ def write_parts(folder: Path, suffix: str = "") -> None:
 
 def write_fold_folders(folder: Path, valid: str = "vali") -> None:
     """Write the same as folders of folds."""
-    for number, fold in enumerate(rotate(QID // 3), 1):
+    for number, fold in enumerate(rotated(QID // 3), 1):
         (folder / f"Fold{number}").mkdir(parents=True)
         for name, rows in zip(("train", valid, "test"), fold, strict=True):
             write_letor(folder / f"Fold{number}" / f"{name}.txt", X[rows], Y[rows], QID[rows])
@@ -168,13 +216,13 @@ def test_layouts(layout: str, tmp_path: Path) -> None:
     data = read_folds(folder)
     assert data.name == "cubic"
     assert data.X.shape == X.shape
-    expected = rotate(QID // 3)
+    expected = list(rotated(QID // 3))
     assert len(data.splits) == len(expected)
     for own, true in zip(data.splits, expected, strict=True):
         for rows, true_rows in zip(own, true, strict=True):
             by_query = np.argsort(data.queries.ids[data.queries.index[rows]], kind="stable")
             assert_array_equal(data.X[rows][by_query], X[true_rows])
-            assert_array_equal(data.labels[rows][by_query], Y[true_rows])
+            assert_array_equal(data.y[rows][by_query], Y[true_rows])
 
 
 def test_last_features_may_be_missing(tmp_path: Path) -> None:
@@ -190,7 +238,7 @@ def test_a_query_that_differs_between_folds_is_kept_twice(tmp_path: Path) -> Non
     write_fold_folders(tmp_path)
     path = tmp_path / "Fold2" / "test.txt"
     path.write_text(path.read_text().replace(" 1:", " 1:1", 1))
-    assert len(read_folds(tmp_path).labels) == len(Y) + 8
+    assert len(read_folds(tmp_path).y) == len(Y) + 8
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
-from gbrank import GBRanker, get_measure, make_cubic, pareto, plots
+from gbrank import FeatureBatches, Front, GBRanker, get_measure, make_cubic, pareto, plots
 from gbrank.data.sampling import query_keys, sampled
+from gbrank.evaluation import Point
 
 X, Y, QID = make_cubic(80, n_documents=10, n_features=6, random_state=0)
 MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
@@ -173,3 +175,52 @@ def test_a_goal_that_no_query_set_aside_has_is_refused() -> None:
     labels = {"margin": np.where(held_out, 0.0, MARGIN)}
     with pytest.raises(ValueError, match="set aside, ndcg@10 is undefined on every query"):
         trade_off(labels=labels)
+
+
+def test_a_point_that_is_level_by_one_goal_is_beaten_by_the_other() -> None:
+    """Points of the same means beat nobody."""
+    means = [(0.5, 0.5), (0.5, 0.6), (0.4, 0.6), (0.6, 0.1), (0.6, 0.1)]
+    points = [Point(f"{i}", RANKER, own, ((0, 1), (0, 1))) for i, own in enumerate(means)]
+    front = Front(("a", "b"), points)
+    assert [front.is_efficient(point) for point in points] == [False, True, False, True, True]
+    assert front.to_pandas()["efficient"].tolist() == [False, True, False, True, True]
+
+
+def test_all_columns_reach_every_ranker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codes of categories, weights, first scores and positions: those of the rows trained on."""
+    fit, calls = GBRanker.fit, []
+
+    def recorded(self: GBRanker, X: Any, y: Any, **columns: Any) -> GBRanker:
+        calls.append({"X": X, **columns})
+        return fit(self, X, y, **columns)
+
+    monkeypatch.setattr(GBRanker, "fit", recorded)
+    codes = X.copy()
+    codes[:, 2] = np.arange(800) % 5
+    columns: dict[str, Any] = {
+        "sample_weight": np.arange(800.0) + 1, "init_score": X[:, 1] / 10,
+        "position": np.arange(800) % 10 + 1,
+    }  # fmt: skip
+    weights = {"query_weight": np.arange(80.0) + 1, "categorical_feature": [2]}
+    trade_off(X=codes, **columns, **weights)
+    train = ~sampled(query_keys(np.arange(80)), 0.25, 0, 0)[QID]
+    assert len(calls) >= 3
+    for call in calls[:3]:
+        if len(call["X"]) != train.sum():  # a fit for the constraint alone
+            continue
+        assert call["categorical_feature"] == [2]
+        assert_array_equal(call["X"], codes[train])
+        assert_array_equal(call["query_weight"], weights["query_weight"][np.unique(QID[train])])
+        for name, values in columns.items():
+            assert_array_equal(call[name], values[train])
+
+
+def test_data_in_batches_and_of_other_formats(tmp_path: Path) -> None:
+    """Give the same points, also where rankers are kept."""
+    expected = trade_off()
+    batches = FeatureBatches(lambda: np.split(X, 4), X.shape)
+    for table in (batches, batches, sparse.csr_matrix(X)):
+        kept = {"results": tmp_path} if table is batches else {}
+        found = trade_off(X=table, **kept)
+        assert [point.name for point in found.points] == [point.name for point in expected.points]
+    assert len(list(tmp_path.iterdir())) == 2 * 3

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gbrank import BestRate, GBRanker, make_cubic, pareto
+from gbrank import GBRanker, make_cubic, pareto
 from gbrank.fit import loop
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=3, random_state=0)
@@ -21,11 +21,6 @@ def front() -> None:
     pareto(ranker(), X, Y, qid=QID, labels=LABELS, measure=MEASURE, n_jobs=1, progress=False)
 
 
-def best_rate() -> None:
-    search = BestRate(ranker(validation_fraction=0.3), [0.1, 0.2])
-    search.fit(X, Y, qid=QID, eval_set=[(X, Y)], eval_qid=[QID])
-
-
 WHOLES: dict[str, Callable[[], object]] = {
     "rounds that are timed": lambda: ranker().fit(X, Y, qid=QID, time_limit=1),
     "a fit for a constraint alone": lambda: ranker(constraints=[f"{MEASURE} >= 0.9 of best"]).fit(
@@ -33,7 +28,6 @@ WHOLES: dict[str, Callable[[], object]] = {
     ),
     "a start": lambda: ranker(init=ranker()).fit(X, Y, qid=QID),
     "a trade-off": front,
-    "a search of the best rate": best_rate,
 }
 
 

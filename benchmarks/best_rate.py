@@ -36,7 +36,8 @@ class BestRate(BaseEstimator):
 
     Examples
     --------
-    >>> from gbrank import BestRate, GBRanker, make_cubic
+    >>> from benchmarks.best_rate import BestRate
+    >>> from gbrank import GBRanker, make_cubic
     >>> X, y, qid = make_cubic(30, n_documents=10, n_features=5, random_state=0)
     >>> ranker = GBRanker("ranknet", n_estimators=20, early_stopping_rounds=5, random_state=0)
     >>> chosen = BestRate(ranker, [0.001, 0.1]).fit(

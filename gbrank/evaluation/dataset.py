@@ -1,0 +1,195 @@
+"""Data sets and their folds: which queries are trained on, validated on, and tested on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.arrays import Positions
+from gbrank.common.checks import check_number, queries_needed, quoted
+from gbrank.data.batches import FeatureBatches
+from gbrank.data.columns import checked_columns
+from gbrank.data.queries import Queries
+from gbrank.data.rows import Rows, take_rows
+from gbrank.data.splitting import Fold, LetorFolds
+from gbrank.fit.arguments import FitData
+
+
+class LabelledDocuments(NamedTuple):
+    """Documents of whole queries, as `GBRanker.fit` takes them."""
+
+    X: Any
+    y: NDArray[np.float64]
+    qid: NDArray[Any]
+
+
+Folds: TypeAlias = Any  # int, a splitter, or a sequence of (train, valid, test) or (train, test)
+
+
+class Dataset:
+    """Documents with labels, queries and folds.
+
+    Parameters
+    ----------
+    name : str
+        What the data set is called in results.
+    X, y, qid
+        Features, labels and queries, as for `GBRanker.fit`.
+    folds : int, splitter or sequence of (train, valid, test) or (train, test)
+        How many folds `LetorFolds` is to make; a splitter, such as
+        `QueryTimeSeriesSplit`; or row numbers of your own. Where a fold has no rows to validate
+        on, rankers are trained without.
+    **columns
+        What else rankers are trained on, as for `GBRanker.fit`: ``labels``, ``sample_weight``,
+        ``query_weight``, ``init_score``, ``position``, ``categorical_feature``. Weights play no
+        part in what queries are worth.
+
+    Attributes
+    ----------
+    y : ndarray, shape (n_documents,)
+    queries : Queries
+    splits : list of Fold
+        The folds, as row numbers.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not usable; among others, if a fold splits a query.
+
+    Examples
+    --------
+    >>> from gbrank import make_cubic
+    >>> from gbrank.evaluation import Dataset
+    >>> data = Dataset("cubic", *make_cubic(30, random_state=0), folds=3)
+    >>> [len(rows) for rows in data.splits[0]]
+    [500, 500, 500]
+    """
+
+    def __init__(
+        self,
+        name: str,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike,
+        folds: Folds = 5,
+        **columns: Any,
+    ) -> None:
+        if not isinstance(name, str) or not name:
+            raise ArgumentError("name", "must be a text that is not empty", quoted(name))
+        if y is None:
+            raise ArgumentError("y", "must hold one label per row", "None")
+        if qid is None:
+            raise queries_needed("Dataset", "qid= (one query id per row)")
+        data = FitData(X if hasattr(X, "shape") else np.asarray(X), y, qid=qid, **columns)
+        if data.validation:
+            raise ArgumentError("eval_set", "must be a part of the folds")
+        self.name, self.X = name, data.training["X"]
+        self.categorical_feature = data.categorical_feature
+        self.queries = Queries.resolve(self.X.shape[0], qid, columns.get("group"))
+        self.qid = self.queries.ids[self.queries.index]
+        self.columns = checked_columns(data.training, self.queries)
+        self.y: NDArray[np.float64] = self.columns["y"]
+        if len(set(map(str, self.queries.ids.tolist()))) < self.queries.n_queries:
+            raise ValueError("qid must not hold ids that differ but read the same, as 1 and '1'.")
+        self.splits = self._splits(folds)
+
+    def fold(self, number: int) -> tuple[LabelledDocuments, LabelledDocuments, LabelledDocuments]:
+        """Return the documents of a fold to train on, to validate on and to test on.
+
+        Parameters
+        ----------
+        number : int
+            Which fold, counted from 1.
+
+        Returns
+        -------
+        train, valid, test
+            Each has X, y and qid.
+
+        Raises
+        ------
+        ValueError
+            If there is no such fold.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> from gbrank.evaluation import Dataset
+        >>> data = Dataset("cubic", *make_cubic(30, n_documents=10, random_state=0))
+        >>> train, valid, test = data.fold(1)
+        >>> ranker = GBRanker(n_estimators=10, n_jobs=1).fit(train.X, train.y, qid=train.qid)
+        >>> 0 < ranker.score(test.X, test.y, test.qid) < 1
+        True
+        """
+        check_number(number, "number", 1, len(self.splits), integer=True)
+        train, valid, test = (
+            LabelledDocuments(take_rows(self.X, rows), self.y[rows], self.qid[rows])
+            for rows in self.splits[number - 1]
+        )
+        return train, valid, test
+
+    def rows(self, chosen: Positions) -> Rows:
+        """Return some rows, with the features as they were given."""
+        whole = Rows(X=self.X, queries=self.queries, **self.columns)
+        queries = Queries.from_qid(self.qid[chosen])
+        first = chosen[queries.order[queries.offsets[:-1]]]  # row of each query
+        return whole.take(chosen, queries, self.queries.index[first])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all but the name and the folds; batches are read once for it."""
+        queries = self.queries
+        batched = isinstance(self.X, FeatureBatches)
+        X = [joblib.hash(batch) for batch in self.X] if batched else self.X
+        content = X, self.columns, queries.ids, queries.order, queries.offsets
+        return str(joblib.hash([content, self.categorical_feature]))
+
+    def _splits(self, folds: Any) -> list[Fold]:
+        if hasattr(folds, "split"):
+            folds = list(folds.split(self.X, self.y, self.qid))
+        elif not isinstance(folds, Sequence):
+            n, n_queries = check_number(folds, "folds", 3, integer=True), self.queries.n_queries
+            if n_queries < n:
+                demand = f"must be at most the number of queries, {n_queries}"
+                raise ArgumentError("folds", demand, f"{n}")
+            return list(LetorFolds(n).split(None, qid=self.qid))
+        if len(folds) == 0:
+            raise ArgumentError("folds", "must hold at least one fold", "none")
+        return [_check_fold(fold, self.queries, f"folds[{i}]") for i, fold in enumerate(folds)]
+
+
+def _check_fold(fold: Any, queries: Queries, where: str) -> Fold:
+    if len(fold) not in (2, 3):
+        demand = "must be (train, valid, test) or (train, test)"
+        raise ArgumentError(where, demand, f"{len(fold)} entries")
+    train, *valid, test = map(np.asarray, fold)
+    parts = {"train": train, **({"valid": valid[0]} if valid else {}), "test": test}
+    part_of: dict[int, str] = {}
+    for name, rows in parts.items():
+        _check_part(rows, f"{where}.{name}", queries.n_documents)
+        part_queries = dict.fromkeys(queries.index[rows].tolist(), name)
+        for query in sorted(part_queries.keys() & part_of.keys()):
+            both = f"{part_of[query]} and in {name}"
+            raise ValueError(
+                f"{where} must not split a query: {queries.ids[query]} is both in {both}."
+            )
+        part_of |= part_queries
+    nothing = np.zeros(0, np.int64)
+    return Fold(*(parts.get(name, nothing).astype(np.int64) for name in Fold._fields))
+
+
+def _check_part(rows: NDArray[Any], name: str, n_documents: int) -> None:
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or rows.size == 0:
+        demand = "must be a list of row numbers that is not empty"
+        raise ArgumentError(name, demand, f"{rows.dtype} of shape {rows.shape}")
+    if rows.min() < 0 or rows.max() >= n_documents:
+        demand = f"must hold rows from 0 to {n_documents - 1}"
+        raise ArgumentError(name, demand, f"{rows.min()} to {rows.max()}")
+    if len(np.unique(rows)) < len(rows):
+        raise ArgumentError(name, "must not hold a row twice")
