@@ -41,11 +41,10 @@ def values_of(measure: Measure, labels: Labels) -> Values:
     return lambda order: known[tuple(order)]
 
 
-def value_of(measure: Measure, labels: Labels, scores: Any) -> float | None:
-    """Return the measure of one list."""
-    queries = Queries.from_sizes([len(labels)])
-    value = measure.bind(labels, queries).per_query(np.asarray(scores, float)).item()
-    return None if np.isnan(value) else value
+def joined(cases: list[tuple[Labels, Any]]) -> tuple[Any, Queries]:
+    """Return the labels of all cases, each of which is a query."""
+    every = [labels for labels, _ in cases]
+    return np.concatenate(every), Queries.from_sizes(list(map(len, every)))
 
 
 def ranked(labels: Labels, scores: Any) -> Labels:
@@ -83,28 +82,33 @@ def varied(measure: Measure, labels: Labels) -> bool:
 
 def ties(measure: Measure) -> None:
     """Documents of equal score: the mean, the worst and the best over all their orders."""
-    for labels in LISTS:
-        values = values_of(measure, labels)
-        for scores in (SCORES[: len(labels)], OTHER[: len(labels)]):
-            for rule in ("average", "pessimistic", "optimistic", "order"):
-                found = value_of(replace(measure, ties=rule), labels, scores)
-                same(found, reference.tied(values, labels, scores, rule))
+    cases = [(labels, scores[: len(labels)]) for labels in LISTS for scores in (SCORES, OTHER)]
+    values = {labels: values_of(measure, labels) for labels in LISTS}
+    for rule in ("average", "pessimistic", "optimistic", "order"):
+        bound = replace(measure, ties=rule).bind(*joined(cases))
+        every = bound.per_query(np.concatenate([scores for _, scores in cases]))
+        for found, (labels, scores) in zip(every.tolist(), cases, strict=True):
+            wanted = reference.tied(values[labels], labels, scores, rule)
+            same(None if np.isnan(found) else found, wanted)
 
 
 def swaps(measure: Measure) -> None:
     """LambdaRank's gradient: the mean change over the orders of ties, also with a truncation."""
     if type(measure).swaps is None:
         return
-    cuts = (None, 1, 2) if measure.truncatable else (None,)
-    for labels, cut in product(LISTS, cuts):
-        values = cache(values_of(measure, labels))
-        queries = Queries.from_sizes([len(labels)])
-        for scores in (SCORES[: len(labels)], OTHER[: len(labels)], APART[: len(labels)]):
-            bound = LambdaRank(measure, truncation=cut).bind(labels, queries)
-            found = bound.gradients(np.asarray(scores, float), 0.7)
-            deltas = reference.expected_swap_deltas(values, labels, scores, cut)
+    cases = [(y, scores[: len(y)]) for y in LISTS for scores in (SCORES, OTHER, APART)]
+    values = {labels: cache(values_of(measure, labels)) for labels in LISTS}
+    for cut in (None, 1, 2) if measure.truncatable else (None,):
+        bound = LambdaRank(measure, truncation=cut).bind(*joined(cases))
+        found = bound.gradients(np.concatenate([scores for _, scores in cases]), 0.7)
+        for (labels, scores), *own in zip(
+            cases,
+            *(np.split(array, joined(cases)[1].offsets[1:-1]) for array in found),
+            strict=True,
+        ):
+            deltas = reference.expected_swap_deltas(values[labels], labels, scores, cut)
             wanted = reference.lambda_gradients(deltas, labels, scores, 0.7)
-            for one, other in zip(found, wanted[:2], strict=True):
+            for one, other in zip(own, wanted[:2], strict=True):
                 np.testing.assert_allclose(one, other, rtol=0, atol=1e-9)
 
 

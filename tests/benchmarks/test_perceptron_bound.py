@@ -12,7 +12,7 @@ from benchmarks.papers.loss_bounds import perceptron_loss_bound, perceptron_regr
 from gbrank import SLAM, Queries, SLAMPerceptron
 
 
-@pytest.mark.parametrize("measure", ["ndcg", "ndcg@2", "ap", "ap@2"])
+@pytest.mark.parametrize("measure", ["ndcg@2", "ap"])
 @given(st.integers(0, 9999), st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0.1, 1.0]))
 @settings(max_examples=20)
 def test_random_streams(measure: str, seed: int, eta: float, margin: float) -> None:
@@ -27,6 +27,7 @@ def test_random_streams(measure: str, seed: int, eta: float, margin: float) -> N
     assert ranker.cumulative_loss_[-1] <= perceptron_loss_bound(radius, 0.3, eta, margin)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["ndcg", "ndcg@2", "ap"])
 @given(st.integers(0, 9999), st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0.1, 1.0]))
 @settings(max_examples=20)
@@ -53,6 +54,7 @@ def test_theorem_5_by_hand() -> None:
     assert perceptron_loss_bound(1.5, 0.25, 0.5, 2.0) == pytest.approx((9 + 8) / 0.0625)
 
 
+@pytest.mark.slow
 def test_near_equality() -> None:
     """An adversary comes within 5% of it."""
     losses = slam.adversary(0.1, 100.0, 1000)

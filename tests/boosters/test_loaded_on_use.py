@@ -56,6 +56,7 @@ def test_the_other_booster_stays_away(booster: str) -> None:
     assert said(USED, booster, OTHER[booster]) == "True False\n"
 
 
+@pytest.mark.slow
 def test_names_are_checked_without_a_library() -> None:
     """An unknown booster is refused by the names of the known ones."""
     assert said(UNKNOWN) == (

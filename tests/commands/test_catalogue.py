@@ -37,7 +37,13 @@ def trains(objective: str, measure: str) -> bool:
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="docs/ is not beside the tests: no source tree")
-@pytest.mark.parametrize("kind", ["objectives", "measures", "howto/migration"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "objectives",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("measures", "howto/migration")),
+    ],
+)
 def test_docs_are_up_to_date(kind: str, tmp_path: Path) -> None:
     """docs/ holds what is printed by a process of its own: nothing else is registered."""
     done = subprocess.run(

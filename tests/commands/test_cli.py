@@ -595,6 +595,7 @@ def test_a_picture_that_fails_leaves_the_old_one(
 # --- demo --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_demo(tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row for each ranker, with measures of the test queries, and a picture."""
     monkeypatch.chdir(tmp_path)

@@ -456,6 +456,7 @@ def processes() -> Iterator[Any]:
         yield client
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported_for_nothing() -> None:
     """Unless a booster does so itself, as older versions of LightGBM do."""
     code = """if True:

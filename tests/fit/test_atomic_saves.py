@@ -113,6 +113,7 @@ def test_kills_at_every_call(before: str, tmp_path: Path) -> None:
 # --- Several at once --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @posix
 def test_writers_and_readers(tmp_path: Path) -> None:
     """Four threads save 30 times each, in one folder, while two read."""

@@ -95,7 +95,15 @@ def test_each_kind_is_what_plain_python_gives(documents: list[tuple[float, int]]
     assert_array_equal(found[:, 6], expected[:, 5])
 
 
-@pytest.mark.parametrize("n", [119, 120, 121, 400])
+@pytest.mark.parametrize(
+    "n",
+    [
+        120,
+        121,
+        pytest.param(119, marks=pytest.mark.slow),
+        pytest.param(400, marks=pytest.mark.slow),
+    ],
+)
 def test_long_lists(n: int) -> None:
     """They are sorted in another way."""
     X, _ = make(n)

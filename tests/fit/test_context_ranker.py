@@ -206,6 +206,7 @@ def test_checkpoint_goes_on_to_the_same_model(tmp_path: Path) -> None:
         GBRanker(context="gap", **SMALL).fit(X, Y, qid=QID, checkpoint=tmp_path / "half")
 
 
+@pytest.mark.slow
 def test_cross_validation() -> None:
     """gbrank's own, and scikit-learn's by score, by a scorer and through a pipeline."""
     wide = widened("rank")

@@ -116,6 +116,7 @@ def test_bad_clicks(arguments: dict[str, Any], message: str) -> None:
 # --- What is learned ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_debiased_training_recovers_the_ranking() -> None:
     """A ranker that looks at one feature was in service: clicks alone make it look right.
 
@@ -285,6 +286,7 @@ def test_a_boosters_own_objective_takes_no_positions(objective: str) -> None:
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "clicks.md"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PAGE.exists(), reason="docs/ is not beside the tests")
 def test_lines_of_the_page_run() -> None:
     """Blocks of code share one session."""

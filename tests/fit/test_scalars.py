@@ -51,10 +51,12 @@ def numpys(value: Any, kind: type) -> Any:
 
 
 CASES = [
-    (name, param, kind)
+    pytest.param(name, param, kind, marks=[pytest.mark.slow] if number else [])
     for name, (_, params) in RANKERS.items()
     for param, value in params.items()
-    for kind in KINDS[type(next(iter(value.values())) if isinstance(value, dict) else value)]
+    for number, kind in enumerate(
+        KINDS[type(next(iter(value.values())) if isinstance(value, dict) else value)]
+    )
 ]
 
 

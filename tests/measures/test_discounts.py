@@ -91,7 +91,7 @@ def test_by_hand() -> None:
 @every_case
 @pytest.mark.parametrize("name", ["ndcg", "dcg"])
 @given(reference.queries(6), st.sampled_from([None, 1, 3]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_all_orders_of_tied_documents(
     name: str, discount: Any, written: Written, query: reference.Query, k: int | None
 ) -> None:

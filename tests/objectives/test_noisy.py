@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import permutations, product
 from typing import Any
 
@@ -145,10 +146,8 @@ def test_definition(measure: Any, truncation: int | None, sizes: list[int]) -> N
             keys = own[best_first] / sigma - np.log(-np.log(uniform))
             ranking = best_first[np.argsort(-keys)]
             top = truncation or np.inf
-            if len(y) < 100:
-                weights += weights_of(measure, y, ranking, top) / draws
-            else:
-                weights += ndcg_weights(y, ranking, top) / draws
+            own_weights = ndcg_weights if measure == NDCG() else partial(weights_of, measure)
+            weights += own_weights(y, ranking, top) / draws
         wanted = lambdas(own, y, weights, sigma)
         for derivative, expected in zip(found, wanted, strict=True):
             assert_allclose(derivative[start:end], expected, atol=1e-14)

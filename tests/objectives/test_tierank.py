@@ -166,8 +166,8 @@ def test_example_of_the_paper(shift: float) -> None:
     assert_allclose(loss, [-by_hand], rtol=1e-14)
 
 
-@pytest.mark.parametrize("measure", ["ndcg", "ap", "ap@10"])
-@loop("spread", [0.1, 1.0, 4.0, 60.0])
+@pytest.mark.parametrize("measure", ["ndcg", "ap@10"])
+@loop("spread", [0.1, 4.0, 60.0])
 def test_slopes_of_long_lists(measure: str, spread: float) -> None:
     """400 documents: central differences of the loss, along random directions."""
     rng, step = np.random.default_rng(2), 1e-6

@@ -40,7 +40,13 @@ RANKERS = {
     parse_version(sklearn.__version__) < parse_version("1.6"),
     reason="check_estimator takes no expected failures",
 )
-@pytest.mark.parametrize("name", RANKERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lightgbm", "linear", "perceptron",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("xgboost", "smoothrank")),
+    ],
+)  # fmt: skip
 def test_checks(name: str) -> None:
     """All pass but those that are listed, and those do not."""
     expected = EXPECTED | (BY_QUERY if name == "smoothrank" else {})

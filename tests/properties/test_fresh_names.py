@@ -128,6 +128,7 @@ def test_every_public_name(models: Path) -> None:
     assert in_fresh_processes(code, models) == []
 
 
+@pytest.mark.slow
 def test_mistakes_are_seen(tmp_path: Path) -> None:
     """What is raised in a child is told."""
     code = {"a": "from gbrank import nothing", "b": "1 / 0", "c": "import gbrank"}

@@ -64,7 +64,7 @@ def lists(draw: st.DrawFn) -> tuple[Vector, Vector]:
 
 def every_objective(**drawn: st.SearchStrategy[Any]) -> Callable[[Test], Any]:
     """Run a test of drawn numbers on each objective: some examples, and many if exhaustive."""
-    counts = [pytest.param(20), pytest.param(at_length(100), marks=pytest.mark.exhaustive)]
+    counts = [pytest.param(10), pytest.param(at_length(100), marks=pytest.mark.exhaustive)]
 
     def decorate(test: Test) -> Any:
         def run(name: str, examples: int) -> None:

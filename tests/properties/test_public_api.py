@@ -235,6 +235,7 @@ assert not changed, changed
 """
 
 
+@pytest.mark.slow
 def test_import_changes_no_state() -> None:
     """In a new process, once the libraries that gbrank stands on are there."""
     done = subprocess.run([sys.executable, "-c", SNAPSHOT + IMPORT], capture_output=True, text=True)
