@@ -51,12 +51,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     Tests are handed out once every worker has come so far; without this all would compile all.
     """
-    if (
-        session.config.option.markexpr
-    ):  # SoftRank's two ways are in one loop, which is compiled once
+    if session.config.option.markexpr:  # two of SoftRank's three loops have all there is
         from gbrank.objectives import softrank
 
-        softrank.soft_rank_by_counts = softrank.soft_rank_by_exponentials = softrank.soft_rank
+        softrank.soft_rank_by_exponentials = softrank.soft_rank
     many = len(session.items) >= 400 or "NUMBA_BOUNDSCHECK" in os.environ
     if many and hasattr(session.config, "workerinput"):
         from compiling import compile_what_no_other_does
