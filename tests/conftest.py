@@ -51,10 +51,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     Tests are handed out once every worker has come so far; without this all would compile all.
     """
-    if session.config.option.markexpr:  # two of SoftRank's three loops have all there is
-        from gbrank.objectives import softrank
+    if session.config.option.markexpr:
+        from compiling import put_softrank_in_one_loop
 
-        softrank.soft_rank_by_exponentials = softrank.soft_rank
+        put_softrank_in_one_loop()
     many = len(session.items) >= 400 or "NUMBA_BOUNDSCHECK" in os.environ
     if many and hasattr(session.config, "workerinput"):
         from compiling import compile_what_no_other_does

@@ -52,6 +52,7 @@ def test_catboost_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
         ranker_from_name("catboost:YetiRank")
 
 
+@pytest.mark.slow
 def test_optional_packages_are_not_imported() -> None:
     """Not until they are needed, unless by a booster, as older versions of LightGBM do."""
     code = """if True:

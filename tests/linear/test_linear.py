@@ -137,6 +137,7 @@ def test_other_starts() -> None:
     assert_allclose(ranker.coef_, svm, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_center_of_the_penalty() -> None:
     """The first weights unless another is named; a strong penalty pulls to it, by both solvers."""
     svm = fit("ranksvm", init="zero").coef_
@@ -444,6 +445,7 @@ def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
 # --- scikit-learn's tools ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_penalty_by_grid_search() -> None:
     """On the papers' validation set, which GridSearchCV takes as a split; qid is routed."""
     fold = np.where(TRAIN, -1, 0)
@@ -461,6 +463,7 @@ def test_penalty_by_grid_search() -> None:
     assert_array_equal(by_query.best_estimator_.coef_, best.coef_)
 
 
+@pytest.mark.slow
 def test_alpha_and_beta_by_grid_search() -> None:
     """ApproxRank's: α is 1/σ, β a parameter of the objective; the same on all splits by query."""
     grid = {

@@ -443,7 +443,13 @@ SECTIONS = ["measures", "segments", "distribution", "worst", "importances", "cur
 SECTIONS += ["calibration", "data", "parameters", "versions"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.slow) if kind in ("list", "polars", "own") else kind
+        for kind in KINDS
+    ],
+)
 def test_every_ranker(kind: str, tmp_path: Path) -> None:
     """Has all sections; those for which it has nothing say so."""
     ranker, table = KINDS[kind]
