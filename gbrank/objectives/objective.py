@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
@@ -21,6 +21,7 @@ from gbrank.common.checks import (
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
 from gbrank.common.tex import as_tex
+from gbrank.common.warnings import warn_user
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import document_weights
@@ -37,6 +38,8 @@ from gbrank.schedules import Curve, Sigma, as_schedule, check_sigma, constant, u
 
 # In spreads of the scores: a wider start would undo what RankNet has learned.
 ANNEALED = "geometric(0.3, 0.1, unit='spread')"
+# How many times as long as the median a list must be, at least, to be told apart.
+GIANT = 10
 # Bounds the factor on an objective whose curvature has all but underflowed.
 LARGEST_SCALE = 1e300
 
@@ -328,8 +331,11 @@ class BoundObjective:
 class KernelObjective(Objective):
     """Base class of objectives that are computed by a kernel.
 
-    A subclass has a `name`, declares its facts (`declared`) and makes a `program`.
+    A subclass has a `name`, declares its facts (`declared`) and makes a `program`; `counts_pairs`
+    says that its loss grows with the square of a list's length.
     """
+
+    counts_pairs: ClassVar[bool] = False
 
     @abstractmethod
     def program(self, labels: Vector, queries: Queries) -> Program:
@@ -337,8 +343,23 @@ class KernelObjective(Objective):
 
     def runner(self, binding: Binding) -> Any:
         """Return the runner of the kernel."""
+        if self.counts_pairs:
+            _warn_of_giants(self.name, binding.queries.sizes)
         program = self.program(binding.y, binding.queries)
         return Runner(program, binding.queries, binding.n_jobs)
+
+
+def _warn_of_giants(name: str, sizes: NDArray[np.int64]) -> None:
+    """Warn where a few lists that are much longer than the others hold most of the pairs."""
+    pairs = sizes.astype(np.float64) ** 2
+    giant = sizes > GIANT * np.median(sizes)
+    share = pairs[giant].sum() / pairs.sum()
+    if share > 0.5 and giant.mean() < 1 / GIANT:
+        warn_user(
+            f"{giant.sum()} of {len(sizes)} lists hold {share:.0%} of the pairs that {name!r} "
+            "counts, so that they rule what is learned. 'noisy:ndcg' counts each list once; "
+            "query_weight= of 1 over a list's length, squared, does so here."
+        )
 
 
 @dataclass(frozen=True)
