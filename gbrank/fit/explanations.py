@@ -88,7 +88,7 @@ class PairExplanation(table.Tabular):
             "share": self.shares.tolist(),
         }
         ordered = {name: [values[i] for i in self.largest] for name, values in columns.items()}
-        return Table.of(ordered, caption=str(self))
+        return table.Table.of(ordered, caption=str(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ class QueryExplanation(table.Tabular):
         if self.labels is not None:
             columns["swap with"] = ["" if rank is None else rank for rank, _ in self.swaps]
             columns["gain"] = [gain for _, gain in self.swaps]
-        return Table.of(columns, caption=str(self))
+        return table.Table.of(columns, caption=str(self))
 
 
 def explained(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None, output: str) -> Any:

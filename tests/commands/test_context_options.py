@@ -67,5 +67,12 @@ def test_tables_and_folders(tmp_path: Path, output: Output, fault: Output) -> No
     message = fault("predict", tmp_path / "torn", "--model", tmp_path / "model")
     assert "all documents of a query in one batch" in message
     assert "query 9 in two" in message
+    with_first = by_query["qid"] == by_query["qid"].iloc[0]
+    (tmp_path / "far").mkdir()
+    parts = (by_query[:5], by_query[~with_first], by_query[5:][with_first[5:]])
+    for number, part in enumerate(parts):
+        part.to_parquet(tmp_path / "far" / f"{number}.parquet")
+    message = fault("predict", tmp_path / "far", "--model", tmp_path / "model")
+    assert "query 0 in two" in message
     message = fault("train", tmp_path / "torn", *options)
     assert "all documents of a query in one batch" in message

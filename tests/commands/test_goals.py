@@ -113,6 +113,21 @@ def test_models_of_a_named_measure_are_explained_and_reported(
     assert "[margin]" not in page.read_text(encoding="utf-8").partition("Parameters")[0]
 
 
+def test_a_report_against_a_model_of_other_columns(
+    table: Path, tmp_path: Path, output: Output
+) -> None:
+    """Each finds its own; queries may be grouped by what neither knows."""
+    for name, drop in {"new": ["c", "margin"], "old": ["a", "margin"]}.items():
+        output("train", table, "--model", tmp_path / name, "--drop", *drop, *SMALL)
+    FRAME.assign(country=FRAME["qid"].str[-1]).to_csv(table, index=False)
+    page = tmp_path / "page.html"
+    models = ["--model", tmp_path / "new", "--against", tmp_path / "old"]
+    output("report", table, *models, "--by", "country", "--metric", "ndcg@5", "--html", page)
+    text = page.read_text(encoding="utf-8")
+    assert "new against old" in text
+    assert "country" in text
+
+
 def test_a_folder_with_other_files_is_refused_before_training(
     table: Path, tmp_path: Path, fault: Output
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from command import SMALL, Output
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import GBRanker, get_measure, load_ranker, make_cubic
+from gbrank import GBRanker, get_measure, load_ranker, make_cubic, write_letor
 from gbrank.commands.cli import main
 from gbrank.datasets.table_files import Tables
 
@@ -181,6 +181,41 @@ def test_unjudged_documents(
     said = fault(*argv)
     assert "--unjudged" in said
     assert "line 2, column 1: expected a label" in said if kind == "txt" else "in row 1 (2" in said
+
+
+@pytest.mark.parametrize("kind", ["txt", "csv", "parquet"])
+def test_numbers_go_with_the_documents_that_are_kept(
+    kind: str, tmp_path: Path, output: Output
+) -> None:
+    """Scores and positions are of all rows, those that nobody has judged too."""
+    rng = np.random.default_rng(0)
+    label, qid = rng.integers(-1, 3, 60), np.repeat(np.arange(6), 10)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "label": label, "qid": qid})
+    path, numbers = tmp_path / f"t.{kind}", tmp_path / "numbers.txt"
+    if kind == "txt":
+        write_letor(path, frame[["a"]], label, qid)
+    else:
+        (frame.to_csv if kind == "csv" else frame.to_parquet)(path, index=False)
+    shown, kept = rng.permutation(60) % 10 + 1, label >= 0
+    numbers.write_text("\n".join(map(str, shown)))
+    argv = [
+        "evaluate",
+        path,
+        "--scores",
+        numbers,
+        "--unjudged",
+        "drop",
+        "--json",
+        "--metric",
+        "map",
+    ]
+    found = json.loads(output(*argv))["measures"]["map"]["mean"]
+    assert found == get_measure("map")(label[kept], shown[kept], qid=qid[kept])
+    options = ["--positions", numbers, "--unjudged", "drop", "--min-child-samples", "1", *SMALL[:2]]
+    output("train", path, "--model", tmp_path / "m", *options, "--objective", "ranknet")
+    same = GBRanker("ranknet", n_estimators=5, min_child_samples=1, random_state=0)
+    same.fit(frame[["a"]][kept], label[kept], qid=qid[kept], position=shown[kept])
+    assert load_ranker(tmp_path / "m").position_bias_ == same.position_bias_
 
 
 def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
