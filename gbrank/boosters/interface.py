@@ -14,7 +14,7 @@ from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 
 Single = NDArray[np.float32]
-Derivatives: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]
+GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
 Params: TypeAlias = dict[str, Any]  # a booster's own
 Places: TypeAlias = slice | NDArray[np.intp]  # of rows
 State: TypeAlias = dict[str, bytes]  # what a checkpoint keeps of a booster in training
@@ -80,7 +80,7 @@ class Model(Protocol):
 class Steps(Protocol):
     """A model in training."""
 
-    def step(self, derivatives: Derivatives | None) -> None:
+    def step(self, derivatives: GradientFunction | None) -> None:
         """Grow one tree on derivatives at the current scores; None stands for the built-in's."""
 
     def train_scores(self) -> Vector:

@@ -7,6 +7,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import refuse_twice
 from gbrank.ranker import GBRanker
 
 FeatureNames = Sequence[str] | Mapping[str, str]
@@ -61,23 +63,18 @@ def names_of(ranker: GBRanker, given: FeatureNames | None) -> list[str]:
     """Return the name of each feature."""
     check_is_fitted(ranker)
     own = ranker._columns
-    if given is None:
-        names = own
-    elif isinstance(given, Mapping):
-        unknown = sorted(set(given) - set(own))
-        if unknown:
-            raise ValueError(f"feature_names must rename columns of X ({own}), got {unknown[0]!r}.")
-        names = [given.get(name, name) for name in own]
-    elif isinstance(given, str):
-        raise TypeError(f"feature_names must be a list of names, got the single text {given!r}.")
-    else:
-        names = list(given)
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise TypeError(f"feature_names must hold texts, not empty ones, got {name!r}.")
+    if isinstance(given, str):
+        raise ArgumentTypeError("feature_names", "must be a list of names", f"one text, {given!r}")
+    if isinstance(given, Mapping):
+        if unknown := sorted(set(given) - set(own)):
+            raise ArgumentError(
+                "feature_names", f"must rename columns of X ({own})", repr(unknown[0])
+            )
+        given = [given.get(name, name) for name in own]
+    names = own if given is None else list(given)
+    if wrong := [name for name in names if not isinstance(name, str) or not name]:
+        raise ArgumentTypeError("feature_names", "must hold texts, not empty ones", repr(wrong[0]))
     if len(names) != len(own):
-        raise ValueError(f"feature_names must have {len(own)} entries, got {len(names)}.")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"feature_names must differ, got {twice!r} twice.")
+        raise ArgumentError("feature_names", f"must have {len(own)} entries", str(len(names)))
+    refuse_twice("feature_names", names)
     return names

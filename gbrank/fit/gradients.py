@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import Derivatives
+from gbrank.boosters.interface import GradientFunction
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.fit.boosted_ranker import BoostedRanker
@@ -48,7 +48,7 @@ class Gradients:
             if [stage.rounds for stage in self.hook.stages] != bound_for:
                 self.bound = self._bind()
 
-    def __call__(self, round: int) -> Derivatives:
+    def __call__(self, round: int) -> GradientFunction:
         """Return the derivatives of a round, as a function of the scores."""
         left_out = self._left_out(round)
         return partial(self.hook.derivatives, self.bound, round=round, left_out=left_out)

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from gbrank.boosters.gradient_hook import GradientHook
-from gbrank.boosters.interface import Derivatives, Steps
+from gbrank.boosters.interface import GradientFunction, Steps
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import listed
@@ -140,7 +140,7 @@ class Loop:
     """The rounds of a fit, one after another."""
 
     trainer: Steps
-    derivatives: Callable[[int], Derivatives | None]  # from a round
+    derivatives: Callable[[int], GradientFunction | None]  # from a round
     rounds: int
     on_train: Evaluation | None = None
     on_valid: Sequence[Evaluation] = ()

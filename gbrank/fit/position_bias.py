@@ -6,7 +6,7 @@ Scores and biases explain clicks together, so that scores need not explain effec
 import numpy as np
 
 from gbrank.boosters import Trainer
-from gbrank.boosters.interface import Derivatives, State
+from gbrank.boosters.interface import GradientFunction, State
 from gbrank.common.arrays import Vector
 from gbrank.parallel.sums import order_free_sums
 
@@ -44,7 +44,7 @@ class DebiasedTrainer:
             biases = np.frombuffer(state["biases"])
             self._biases = list(biases.reshape(-1, len(self._positions)))
 
-    def step(self, derivatives: Derivatives | None) -> None:
+    def step(self, derivatives: GradientFunction | None) -> None:
         """Grow one tree, and improve the biases, on the derivatives at the biased scores."""
         assert derivatives is not None  # positions are refused with a booster's own objective
         bias = self._biases[-1]

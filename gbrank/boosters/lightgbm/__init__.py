@@ -1,6 +1,30 @@
-"""LightGBM: trainer, model and hook."""
+"""LightGBM: the library itself, its exception and its threads; trainer, model and hook."""
 
-from gbrank.boosters.spinning import short_spins
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gbrank.boosters.openmp import check_fork, short_spins
 
 with short_spins():
-    import lightgbm  # noqa: F401
+    from lightgbm.basic import LightGBMError
+
+
+def check_threads(n_jobs: int) -> None:
+    """Refuse several threads in a process forked from one in which LightGBM has run."""
+    check_fork("LightGBM", starts=True, needs=n_jobs > 1, instead="set n_jobs=1 here")
+
+
+@contextmanager
+def translated(message: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
+    """Turn a LightGBMError into a ValueError, whose text begins with `message`.
+
+    LightGBM reckons counts of documents from curvatures, and ends where one comes out as 0: among
+    workers, or with gradients of few levels (`use_quantized_grad`).
+    """
+    try:
+        yield
+    except LightGBMError as error:
+        empty = "_count) > (0)" in str(error)
+        remedy = "set min_child_samples to at least 1, and no use_quantized_grad"
+        advice = f" A leaf had no documents: {remedy}." if empty else ""
+        raise kind(f"{message}: {error}{advice}") from None

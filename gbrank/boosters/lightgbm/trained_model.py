@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from lightgbm.basic import LightGBMError
 
-from gbrank.boosters.lightgbm.errors import check_threads, translated
+from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from gbrank.boosters.bins import BINNED_ROWS, bin_sample
 from gbrank.boosters.booster_params import by_position
 from gbrank.boosters.interface import (
-    Derivatives,
+    GradientFunction,
     Params,
     Places,
     Single,
@@ -20,7 +20,7 @@ from gbrank.boosters.interface import (
     safe_names,
     single_precision,
 )
-from gbrank.boosters.lightgbm.errors import check_threads, translated
+from gbrank.boosters.lightgbm import check_threads, translated
 from gbrank.boosters.lightgbm.parameters import (
     draws_features,
     network_params,
@@ -119,7 +119,7 @@ class LightGBMTrainer:
         self._booster.update(fobj=lambda *_: nothing)
         self._n_dummies = 1
 
-    def step(self, derivatives: Derivatives | None) -> None:
+    def step(self, derivatives: GradientFunction | None) -> None:
         """Grow one tree."""
         fobj = None
         if derivatives is not None:

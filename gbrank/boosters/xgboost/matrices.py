@@ -10,8 +10,7 @@ import xgboost as xgb
 
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.interface import TreeSettings, safe_names
-from gbrank.boosters.xgboost.errors import translated
-from gbrank.boosters.xgboost.openmp import granted_threads
+from gbrank.boosters.xgboost import granted_threads, translated
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupt_waits
 from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped

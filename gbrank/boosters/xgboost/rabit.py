@@ -10,7 +10,7 @@ from xgboost import collective
 from xgboost.collective import CommunicatorContext, Op
 from xgboost.tracker import RabitTracker
 
-from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost import translated
 from gbrank.parallel.collective import WorkersLostError, joined
 
 LOST = "the other workers of the fit are lost"

@@ -8,9 +8,8 @@ import numpy as np
 import xgboost as xgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
-from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost import granted_threads, translated
 from gbrank.boosters.xgboost.matrices import as_dense, as_matrix
-from gbrank.boosters.xgboost.openmp import granted_threads
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads

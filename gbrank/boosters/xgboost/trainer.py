@@ -11,7 +11,7 @@ import numpy as np
 import xgboost as xgb
 
 from gbrank.boosters.interface import (
-    Derivatives,
+    GradientFunction,
     Params,
     Places,
     Single,
@@ -20,9 +20,8 @@ from gbrank.boosters.interface import (
     refuse_settings,
     single_precision,
 )
-from gbrank.boosters.xgboost.errors import translated
+from gbrank.boosters.xgboost import granted_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
-from gbrank.boosters.xgboost.openmp import granted_threads
 from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Vector
@@ -110,7 +109,7 @@ class XGBoostTrainer:
         with xgb.config_context(verbosity=self._verbosity), translated(message, kind):
             yield
 
-    def step(self, derivatives: Derivatives | None) -> None:
+    def step(self, derivatives: GradientFunction | None) -> None:
         """Grow one tree."""
         with self._translated("XGBoost could not grow a tree", BoosterError):
             if self._seed_each_round:
@@ -149,7 +148,7 @@ class XGBoostTrainer:
         self._files.close()
 
     def _scaled(
-        self, derivatives: Derivatives, scores: Vector, _: xgb.DMatrix
+        self, derivatives: GradientFunction, scores: Vector, _: xgb.DMatrix
     ) -> tuple[Single, Single]:
         """Return derivatives; a power of two scales tiny gradients up and the learning rate down.
 

@@ -1,6 +1,13 @@
-"""Forked processes, which would wait forever for OpenMP threads that only their parent has."""
+"""OpenMP, which the boosters' threads come from: lost in a fork, and how long they spin."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# So many turns GNU's OpenMP takes itself where there are more threads than processors. Elsewhere it
+# takes 300,000, in which a waiting thread keeps a processor from the one that it waits for.
+SPINS = "1000"
+SETTING = "GOMP_SPINCOUNT"
 
 _started: set[str] = set()  # boosters that have threads in this process
 _lost: set[str] = set()  # boosters that had threads in a process that this one was forked from
@@ -19,3 +26,16 @@ def check_fork(booster: str, *, starts: bool, needs: bool, instead: str) -> None
         )
     if starts:
         _started.add(booster)
+
+
+@contextmanager
+def short_spins() -> Iterator[None]:
+    """Have the libraries that are loaded meanwhile spin for a short time, then sleep."""
+    if SETTING in os.environ or "OMP_WAIT_POLICY" in os.environ:  # the user's choice
+        yield
+        return
+    os.environ[SETTING] = SPINS
+    try:
+        yield
+    finally:
+        del os.environ[SETTING]
