@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from math import isfinite
 from typing import Any
 
 from gbrank.common.argument_error import ArgumentError
@@ -38,6 +39,8 @@ class Options:
             main = self.aliases.get(name, name)
             if main in checked:
                 raise ValueError(f"booster_params must not hold {main!r} twice, got {list(user)}.")
+            if not _is_finite(value):
+                raise ArgumentError(f"{name} in booster_params", "must be finite", quoted(value))
             checked[main] = value
         pairs = list(zip(user, checked, strict=True))
         reasons = {name: self._why_not(main, given | checked, own) for name, main in pairs}
@@ -68,6 +71,13 @@ def _has(params: Mapping[str, Any], wanted: str) -> bool:
     """Say whether parameters hold an option, with the value that `wanted` names, if any."""
     name, named, value = wanted.partition("=")
     return name in params and (not named or str(params[name]).lower() == value.lower())
+
+
+def _is_finite(value: object) -> bool:
+    """Say whether all numbers of a value are finite."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or isfinite(value)
 
 
 def by_position(params: Mapping[str, Any], schema: Schema) -> dict[str, Any]:

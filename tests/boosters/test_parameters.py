@@ -179,7 +179,7 @@ OF_THE_MACHINE = {
     "lightgbm": {"deterministic", "device_type", "feature_pre_filter", "force_col_wise",
                  "force_row_wise", "histogram_pool_size", "is_enable_sparse", "verbosity"},
     "xgboost": {"debug_synchronize", "device", "extmem_single_page", "max_cached_hist_node",
-                "process_type", "updater", "verbosity"},
+                "verbosity"},
 }  # fmt: skip
 
 
@@ -268,7 +268,9 @@ def test_every_other_option_is_refused(booster: str) -> None:
         ("xgboost", "disable_default_eval_metric", "argument eval_metric"),
         ("xgboost", "rate_drop", "without booster=dart"),
         ("xgboost", "validate_parameters", "names are always checked"),
-        ("xgboost", "refresh_leaf", "without updater=refresh"),
+        ("xgboost", "refresh_leaf", "trees are always grown"),
+        ("xgboost", "process_type", "trees are always grown"),
+        ("xgboost", "updater", "follow from tree_method"),
     ],
 )
 def test_what_to_do_instead(booster: str, name: str, instead: str) -> None:
@@ -360,6 +362,23 @@ def test_groups_of_columns_as_text(booster: str) -> None:
     for wrong in ("[0, 9]", "[x]", "0, 1", "nonsense", "", [], "[[]]"):
         with pytest.raises(ValueError, match="interaction_constraints in booster_params must"):
             scores(booster, {"interaction_constraints": wrong})
+
+
+@pytest.mark.parametrize(
+    ("booster", "params"),
+    [
+        ("lightgbm", {"lambda_l1": np.inf}),
+        ("lightgbm", {"feature_contri": [1.0] * 5 + [np.nan]}),
+        ("xgboost", {"alpha": np.float32("nan")}),
+        ("xgboost", {"verbosity": 9}),
+    ],
+    ids=str,
+)
+def test_numbers_that_no_booster_heeds(booster: str, params: dict[str, Any]) -> None:
+    """Infinite ones and NaN are refused by name, and so is what XGBoost itself refuses."""
+    (name,) = params
+    with pytest.raises(ValueError, match=name):
+        scores(booster, params)
 
 
 def test_a_method_that_lightgbm_does_not_know() -> None:

@@ -22,8 +22,6 @@ from gbrank.parallel.collective import BoosterError
 COARSEST = 1e-3
 # XGBoost's own default.
 MAX_BIN = 256
-# Parameters that may need the data themselves, not only their bins.
-UNBINNED = {"process_type", "updater"}
 # Options of a matrix of pages; the pages have the others.
 OF_PAGES = ("nthread", "enable_categorical")
 NOT_HELD = "X must be what XGBoost can hold"
@@ -76,7 +74,7 @@ def as_matrix(
 def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings, folder: str) -> xgb.DMatrix:
     """Return data in bins that, unlike XGBoost's own, do not depend on the order of rows."""
     user = settings.params
-    hist = user.get("tree_method", "hist") == "hist" and UNBINNED.isdisjoint(user)
+    hist = user.get("tree_method", "hist") == "hist"
     in_batches = isinstance(rows.X, FeatureBatches)
     if in_batches and not hist:
         raise ValueError(

@@ -14,7 +14,7 @@ DRAWING = ("colsample_bylevel", "colsample_bynode")
 # Parameters in units of the gradient, or of its square.
 OF_GRADIENTS = ("alpha", "gamma", "max_delta_step")
 # Parameters that keep a state between rounds.
-STATEFUL = ("lambdarank_unbiased", "process_type", "updater")
+STATEFUL = ("lambdarank_unbiased",)
 # Those of a model, which a configuration lists next to those of training.
 OF_MODEL = "learner_model_param"
 # https://xgboost.readthedocs.io/en/stable/parameter.html

@@ -81,7 +81,7 @@ class XGBoostTrainer:
     def check(settings: TreeSettings, schema: Schema) -> Params:
         """Return the user's parameters, of which none is refused."""
         verbosity = settings.params.get("verbosity", 0)
-        with xgb.config_context(verbosity=verbosity), translated(REFUSED):
+        with translated(REFUSED), xgb.config_context(verbosity=verbosity):
             return user_params(settings, tree_params(settings), schema)
 
     def _read(
