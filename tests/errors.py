@@ -37,6 +37,17 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("eval_labels",
          "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m'], eval_labels=[{}])"),
         ("labels", "RankNet().bind(y, Q, labels=[y])"),
+        ("labels", "GBRanker().fit(pd.DataFrame({'m': y}), y, qid=qid, labels=['m'])"),
+        ("validation_fraction",
+         "GBRanker(validation_fraction=0.3, random_state=0)"
+         ".fit(X, y, qid=qid, labels={'m': np.where(qid == 4, y, np.nan)})"),
+        ("validation_fraction",
+         "GBRanker(validation_fraction=0.3, random_state=0)"
+         ".fit(X, y, qid=qid, sample_weight=qid == 4)"),
+        ("'m'", "RankNet().bind(y, Q, labels={'m': y * np.nan})"),
+        ("sample_weight",
+         "GBRanker().fit(X, y, qid=qid, sample_weight=qid == 1, query_weight=np.eye(10)[2])"),
+        ("X", "GBRanker().fit(frame, y, qid=qid).predict({'size': [1], 'colour': []})"),
         ("measure", "get_measure('ndcg[m]')(y, y)"),
         ("measure", "LambdaRank(NDCG(label='m'))"),
         ("objective", "OnLabel('ranknet', 'm')"),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Vector, one_column
 from gbrank.common.plain import plain
 
 LARGEST_FLOAT = sys.float_info.max
@@ -58,16 +58,20 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     return np.asarray(values)
 
 
+def refuse_masked(values: object, name: str, remedy: str = "drop the masked rows") -> None:
+    """Refuse a masked array, whose mask would be lost."""
+    if np.ma.is_masked(values):
+        raise ArgumentError(name, f"must not be masked: {remedy}", f"{values!r:.60}")
+
+
 def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vector:
     """Return `values` as a contiguous float64 vector, or say what is wrong with them."""
-    if np.ma.is_masked(values):
-        raise ArgumentError(name, "must not be masked: drop the masked rows", f"{values!r:.60}")
+    refuse_masked(values, name)
     try:
         array = as_array(values, name)
     except ValueError:
         raise ArgumentError(name, "must hold one number per entry", quoted(values)) from None
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
+    array = one_column(array)
     if array.ndim != 1:
         raise ArgumentError(name, "must have one dimension", f"shape {array.shape}")
     if array.dtype == object:

@@ -15,6 +15,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import Schema
+from gbrank.parallel.collective import all_any
 
 Part: TypeAlias = tuple[Rows, NDArray[np.int64]]
 
@@ -97,7 +98,21 @@ def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
             f"validation_fraction must leave queries to train on: {fraction} of "
             f"{rows.queries.n_queries} queries leaves none."
         )
-    return select_queries(rows, ~held_out), select_queries(rows, held_out)
+    sides = select_queries(rows, ~held_out), select_queries(rows, held_out)
+    for part, _ in sides:
+        for name, values in part.labels.items():
+            if not all_any((~np.isnan(values)).any()):
+                raise ValueError(
+                    "validation_fraction must leave documents that are judged by "
+                    f"labels[{name!r}] on both sides, got {fraction}: pass eval_set=, or another "
+                    "random_state."
+                )
+        if part.weights is not None and not all_any(part.weights.any()):
+            raise ValueError(
+                f"validation_fraction must leave documents of positive weight on both sides, got "
+                f"{fraction}: pass eval_set=, or another random_state."
+            )
+    return sides
 
 
 def select_queries(rows: Rows, keep: NDArray[np.bool_]) -> Part:

@@ -105,7 +105,7 @@ def split_and_mask(
     index = pandas_index(getattr(frame, "schema", None))
     features = feature_names(data.columns, label, qid, drop, index)
     y, queries, kept = labels_and_queries(data, label, qid, unjudged)
-    X = data.select(features)
+    X = data[:, [data.columns.index(name) for name in features]]  # names may be no texts
     return (X if kept.all() else X.filter(kept.tolist())).to_native(), y, queries, kept
 
 
@@ -151,17 +151,18 @@ def labels_and_queries(
     data: nw.DataFrame[Any], label: str, qid: str, unjudged: Unjudged
 ) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
     """Return the labels and queries of the rows to use, and the mask of these rows."""
-    nulls = data[qid].is_null().arg_true()
+    ids, labelled = (data[:, data.columns.index(name)] for name in (qid, label))
+    nulls = ids.is_null().arg_true()
     if len(nulls):
         row = int(nulls[0])
         raise ValueError(f"qid must name a column without missing values, got one in row {row}.")
-    labels = as_numbers(data[label])
+    labels = as_numbers(labelled)
     if labels is None:
         raise ValueError(
-            f"label must name a column of numbers; {label!r} has dtype {data[label].dtype}."
+            f"label must name a column of numbers; {label!r} has dtype {labelled.dtype}."
         )
     y, kept = judged(labels, unjudged)
-    return y, as_ids(data[qid])[kept], kept
+    return y, as_ids(ids)[kept], kept
 
 
 def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

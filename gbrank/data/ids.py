@@ -12,9 +12,11 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.checks import as_array, quoted
+from gbrank.common.arrays import one_column
+from gbrank.common.checks import as_array, quoted, refuse_masked
 
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
 TIMES = date, time, timedelta, np.datetime64, np.timedelta64
 # Types of columns that NumPy has no like of: it would cut final NULs, make matrices, or refuse.
 AS_OBJECTS = (nw.String, nw.Int128, nw.UInt128, nw.Struct, nw.Array)
@@ -22,8 +24,10 @@ AS_OBJECTS = (nw.String, nw.Int128, nw.UInt128, nw.Struct, nw.Array)
 
 def as_ids(qid: Any) -> NDArray[Any]:
     """Return ids as an array that keeps apart what NumPy would make equal."""
-    if np.ma.is_masked(qid):
-        raise ValueError(f"qid must not be masked: drop the masked rows, got {qid!r:.60}.")
+    refuse_masked(qid, "qid")
+    if nw.dependencies.is_into_dataframe(qid):
+        frame = nw.from_native(qid, eager_only=True)
+        qid = frame[:, 0].to_native() if frame.shape[1] == 1 else qid
     arrow = nw.dependencies.get_pyarrow()
     if arrow is not None and isinstance(qid, arrow.Array):
         qid = arrow.chunked_array([qid])
@@ -31,8 +35,8 @@ def as_ids(qid: Any) -> NDArray[Any]:
     if isinstance(series, nw.Series):
         return _from_series(series)
     if _is_sequence(qid):
-        return _from_sequence(qid)
-    values = as_array(qid, "qid")
+        return one_column(_from_sequence(qid))
+    values = one_column(as_array(qid, "qid"))
     return values.astype(object) if values.dtype.kind == "T" else values
 
 
@@ -136,7 +140,9 @@ def key_of(value: object) -> int:
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         value = value.item()
     if isinstance(value, str):
-        return _digest(repr(str.__str__(value)))
+        text = str.__str__(value)
+        number = _number_of_text(text)
+        return _digest(repr(text)) if number is None else _key_of_number(number)
     if isinstance(value, TIMES):
         return _key_of_time(value)
     if isinstance(value, Complex | Decimal):
@@ -163,6 +169,14 @@ def number_of(value: object, ids: NDArray[Any]) -> int | None:
     except (TypeError, ValueError):
         return None
     return next((place for place, own in enumerate(as_list(ids)) if key_of(own) == key), None)
+
+
+def _number_of_text(text: str) -> float | None:
+    """Return the number that a text is, as Python writes it: files of text hold ids like that."""
+    if not NUMBER.fullmatch(text):
+        return None
+    number = int(text) if text.lstrip("-").isdecimal() else float(text)
+    return number if str(number) == text else None
 
 
 def _key_of_number(value: Any) -> int:

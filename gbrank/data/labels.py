@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_vector, quoted, refuse_where, unknown_name
 from gbrank.common.grammar import check_label_name
+from gbrank.common.warnings import warn_user
 from gbrank.data.frames import as_frame, as_numbers
+from gbrank.parallel.collective import all_any
 
 UNJUDGED = -1  # so is NaN
 
@@ -30,11 +32,17 @@ def check_labels_by_name(
 
 def _check(values: ArrayLike, argument: str, length: int) -> Vector:
     checked = check_vector(values, argument, length)
-    checked = np.where(checked == UNJUDGED, np.nan, checked)
+    unjudged = checked == UNJUDGED
+    checked = np.where(unjudged, np.nan, checked)
     wrong = (checked < 0) | np.isinf(checked)
     refuse_where(wrong, checked, argument, "must be at least 0, or -1")
-    if np.isnan(checked).all():
+    if not all_any((~np.isnan(checked)).any()):
         raise ValueError(f"{argument} must have a document that is judged, got none.")
+    if unjudged.any():
+        warn_user(
+            f"{argument}: {unjudged.sum()} documents of {UNJUDGED} are left out as unjudged. If "
+            "that is meant, NaN says it without this warning; no value can be below 0."
+        )
     return checked
 
 
@@ -89,4 +97,6 @@ def split_columns(table: Any, names: Sequence[str], argument: str) -> tuple[Any,
             dtype = frame[name].dtype
             raise ValueError(f"labels must name columns of numbers; {name!r} has dtype {dtype}.")
         columns[name] = values
+    if len(columns) == frame.shape[1]:
+        raise ValueError(f"labels must leave columns of X for features, got {quoted(list(names))}.")
     return frame.drop(list(names)).to_native(), columns

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
+from gbrank.common.arrays import one_column
 from gbrank.common.checks import as_array, quoted
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
 
@@ -357,7 +358,7 @@ def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
 
 def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
     """Return group sizes as integers whose sum does not overflow."""
-    counts = as_array(sizes, "group")
+    counts = one_column(as_array(sizes, "group"))
     if counts.ndim != 1 or counts.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
     kind = counts.dtype.kind

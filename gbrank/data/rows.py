@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
@@ -27,6 +28,10 @@ def take_rows(X: Any, chosen: NDArray[np.int64]) -> Any:
 
     if isinstance(X, FeatureBatches):
         return X[chosen]
+    if sp.issparse(X):
+        return X.tocsr()[chosen]
+    if isinstance(X, Mapping):
+        return {name: _safe_indexing(values, chosen) for name, values in X.items()}
     frame = as_frame(X, "X")
     return _safe_indexing(X, chosen) if frame is None else frame[chosen].to_native()
 
@@ -112,5 +117,7 @@ class Rows:
         known = is_judged(values)
         if known is None:
             return rows, EVERY, EVERY
+        if not known.any():
+            raise ValueError(f"{user} needs documents that are judged by {label!r}, got none.")
         queries, chosen, kept = self.queries.select(known)
         return rows.take(chosen, queries, kept), chosen, kept

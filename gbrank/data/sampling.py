@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.arrays import canonical
 from gbrank.data.ids import as_list, key_of
 from gbrank.data.queries import Queries
 from gbrank.parallel.collective import all_sum
@@ -41,8 +42,7 @@ def document_keys(queries: Queries) -> Keys:
 def row_keys(X: NDArray[Any]) -> Keys:
     """Return one number per row that depends on the row's numbers only, in single precision."""
     with np.errstate(over="ignore"):
-        numbers = X.astype(np.float32)
-    numbers += 0.0  # −0 becomes 0
+        numbers = canonical(X.astype(np.float32))
     columns = split_mix(np.arange(X.shape[1], dtype=np.uint64), 0)
     return split_mix(split_mix(numbers.view(np.uint32) + columns, 0).sum(axis=1), 0)
 

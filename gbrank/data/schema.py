@@ -1,10 +1,11 @@
 """Feature matrices: what users pass as X becomes one numeric array, the same way every time."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
+from itertools import chain
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.common.checks import as_array, listed, quoted, unknown_name
+from gbrank.common.checks import as_array, listed, quoted, refuse_masked, unknown_name
 from gbrank.data.frames import (
     alike,
     as_frame,
@@ -127,12 +128,8 @@ class Schema:
         """Return X as a float array, or as a CSR matrix if it is sparse."""
         frame = checked_frame(X)
         if frame is None:
-            if self.categories:
-                raise ValueError(
-                    "X must be a data frame, as in fit, whose categories have no numbers; "
-                    f"got {type(X).__name__}."
-                )
-            matrix = checked_matrix(X)
+            values = self._values_of(X)
+            matrix = checked_matrix(X) if values is None else self._from_values(values)
         else:
             names = column_names(frame)
             matrix = self._from_frame(frame, _places(self.names or names, names))
@@ -145,6 +142,37 @@ class Schema:
         for position in set(self.categorical) - set(self.categories):
             _check_codes(matrix[:, [position]], (self.names or range(self.n_features))[position])
         return matrix
+
+    def _values_of(self, X: Any) -> list[list[Any]] | None:
+        """Return the values of each column of fit; None of X that is an array of numbers."""
+        if self.names and (found := values_by_name(X)) is not None:
+            return [list(found.values())[place] for place in _places(self.names, list(found))]
+        if not self.categories:
+            return None
+        if sp.issparse(X) or getattr(X, "dtype", np.dtype(object)).kind not in "OU":
+            raise ValueError(
+                "X must be a data frame, as in fit, whose categories have no numbers; "
+                f"got {type(X).__name__}."
+            )
+        values = np.array(X, dtype=object)
+        if values.ndim != 2 or values.shape[1] != self.n_features:
+            raise ValueError(
+                f"X must have {self.n_features} columns, as in fit, got shape {values.shape}."
+            )
+        return values.T.tolist()
+
+    def _from_values(self, columns: list[list[Any]]) -> NDArray[np.float64]:
+        """Return columns, in the order of fit, as numbers and codes of categories."""
+        names = self.names or [str(position) for position in range(self.n_features)]
+        _refuse_empty((len(columns[0]), len(columns)))
+        return np.column_stack(
+            [
+                _codes(values, names[position], *self._known[position])
+                if position in self.categories
+                else _numbers(values, names[position])
+                for position, values in enumerate(columns)
+            ]
+        )
 
     def _refuse_infinite(self, matrix: Features) -> None:
         infinite = np.isinf(matrix.data if sp.issparse(matrix) else matrix)
@@ -183,7 +211,7 @@ class Schema:
 
     def _from_column(self, column: "nw.Series[Any]", position: int, single: bool) -> NDArray[Any]:
         if position in self.categories:
-            return _codes(column, *self._known[position])
+            return _codes(column.to_list(), column.name, *self._known[position])
         values = as_numbers(column, single)
         if values is None:
             raise ValueError(
@@ -239,17 +267,42 @@ def _first_word(column: "nw.Series[Any]") -> str:
     return ""
 
 
-def _codes(column: "nw.Series[Any]", codes: dict[Any, int], kinds: set[str]) -> NDArray[np.float64]:
+def _codes(
+    values: list[Any], name: str, codes: dict[Any, int], kinds: set[str]
+) -> NDArray[np.float64]:
     """Return the codes of known categories; NaN for others of their kind and for missing ones."""
-    values = column.to_list()
     for value in _distinct(values):
         if not is_missing(value) and _kind(value) not in kinds:
             raise ValueError(
-                f"X must hold the types of fit; column {column.name!r} holds {quoted(value)} "
+                f"X must hold the types of fit; column {name!r} holds {quoted(value)} "
                 f"({type(value).__name__}), expected categories that are "
                 f"{' or '.join(sorted(kinds))}."
             )
     return np.array([codes.get(value, np.nan) for value in values])
+
+
+def values_by_name(X: Any) -> dict[str, list[Any]] | None:
+    """Return the columns of a mapping of lists, or of a list of mappings; None for others."""
+    if isinstance(X, Mapping):
+        found = {str(name): list(values) for name, values in X.items()}
+    elif isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
+        found = {str(name): [row.get(name) for row in X] for name in dict.fromkeys(chain(*X))}
+    else:
+        return None
+    if len(sizes := {len(values) for values in found.values()}) > 1:
+        raise ValueError(f"X must have columns of one length, got {sorted(sizes)}.")
+    return found
+
+
+def _numbers(values: list[Any], name: str) -> NDArray[np.float64]:
+    """Return values as numbers, NaN for missing ones."""
+    for value in values:
+        if not (is_missing(value) or isinstance(value, Real | np.bool_)):
+            raise ValueError(
+                f"X must hold the types of fit; column {name!r} holds {quoted(value)} "
+                f"({type(value).__name__}), expected numbers."
+            )
+    return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
 
 
 def _distinct(values: list[Any]) -> Iterable[Any]:
@@ -291,11 +344,10 @@ def _places(wanted: list[str], names: list[str]) -> list[int]:
     """Return the position among a frame's columns of each column of fit."""
     place_of, known = {name: place for place, name in enumerate(names)}, set(wanted)
     missing = [name for name in wanted if name not in place_of]
-    others = [name for name in names if name not in known]
-    if missing or others:
-        problem = f"it lacks {listed(missing)}" if missing else ""
-        problem += " and " if missing and others else ""
-        problem += f"it has {listed(others)} besides" if others else ""
+    if missing:
+        others = [name for name in names if name not in known]
+        problem = f"it lacks {listed(missing)}"
+        problem += f" and it has {listed(others)} besides" if others else ""
         raise ValueError(f"X must have the columns of fit, in any order: {problem}.")
     return [place_of[name] for name in wanted]
 
@@ -359,8 +411,7 @@ def _refuse_booster_data(X: object) -> None:
 def checked_matrix(X: Any) -> Features:
     """Return features of an array or a sparse matrix, in two dimensions, as real numbers."""
     _refuse_booster_data(X)
-    if np.ma.is_masked(X):
-        raise ValueError("X must not be masked: fill it with NaN, which is missing.")
+    refuse_masked(X, "X", "fill it with NaN, which is missing")
     matrix = X if sp.issparse(X) else as_array(X, "X")
     if matrix.ndim != 2:
         raise ValueError(

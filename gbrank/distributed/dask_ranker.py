@@ -111,7 +111,7 @@ class DaskGBRanker(GBRanker):
             labels=_mapping(labels),
             categorical_feature=categorical_feature,
             eval_set=eval_set,
-            eval_qid=eval_qid,
+            eval_qid=(eval_qid or []) if eval_set is not None else eval_qid,
             eval_init_score=eval_init_score,
             eval_labels=eval_labels,
         )
@@ -316,4 +316,4 @@ def _predict_frame(block: Table, predict: Callable[..., Any], **queries: Any) ->
 
 def _predict_block(block: Table, predict: Callable[..., Any], **queries: Any) -> Any:
     """Return the scores of the rows that are there: a filter may leave none."""
-    return predict(block, **queries) if len(block) else np.empty(0)
+    return predict(block, **queries) if block.shape[0] else np.empty(0)

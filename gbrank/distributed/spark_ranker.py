@@ -16,7 +16,7 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.ml.param import Param, Params, shared
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import ArrayType, BooleanType, FloatType, NumericType
+from pyspark.sql.types import ArrayType, BooleanType, DoubleType, FloatType, NumericType
 
 from gbrank.common.checks import check_number
 from gbrank.data.columns import COLUMNS, Data, each_column
@@ -250,12 +250,23 @@ class SparkGBRankerModel(
             scores = model.predict(np.concatenate(queries), group=sizes) if sizes else np.empty(0)
             return pd.Series(np.split(scores, np.cumsum(sizes)[:-1]))
 
-        columns = F.struct(*map(_of_name, dataset.columns))
-        document = F.struct(columns.alias("row"), self._features(dataset).alias("X"))
-        queries = dataset.groupBy(qid).agg(F.collect_list(document).alias("documents"))
-        scored = queries.select("documents.row", score("documents.X").alias("score"))
-        found = scored.select(F.explode(F.arrays_zip("row", "score")).alias("found"))
-        return found.select("found.row.*", F.col("found.score").alias(self.getPredictionCol()))
+        written = self.getPredictionCol()
+        others = [name for name in dataset.columns if name.lower() != written.lower()]
+        row = F.struct(*map(_of_name, others))
+        document = F.struct(row.alias("row"), self._features(dataset).alias("X"))
+        message = f"qidCol must not be null, got nulls in column {qid!r}."
+        known = F.when(_is_missing(dataset, qid), F.raise_error(F.lit(message)))
+        queries = dataset.groupBy(known.otherwise(_of_name(qid)).alias("query"))
+        found = queries.agg(F.collect_list(document).alias("documents"))
+        scored = found.select("documents.row", score("documents.X").alias("score"))
+        rows = scored.select(F.explode(F.arrays_zip("row", "score")).alias("found"))
+        places = dataset.columns if len(others) < len(dataset.columns) else [*others, written]
+        return rows.select(
+            *(
+                F.col(f"found.row.{_quoted(name)}" if name in others else "found.score").alias(name)
+                for name in places
+            )
+        )
 
     def write(self) -> util.MLWriter:
         """Return a writer of the model to a folder."""
@@ -297,9 +308,21 @@ class _ModelReader(util.MLReader["SparkGBRankerModel"]):
         return model
 
 
+def _quoted(column: str) -> str:
+    """Return the name of a column as Spark reads it, which may hold dots."""
+    return f"`{column.replace('`', '``')}`"
+
+
 def _of_name(column: str) -> Column:
-    """Return the column of a name, which may hold dots."""
-    return F.col(f"`{column.replace('`', '``')}`")
+    """Return the column of a name."""
+    return F.col(_quoted(column))
+
+
+def _is_missing(dataset: DataFrame, column: str) -> Column:
+    """Say in which rows a column has no value."""
+    values = _of_name(column)
+    numeric = isinstance(dataset.schema[column].dataType, FloatType | DoubleType)
+    return values.isNull() | F.isnan(values) if numeric else values.isNull()
 
 
 def _column(dataset: DataFrame, param: str, column: str) -> Column:

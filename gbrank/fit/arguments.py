@@ -73,6 +73,11 @@ class FitData:
             weights = rows.columns.get(name)
             if weights is not None and not all_any(weights.any()):
                 raise ValueError(f"{name} must have a positive entry, got only zeros.")
+        if rows.weights is not None and not all_any(rows.weights.any()):
+            raise ValueError(
+                "sample_weight must be positive for a document whose query_weight is, got only "
+                "zeros there."
+            )
         valid = [check_rows(schema, data, where) for where, data in self.validation.items()]
         trained = self.trained_on(rows)
         for i, (part, data) in enumerate(zip(valid, self.validation.values(), strict=True)):

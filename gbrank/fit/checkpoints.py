@@ -24,13 +24,14 @@ import scipy.sparse as sp
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import State
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.arrays import canonical
 from gbrank.common.checks import check_number, quoted
 from gbrank.common.describe import describe
 from gbrank.common.fields import checked_fields
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
 from gbrank.data.batches import FeatureBatches, blocks
-from gbrank.data.columns import COLUMNS
+from gbrank.data.columns import COLUMNS, Data, each_column
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys
@@ -184,6 +185,7 @@ def fit_hashes(
     """
     booster = ranker.booster
     params = ranker.get_params(deep=False) | checked_fields(ranker)
+    hashed = [name for name, column in COLUMNS.items() if column.check is not None]
     parts = {
         "the version of gbrank": __version__,
         f"the version of {booster}": version(booster),
@@ -191,15 +193,17 @@ def fit_hashes(
         "X": [schema.names, schema.categories, _arrays(rows.X)],
         "categorical_feature": schema.categorical,
         "qid": _queries(rows.queries),
-        **{name: rows.columns.get(name) for name in COLUMNS if COLUMNS[name].check is not None},
+        **dict.fromkeys(hashed),
+        **_numbers(rows),
         "the number of validation sets": len(valid),
     }
     for i, part in enumerate(valid):
-        parts[f"eval_set[{i}]"] = [_arrays(part.X), part.y]
+        parts[f"eval_set[{i}]"] = [_arrays(part.X), canonical(part.y)]
         parts[f"eval_qid[{i}]"] = _queries(part.queries)
-        for name, column in COLUMNS.items():
-            if column.check is not None and column.listed:
-                parts[f"{column.validation}[{i}]"] = part.columns.get(name)
+        numbers = _numbers(part)
+        for name in hashed:
+            if COLUMNS[name].listed:
+                parts[f"{COLUMNS[name].validation}[{i}]"] = numbers.get(name)
     return {name: argument_hash(name, value) for name, value in parts.items()}
 
 
@@ -215,13 +219,18 @@ def argument_hash(name: str, value: object) -> str:
 def _arrays(X: Features) -> list[np.ndarray[Any, Any]]:
     """Return arrays that are equal for equal matrices, whatever their layout in memory."""
     if sp.issparse(X):
-        return [np.array(X.shape), X.data, X.indices, X.indptr]
+        return [np.array(X.shape), canonical(X.data), X.indices, X.indptr]
     if isinstance(X, FeatureBatches):
         parts = blocks(X, BLOCK)
     else:
         parts = (X[row : row + BLOCK] for row in range(0, len(X), BLOCK))
-    hashes = [joblib.hash(np.ascontiguousarray(block)) for block in parts]
+    hashes = [joblib.hash(np.ascontiguousarray(canonical(block))) for block in parts]
     return [np.array(X.shape), np.array(hashes)]
+
+
+def _numbers(rows: Rows) -> Data:
+    """Return the columns of rows, equal bits for equal numbers."""
+    return each_column(lambda _, values: canonical(values), rows.columns)
 
 
 def _queries(queries: Queries) -> list[np.ndarray[Any, Any]]:

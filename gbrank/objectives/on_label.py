@@ -83,6 +83,9 @@ class OnLabel(Objective):
         known = is_judged(values)
         if known is None:
             return self.objective.runner(binding._replace(y=values))
+        if not known.any():
+            demand = f"needs documents that are judged by {self.label!r}, got none"
+            raise ValueError(f"objective {self} {demand}.")
         queries, rows, kept = binding.queries.select(known)
         runner = self.objective.runner(binding._replace(y=values[rows], queries=queries))
         return JudgedRunner(runner, rows, kept)

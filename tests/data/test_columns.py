@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, make_cubic
@@ -20,7 +21,7 @@ from gbrank.fit.start import _fit
 
 X, Y, QID = make_cubic(20, n_documents=6, n_features=3, random_state=0)
 SHOWN = np.arange(len(Y), dtype=float)
-PARAMS = GBRanker().get_params(deep=False)
+RANKER = GBRanker(random_state=0)
 
 
 @pytest.fixture
@@ -75,9 +76,9 @@ def test_a_new_column_is_one_entry() -> None:
 def test_a_new_column_is_in_the_hash_of_a_checkpoint(name: str) -> None:
     rows, schema = _rows(), Schema.learn(X)
     other = rows.replace(**{name: rows.columns[name] + 1})
-    before, after = (fit_hashes(PARAMS, schema, part, [rows]) for part in (rows, other))
+    before, after = (fit_hashes(RANKER, schema, part, [rows]) for part in (rows, other))
     assert [key for key in before if before[key] != after[key]] == [name]
-    after = fit_hashes(PARAMS, schema, rows, [other])
+    after = fit_hashes(RANKER, schema, rows, [other])
     changed = [key for key in before if before[key] != after[key]]
     assert changed == (["eval_exposure[0]"] if name == "exposure" else [])
 
@@ -106,10 +107,29 @@ def test_columns_of_validation_sets_are_hashed(name: str) -> None:
     )
     values = {"m": Y + 1} if name == "labels" else rows.columns[name] + 1
     schema = Schema.learn(X)
-    before = fit_hashes(PARAMS, schema, rows, [rows, rows])
-    after = fit_hashes(PARAMS, schema, rows, [rows, rows.replace(**{name: values})])
+    before = fit_hashes(RANKER, schema, rows, [rows, rows])
+    after = fit_hashes(RANKER, schema, rows, [rows, rows.replace(**{name: values})])
     changed = [key for key in before if before[key] != after[key]]
     assert changed == [f"{COLUMNS[name].validation}[1]"]
+
+
+def test_equal_numbers_have_equal_hashes() -> None:
+    negative = np.copysign(np.nan, -1.0)
+    places = (np.arange(len(Y)) % 7 == 0)[:, None]
+    found = []
+    for nan, zero in ((np.nan, 0.0), (negative, -0.0)):
+        table = np.where(places, nan, np.where(X < 0.5, zero, X))
+        score, margin = np.where(Y > 1, Y, zero), np.where(places[:, 0], nan, Y)
+        for form in (np.asarray, sp.csr_matrix):
+            data = {"X": form(table), "y": score, "init_score": score, "labels": {"m": margin}}
+            schema = Schema.learn(data["X"])
+            rows = check_rows(schema, data | {"qid": QID})
+            found.append(fit_hashes(RANKER, schema, rows, [rows]))
+    for dense, sparse in zip(found[::2], found[1::2], strict=True):
+        assert {name for name in dense if dense[name] != sparse[name]} == {"X", "eval_set[0]"}
+    assert found[0] == found[2]
+    zeros = [name for name in found[1] if found[1][name] != found[3][name]]
+    assert zeros == []
 
 
 def test_methods_take_the_columns_of_the_table() -> None:

@@ -298,7 +298,6 @@ def test_what_cannot_be_learnt(X: Any, asked: Any, message: str) -> None:
     [
         (GOOD[["a", "b"]], r"in any order: it lacks \['c'\]\.$"),
         (GOOD.rename(columns={"c": "d"}), r"it lacks \['c'\] and it has \['d'\] besides\.$"),
-        (GOOD.assign(d=1), r"in any order: it has \['d'\] besides\.$"),
         (GOOD.assign(a=["u", "v"]), r"'a'.*expected numbers"),
         (GOOD.assign(a=[None, "v"]), r"'a'.*expected numbers"),
         (np.zeros((2, 2)), r"X.*2.*3|X.*frame"),
@@ -316,6 +315,35 @@ def test_columns_in_another_order() -> None:
     schema = Schema.learn(GOOD)
     for order in itertools.permutations(GOOD.columns):
         assert_array_equal(schema.transform(GOOD[list(order)]), schema.transform(GOOD))
+
+
+def test_more_columns_than_those_of_fit() -> None:
+    """They are left out, whatever they hold."""
+    more = GOOD.assign(d="text")[["d", *GOOD.columns[::-1]]]
+    assert_array_equal(Schema.learn(GOOD).transform(more), Schema.learn(GOOD).transform(GOOD))
+
+
+def test_values_by_name_and_objects() -> None:
+    """A mapping of lists, a list of mappings and objects give what a data frame gives."""
+    frame = pd.DataFrame({"n": [1.5, np.nan, 3], "t": ["u", None, "v"], "k": [True, False, True]})
+    schema = Schema.learn(frame, ["t"])
+    wanted = schema.transform(frame)
+    lists = frame.to_dict("list")
+    mappings = [{"k": True, "n": 1.5, "t": "u"}, {"k": False}, {"t": "v", "n": 3, "k": True}]
+    for X in (lists, {**lists, "more": [[], {}, "x"]}, mappings):
+        assert_array_equal(schema.transform(X), wanted)
+    for X in (frame.to_numpy(), frame.to_numpy().tolist()):
+        assert_array_equal(schema.transform(X), wanted)
+    for wrong, message in (
+        ({"n": [1], "k": [True]}, r"it lacks \['t'\]"),
+        ({**lists, "n": ["1"] * 3}, r"'n' holds '1' \(str\), expected numbers"),
+        ({**lists, "t": [1, 2, 3]}, r"'t' holds 1 \(int\), expected categories that are text"),
+        ({**lists, "n": [1.0]}, r"columns of one length, got \[1, 3\]"),
+        ({"n": [], "t": [], "k": []}, "at least one row"),
+        ([["u", 1.0]], r"3 columns, as in fit, got shape \(1, 2\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            schema.transform(wrong)
 
 
 def test_arrays_where_there_were_categories() -> None:

@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
+from gbrank.data.ids import key_of
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import (
     document_keys,
@@ -53,3 +55,29 @@ def test_rows_are_drawn_by_their_numbers() -> None:
     assert keys[0] == keys[1]
     assert keys[2] == keys[5]
     assert len(set(keys)) == 4
+
+
+def test_every_nan_is_one_number() -> None:
+    """Of either sign and any payload."""
+    bits = np.array([0x7FF8000000000000, 0xFFF8000000000000, 0x7FF8DEAD00000000], np.uint64)
+    assert len(set(row_keys(np.c_[bits.view(np.float64), np.ones(3)]).tolist())) == 1
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        (7, 7.0, "7", "7.0", np.float32(7), np.uint8(7)),
+        (0, -0.0, "0", "-0.0", False),
+        (-12, "-12"),
+        (0.1, "0.1", np.float64(0.1)),
+        (1e16, "1e+16", 10**16),
+        (2**70, "1180591620717411303424"),
+    ],
+)
+def test_numbers_that_are_text(same: tuple[Any, ...]) -> None:
+    """A file of text holds the same ids as one of numbers; no other text is a number."""
+    assert len({key_of(value) for value in same}) == 1
+    for text in (f"0{same[0]}", f"+{same[0]}", f" {same[0]}", f"{same[0]}.", "nan", "inf", "1e5"):
+        assert key_of(text) != key_of(same[0])
+    queries = [np.array([value, "other"], dtype=object) for value in same]
+    assert len({query_keys(ids).tobytes() for ids in queries}) == 1

@@ -146,6 +146,19 @@ def test_features_relative_to_the_query(rows: Any) -> None:
     assert model.transform(rows).columns == [*rows.columns, "prediction"]
     with pytest.raises(ValueError, match="qidCol must be one of the columns"):
         model.transform(rows.drop("qid"))
+    from pyspark.sql import functions
+
+    few = rows.select("qid", *rows.columns).limit(8)
+    assert model.transform(few.withColumn("prediction", functions.lit(0.0))).columns == [
+        *few.columns, "prediction"
+    ]  # fmt: skip
+    for name in ("of.query", "documents"):
+        renamed = few.withColumnRenamed("qid", name)
+        model.set(model.qidCol, name)
+        assert model.transform(renamed).count() == 8
+    lost = renamed.withColumn(name, functions.lit(None).cast("long"))
+    with pytest.raises(Exception, match="qidCol must not be null, got nulls in column 'documents'"):
+        model.transform(lost).collect()
 
 
 @pytest.mark.slow

@@ -97,8 +97,8 @@ def own_columns(X: Any, schema: Schema) -> Any:
         return checked_matrix(X)
     if schema.names is None:
         return X
-    named = dict(zip(column_names(frame), frame.columns, strict=True))
-    return frame.select([named[name] for name in schema.names if name in named]).to_native()
+    names = column_names(frame)
+    return frame[:, [names.index(name) for name in schema.names if name in names]].to_native()
 
 
 def column_of(X: Any, name: str, argument: str) -> list[Any]:

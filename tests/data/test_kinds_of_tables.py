@@ -1,0 +1,103 @@
+"""Tests of kinds of tables: what `fit` takes, everything takes."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_array_equal
+
+from gbrank import GBRanker, Queries, make_cubic, query_train_test_split, split_frame
+from gbrank.data.labels import check_labels_by_name
+from gbrank.data.rows import take_rows
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+X, Y, QID = make_cubic(20, n_documents=10, n_features=3, random_state=0)
+NUMBERED = pd.DataFrame(X)
+TUPLES = pd.DataFrame(X, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)]))
+ONE_COLUMN = [
+    pd.DataFrame({"q": QID}),
+    pl.DataFrame({"q": QID}),
+    QID[:, None],
+    QID[:, None].tolist(),
+]
+
+
+def _ranker(**params: Any) -> GBRanker:
+    return GBRanker("ranknet", n_estimators=2, min_child_samples=1, n_jobs=1, **params)
+
+
+@pytest.mark.parametrize("kind", [sp.coo_matrix, sp.bsr_array, sp.dia_matrix, sp.csc_array])
+def test_rows_of_sparse_matrices(kind: Any) -> None:
+    table = kind(X.round(1))
+    chosen = np.array([7, 3])
+    assert_array_equal(take_rows(table, chosen).toarray(), X.round(1)[chosen])
+    test = query_train_test_split(table, Y, qid=QID, random_state=0)[1]
+    assert_array_equal(
+        test.toarray(), query_train_test_split(X.round(1), qid=QID, random_state=0)[1]
+    )
+
+
+@pytest.mark.parametrize("table", [sp.coo_array(X), NUMBERED, TUPLES], ids=["coo", "0", "tuples"])
+def test_everything_takes_what_fit_takes(table: Any) -> None:
+    qid = ONE_COLUMN[0]
+    ranker = _ranker(context="rank", validation_fraction=0.3, random_state=0).fit(table, Y, qid=qid)
+    same = _ranker(context="rank", validation_fraction=0.3, random_state=0).fit(X, Y, qid=QID)
+    scores = same.predict(X, qid=QID)
+    assert_array_equal(ranker.predict(table, qid=qid), scores)
+    assert_array_equal(ranker.rank(table, qid), same.rank(X, QID))
+    assert ranker.score(table, Y, qid) == same.score(X, Y, QID)
+    assert ranker.explain(table, qid=qid).shape == (200, 7)
+    assert ranker.explain_query(table, Y, qid=qid, query=3).scores == sorted(
+        scores[QID == 3].tolist(), reverse=True
+    )
+    assert ranker.explain_pair(table, 30, 31, qid=qid).gap == scores[30] - scores[31]
+
+
+@pytest.mark.parametrize("qid", ONE_COLUMN, ids=["pandas", "polars", "array", "list"])
+def test_queries_in_one_column(qid: Any) -> None:
+    assert_array_equal(Queries.from_qid(qid).index, QID)
+    assert_array_equal(Queries.resolve(200, group=np.full((20, 1), 10)).index, QID)
+    with pytest.raises(ValueError, match=r"qid must have one dimension, got shape \(200, 2\)"):
+        Queries.from_qid(np.c_[QID, QID])
+
+
+def test_columns_without_text() -> None:
+    features, labels, queries = split_frame(NUMBERED.assign(label=Y, qid=QID))
+    assert list(features.columns) == [0, 1, 2]
+    assert_array_equal(features.to_numpy(), X)
+    assert_array_equal(labels, Y)
+    frame = TUPLES.copy()
+    frame["y", ""], frame["q", ""] = Y, QID
+    features, labels, queries = split_frame(frame, label=("y", ""), qid=("q", ""))
+    assert list(features.columns) == list(TUPLES.columns)
+    assert_array_equal(queries, QID)
+
+
+def test_a_label_of_minus_one_is_said_to_be_unjudged() -> None:
+    with pytest.warns(UserWarning, match=r"labels\['m'\]: 2 documents of -1 are left out"):
+        found = check_labels_by_name({"m": [1.5, -1, 0, -1]}, 4)
+    assert_array_equal(found["m"], [1.5, np.nan, 0, np.nan])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_labels_by_name({"m": [1.5, np.nan, 0]}, 3)
+
+
+def test_labels_and_weights_that_a_split_loses() -> None:
+    one_query = np.where(QID == 4, Y, np.nan)
+    for params in ({}, {"eval_metric": "ndcg[m]"}):
+        ranker = _ranker(validation_fraction=0.3, random_state=0, **params)
+        message = r"validation_fraction must leave documents that are judged by labels\['m'\]"
+        with pytest.raises(ValueError, match=message):
+            ranker.fit(X, Y, qid=QID, labels={"m": one_query})
+    with pytest.raises(ValueError, match="validation_fraction must leave documents of positive"):
+        ranker.fit(X, Y, qid=QID, query_weight=np.arange(20) == 4)
+    weights = {"sample_weight": QID == 1, "query_weight": np.arange(20) == 2}
+    with pytest.raises(ValueError, match="sample_weight must be positive for a document whose"):
+        _ranker().fit(X, Y, qid=QID, **weights)
+    valid = {"eval_set": [(X, Y)], "eval_qid": [QID], "labels": {"m": Y}}
+    with pytest.raises(ValueError, match=r"eval_set\[0\]: labels\['m'\] must have a document"):
+        _ranker(eval_metric="ndcg[m]").fit(X, Y, qid=QID, **valid, eval_labels=[{"m": Y * np.nan}])
