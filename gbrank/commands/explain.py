@@ -16,6 +16,7 @@ For example:
 
 import argparse
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
 from gbrank.commands.shared import add, load_trees
@@ -25,6 +26,9 @@ from gbrank.data.ids import as_list
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
 
 OUTPUTS = ("html",)
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 USAGE = "gbrank explain FILE [FILE ...] --model FOLDER --query QUERY [options]"
 
 
@@ -72,11 +76,19 @@ def _write(path: str, why: PairExplanation | QueryExplanation, title: str) -> No
     from gbrank.plots.report.blocks import Section, picture
     from gbrank.plots.report.html_page import write_page
 
+    def draw(ax: "Axes") -> None:
+        if isinstance(why, QueryExplanation):
+            plots.query(why, ax=ax)
+        else:
+            plots.pair(why, ax=ax).set_xlabel("")  # the caption says it
+        ax.set_title("")
+
     if isinstance(why, QueryExplanation):
-        shown = picture(lambda ax: plots.query(why, ax=ax), "Scores of the documents by rank.")
+        caption = "Scores of the documents by rank."
         words: tuple[int, ...] = (4, 5) if why.labels is not None else (3, 4)
     else:
         caption = "What features add to the gap: to the right, in favour of the first document."
-        shown, words = picture(lambda ax: plots.pair(why, ax=ax), caption), (0, 1, 2)
+        words = (0, 1, 2)
+    shown = picture(draw, caption)
     section = Section("reasons", str(why), [shown, replace(why._table(), words=words)])
     write_page(path, "Why this order", title, [section])

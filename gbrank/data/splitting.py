@@ -277,10 +277,10 @@ class LetorFolds:
         part[np.argsort(noise, kind="stable")] = (
             np.arange(queries.n_queries) * self.n_splits // queries.n_queries
         )
-        yield from rotated(part[queries.index])
+        yield from rotations(part[queries.index])
 
 
-def rotated(part: Positions) -> Iterator[Fold]:
+def rotations(part: Positions) -> Iterator[Fold]:
     """Yield as many folds as there are parts, as LETOR does, from the part of each row, from 0."""
     n = int(part.max()) + 1
     for fold in range(n):

@@ -18,7 +18,7 @@ from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.named_rankers import ranker_from_name
 from gbrank.evaluation.runner import run_tasks
 from gbrank.evaluation.summary import POOLED
-from gbrank.evaluation.trial import PARTS, Task, Trial, configured
+from gbrank.evaluation.trial import PARTS, Task, Trial, configure
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import Metric, get_measure
 
@@ -134,7 +134,7 @@ def compare_rankers(
     tasks = [
         Task(
             Trial(data.name, name, seed, fold),
-            configured(ranker, random_state=seed, n_jobs=1),
+            configure(ranker, random_state=seed, n_jobs=1),
             data,
             resolved,
         )
@@ -143,7 +143,7 @@ def compare_rankers(
         for fold in range(1, len(data.splits) + 1)
         for name, ranker in estimators.items()
     ]
-    outcomes = run_tasks(tasks, results, n_jobs, progress, tried_first=True)
+    outcomes = run_tasks(tasks, results, n_jobs, progress, try_first=True)
     return Comparison(outcomes, list(map(str, resolved)), baseline)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gbrank.common.arrays import Positions
 from gbrank.common.files import refuse_stream
 from gbrank.data.queries import Queries
-from gbrank.data.splitting import Fold, rotated
+from gbrank.data.splitting import Fold, rotations
 from gbrank.datasets import read_letor
 from gbrank.datasets.stacking import stack_files
 from gbrank.datasets.text_files import StrPath
@@ -22,7 +22,7 @@ PARTS = {"train": "train", "valid": "vali(d|dation)?", "test": "test"}
 def read_folds(path: StrPath) -> Dataset:
     r"""Read a folder of learning-to-rank data with its folds.
 
-    Two layouts are known: parts ``S1.txt``, ``S2.txt``, ..., which are rotated (with five parts,
+    Two layouts are known: parts ``S1.txt``, ``S2.txt``, ..., which are rotations (with five parts,
     fold 1 trains on S1, S2, S3, validates on S4 and tests on S5; see `LetorFolds`); and folders
     ``Fold1``, ``Fold2``, ..., each with ``train.txt``, ``vali.txt`` (or ``valid.txt``) and
     ``test.txt``. Files may be compressed (``.txt.gz``). Where a folder has both, the parts are
@@ -64,7 +64,7 @@ def read_folds(path: StrPath) -> Dataset:
         parts = [_read(file) for file in files]
         X, y, qid = stack_files(files, parts)
         part = np.repeat(np.arange(len(parts)), [len(y) for _, y, _ in parts])
-        folds = list(rotated(part))
+        folds = list(rotations(part))
     elif folders := [file for file in _numbered(folder, r"Fold(\d+)") if file.is_dir()]:
         X, y, qid, folds = _read_fold_folders(folders)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from gbrank.boosters import TRAINERS
@@ -83,8 +84,12 @@ def ranker_from_name(
     }
     booster, colon, loss = name.partition(":")
     if booster == "catboost" and colon:
-        del budget["eval_metric"]
-        return CatBoostPeer(loss, **budget)
+        params: dict[str, Any] = {"learning_rate": learning_rate, "rsm": colsample}
+        params["depth"] = round(math.log2(num_leaves))
+        if subsample < 1:
+            params |= {"bootstrap_type": "Bernoulli", "subsample": subsample}
+        kept = {name: budget[name] for name in ("n_estimators", "early_stopping_rounds")}
+        return CatBoostPeer(loss, **kept, params=params)
     budget |= {"min_child_samples": min_child_samples, "extra_trees": False}
     if booster in TRAINERS and colon:
         before, _, last = name.rpartition(":")

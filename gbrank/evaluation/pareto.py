@@ -22,7 +22,7 @@ from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation.cross_validation import check_measures
 from gbrank.evaluation.dataset import Dataset
 from gbrank.evaluation.runner import run_tasks
-from gbrank.evaluation.statistics import counted, means
+from gbrank.evaluation.statistics import common_queries, means
 from gbrank.evaluation.trial import Outcome, Task, Trial
 from gbrank.fit.arguments import Ids
 from gbrank.fit.boosted_ranker import built_in_of
@@ -279,7 +279,7 @@ class _Split:
 
 def _point(outcome: Outcome) -> Point:
     """Return a ranker with both measures on the queries that were set aside."""
-    found = [means([counted(values[np.newaxis])]) for values in outcome.test.values.values()]
+    found = [means([common_queries(values[np.newaxis])]) for values in outcome.test.values.values()]
     first, second = ((own.mean.item(), own.low.item(), own.high.item()) for own in found)
     intervals = first[1:], second[1:]
     return Point(outcome.trial.ranker, outcome.ranker, (first[0], second[0]), intervals)

@@ -15,7 +15,7 @@ from gbrank.common.checks import check_jobs
 from gbrank.common.progress import Bar
 from gbrank.common.threads import usable_threads
 from gbrank.evaluation.stored_outcomes import outcome_path, read_outcome, write_outcome
-from gbrank.evaluation.trial import Outcome, Task, configured, fitted, run, run_in_worker
+from gbrank.evaluation.trial import Outcome, Task, configure, fit_on_rows, run, run_in_worker
 
 
 def run_tasks(
@@ -24,7 +24,7 @@ def run_tasks(
     n_jobs: int | None,
     progress: bool,
     *,
-    tried_first: bool = False,
+    try_first: bool = False,
 ) -> list[Outcome]:
     """Return the outcome of each trial: from its file, or by running it.
 
@@ -40,7 +40,7 @@ def run_tasks(
             outcomes[task.trial] = read_outcome(path, task)
         else:
             missing.append((task, path))
-    if tried_first:
+    if try_first:
         _try_all([task for task, _ in missing])
     if results is not None:
         Path(results).mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def _try_all(tasks: Sequence[Task]) -> None:
     for task in tasks:
         first.setdefault((task.trial.data, task.trial.ranker), task)
     for task in first.values():
-        ranker = configured(task.ranker, n_estimators=1)
+        ranker = configure(task.ranker, n_estimators=1)
         if "n_estimators" not in {name.rpartition("__")[2] for name in ranker.get_params()}:
             continue
         data, every = task.data, np.arange(task.data.queries.n_documents)
@@ -79,7 +79,7 @@ def _try_all(tasks: Sequence[Task]) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fits themselves warn
             try:
-                fitted(ranker, data, data.rows(every), valid)
+                fit_on_rows(ranker, data, data.rows(every), valid)
             except ArgumentError as error:
                 raise error.at(place) from None
             except (ValueError, TypeError) as error:

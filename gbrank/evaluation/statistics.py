@@ -31,7 +31,7 @@ class Means(NamedTuple):
     difference_high: Vector
 
 
-def counted(values: Matrix) -> Matrix:
+def common_queries(values: Matrix) -> Matrix:
     """Return the values, a row for each ranker, of the queries that have one for all."""
     return values[:, ~np.isnan(values).any(axis=0)]
 

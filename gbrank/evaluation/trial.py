@@ -77,14 +77,14 @@ class Task:
         return list(dict.fromkeys(map(str, self.data.qid[getattr(self.fold, part)].tolist())))
 
 
-def configured(ranker: object, **values: Any) -> Any:
+def configure(ranker: object, **values: Any) -> Any:
     """Return an unfitted copy of a ranker with these values of the parameters that it has."""
     copy = clone(ranker)
     ends = {name: name.rpartition("__")[2] for name in copy.get_params(deep=True)}
     return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
 
 
-def fitted(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows]) -> Any:
+def fit_on_rows(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows]) -> Any:
     """Train a ranker on rows of a data set."""
     parts = [rows.as_given(rows.X) for rows in (train, *valid)]
     arguments = fit_arguments(parts[0], parts[1:])
@@ -99,7 +99,7 @@ def run(task: Task) -> Outcome:
     train, *valid, test = (task.data.rows(rows) for rows in task.fold if len(rows))
     start = time.process_time()
     with found_in(f"{task.trial}: "):
-        ranker = fitted(task.ranker, task.data, train, valid)
+        ranker = fit_on_rows(task.ranker, task.data, train, valid)
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
     return Outcome(
         task.trial,

@@ -10,7 +10,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels
 from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import calibration_bins, expected_calibration_error
-from gbrank.evaluation.statistics import counted, means, paired_tests
+from gbrank.evaluation.statistics import common_queries, means, paired_tests
 from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.plots.style import BLUE, GREY, axes_for, legend, tidy
 
@@ -68,7 +68,7 @@ def per_query(
     labels = check_labels(y, "y")
     chosen = get_measure(measure)
     bound = chosen.bind(labels, Queries.resolve(len(labels), qid, group))
-    both = counted(np.array([bound.per_query(scores), bound.per_query(other)]))
+    both = common_queries(np.array([bound.per_query(scores), bound.per_query(other)]))
     if not both.size:
         raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
     found, (p, _) = means([both]), paired_tests([both])[0]

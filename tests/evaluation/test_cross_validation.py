@@ -298,6 +298,21 @@ def test_what_is_done_is_not_done_again(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(without_seconds(first.records), without_seconds(fresh.records))
 
 
+def test_nothing_is_tried_where_all_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results are read without a fit, not even one of a round."""
+    ranker = {"a": GBRanker("ranknet", **TINY)}
+    options: dict[str, Any] = {"folds": 3, "seeds": 1, "results": tmp_path, **QUIET}
+    first = cross_validate_rankers(ranker, X, Y, QID, **options)
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(GBRanker, "fit", refused)
+    assert cross_validate_rankers(ranker, X, Y, QID, **options).records == first.records
+
+
 def test_more_seeds_and_rankers_only_add(tmp_path: Path) -> None:
     """What is there is used, whatever comparison it is from."""
     noisy_comparison(tmp_path)
@@ -314,6 +329,7 @@ def test_more_seeds_and_rankers_only_add(tmp_path: Path) -> None:
         {"X": X + np.eye(96, 4)},
         {"qid": QID + 1},
         {"folds": 4},
+        {"folds": [*LetorFolds(3, random_state=1).split(X, Y, QID)]},
         {"rankers": {"clean": Noisy(2.0)}},
         {"rankers": {"clean": GBRanker(**TINY)}},
         {"name": "other"},
@@ -329,7 +345,9 @@ def test_results_of_other_data_or_parameters_are_not_used(
     cross_validate_rankers(**arguments)
     before = set(tmp_path.iterdir())
     cross_validate_rankers(**(arguments | change))
-    assert len(set(tmp_path.iterdir()) - before) == change.get("folds", 3)
+    folds = change.get("folds", 3)
+    n_folds = folds if isinstance(folds, int) else len(folds)
+    assert len(set(tmp_path.iterdir()) - before) == n_folds
 
 
 def test_results_of_another_version_are_not_used(

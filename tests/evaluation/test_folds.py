@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import Dataset, QueryKFold, make_cubic, read_folds, write_letor
-from gbrank.data.splitting import rotated
+from gbrank import Dataset, FeatureBatches, QueryKFold, make_cubic, read_folds, write_letor
+from gbrank.data.splitting import rotations
 from gbrank.evaluation import LetorFolds
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
@@ -67,7 +67,7 @@ def test_seeds_shuffle_differently() -> None:
 
 def test_rotation_is_that_of_letor() -> None:
     """Fold 1 trains on S1, S2, S3, validates on S4, tests on S5; fold 2 on S2, S3, S4; S5; S1."""
-    folds = [[rows.tolist() for rows in fold] for fold in rotated(np.arange(5))]
+    folds = [[rows.tolist() for rows in fold] for fold in rotations(np.arange(5))]
     assert folds[:2] == [[[0, 1, 2], [3], [4]], [[1, 2, 3], [4], [0]]]
 
 
@@ -160,6 +160,21 @@ def test_columns_of_a_fold() -> None:
         assert_array_equal(rows.labels["m"], R[3:0:-1].ravel() % 5)
 
 
+def test_a_fingerprint_holds_all_that_is_trained_on() -> None:
+    """Equal data have the same; a change of any column, or of the categories, another."""
+    changes: list[dict[str, Any]] = [
+        {}, {"X": X + 1}, {"y": Y[::-1]}, {"qid": QID[::-1]}, {"categorical_feature": [1]},
+        {"sample_weight": Y}, {"query_weight": Y[:12]}, {"labels": {"m": Y}}, {"labels": {"n": Y}},
+        {"init_score": Y}, {"position": Y + 1},
+        {"X": FeatureBatches(lambda: np.split(X, 2), X.shape)},
+        {"X": FeatureBatches(lambda: np.split(X + 1, 2), X.shape)},
+    ]  # fmt: skip
+    given: dict[str, Any] = {"name": "data", "X": X, "y": Y, "qid": QID}
+    prints = [[Dataset(**given | change).fingerprint for change in changes] for _ in range(2)]
+    assert prints[0] == prints[1]
+    assert len(set(prints[0])) == len(changes)
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
@@ -199,7 +214,7 @@ def write_parts(folder: Path, suffix: str = "") -> None:
 
 def write_fold_folders(folder: Path, valid: str = "vali") -> None:
     """Write the same as folders of folds."""
-    for number, fold in enumerate(rotated(QID // 3), 1):
+    for number, fold in enumerate(rotations(QID // 3), 1):
         (folder / f"Fold{number}").mkdir(parents=True)
         for name, rows in zip(("train", valid, "test"), fold, strict=True):
             write_letor(folder / f"Fold{number}" / f"{name}.txt", X[rows], Y[rows], QID[rows])
@@ -216,7 +231,7 @@ def test_layouts(layout: str, tmp_path: Path) -> None:
     data = read_folds(folder)
     assert data.name == "cubic"
     assert data.X.shape == X.shape
-    expected = list(rotated(QID // 3))
+    expected = list(rotations(QID // 3))
     assert len(data.splits) == len(expected)
     for own, true in zip(data.splits, expected, strict=True):
         for rows, true_rows in zip(own, true, strict=True):

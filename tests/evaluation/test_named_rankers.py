@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from gbrank import NDCG, GBRanker, LambdaRank, make_cubic, ranker_from_name
@@ -75,11 +75,14 @@ VALID: dict[str, Any] = {"eval_set": [(XV, YV)], "eval_qid": [QV]}
 def test_catboost_stops_early(loss: str) -> None:
     """By its own measure, after the patience; the rounds after the best are cut off."""
     pytest.importorskip("catboost")
-    budget: dict[str, Any] = {"n_estimators": 60, "num_leaves": 15}
-    budget |= {"subsample": 0.8, "colsample": 0.7, "random_state": 3, "n_jobs": 1}
-    whole = CatBoostPeer(loss, **budget).fit(X, Y, qid=QID, **VALID)
+    named = ranker_from_name(f"catboost:{loss}", n_estimators=60, early_stopping_rounds=7)
+    peer = named.set_params(random_state=3, n_jobs=1)
+    whole = clone(peer).set_params(early_stopping_rounds=None).fit(X, Y, qid=QID, **VALID)
     assert whole.best_iteration_ == whole.model_.tree_count_ == 60
-    assert whole.model_.get_all_params()["depth"] == 4
+    params = whole.model_.get_all_params()
+    assert (params["depth"], params["bootstrap_type"]) == (4, "Bernoulli")
+    sampling = [params[name] for name in ("learning_rate", "rsm", "subsample")]
+    assert_allclose(sampling, [0.05, 0.7, 0.8])
     curve = whole.model_.get_evals_result()["validation"]["NDCG:top=10;type=Exp"]
     best, patience = 0, 7
     for round, value in enumerate(curve):
@@ -87,7 +90,7 @@ def test_catboost_stops_early(loss: str) -> None:
             best = round
         if round - best >= patience:
             break
-    peer = CatBoostPeer(loss, **budget, early_stopping_rounds=patience).fit(X, Y, qid=QID, **VALID)
+    peer.fit(X, Y, qid=QID, **VALID)
     assert peer.best_iteration_ == peer.model_.tree_count_ == best + 1
     assert_array_equal(peer.predict(XV), whole.model_.predict(XV, ntree_end=best + 1))
 

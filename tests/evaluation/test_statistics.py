@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from gbrank.evaluation.statistics import holm, interval, randomisation_test, t_test
+from gbrank.evaluation.statistics import (
+    common_queries,
+    holm,
+    interval,
+    means,
+    paired_tests,
+    randomisation_test,
+    t_test,
+)
 
 DIFFERENCES = st.lists(st.integers(-4, 4).map(lambda value: value / 8), min_size=1, max_size=6)
 
@@ -130,3 +138,38 @@ def test_holm_by_hand() -> None:
     """4 × 0.005, 3 × 0.01, 2 × 0.03 and, not below that, 1 × 0.04; never above 1."""
     assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
     assert holm(np.array([0.7, 0.8])).tolist() == [1.0, 1.0]
+
+
+def test_means_are_those_of_the_parts() -> None:
+    """Means, intervals and tests of the difference from the reference, whichever that is."""
+    values = np.random.default_rng(0).uniform(size=(3, 8))
+    for reference in (1, -1):
+        found = means([values], reference)
+        assert_allclose(found.mean, values.mean(axis=1))
+        assert_allclose(found.difference, found.mean - found.mean[reference], atol=1e-15)
+        assert_array_equal([found.low, found.high], interval([values]))
+        differences = values - values[reference]
+        assert_array_equal([found.difference_low, found.difference_high], interval([differences]))
+        p = np.array(paired_tests([values], reference))
+        assert np.isnan(p[:, reference]).all()
+        others = np.delete(np.arange(3), reference)
+        expected = randomisation_test([differences[others]]), t_test([differences[others]])
+        assert_allclose(p[:, others], expected)
+
+
+def test_without_a_query_there_is_no_number() -> None:
+    """Nor a warning; queries count that have a value for all rankers."""
+    values = np.array([[1.0, np.nan, 0.5], [0.0, 1.0, np.nan]])
+    assert_array_equal(common_queries(values), [[1.0], [0.0]])
+    nothing = common_queries(values[:, 1:])
+    assert nothing.shape == (2, 0)
+    assert np.isnan([*means([nothing]), *paired_tests([nothing])]).all()
+    one = means([common_queries(values)])
+    assert (one.mean.tolist(), one.difference.tolist()) == ([1.0, 0.0], [1.0, 0.0])
+    assert np.isnan([one.low, one.high, one.difference_low]).all()
+    assert np.isnan(paired_tests([np.ones((1, 3))])).all()
+
+
+def test_holm_leaves_out_what_was_not_tested() -> None:
+    """NaN stays, and does not count."""
+    assert_allclose(holm(np.array([0.04, np.nan, 0.01])), [0.04, np.nan, 0.02])

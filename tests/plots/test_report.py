@@ -30,8 +30,8 @@ from gbrank import (
 )
 from gbrank.commands.cli import main
 from gbrank.common import files
-from gbrank.plots.report.evaluated import groups
 from gbrank.plots.report.model_sections import _sample
+from gbrank.plots.report.report_data import groups
 
 SMALL: dict[str, Any] = {"n_estimators": 20, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
 X, Y, QID = make_cubic(46, n_documents=10, n_features=4, random_state=0)
@@ -539,10 +539,19 @@ def test_measures_of_your_own(tmp_path: Path) -> None:
     assert "top of a query" in page.texts["distribution"]
 
 
+@pytest.mark.usefixtures("registry")
+def test_queries_without_a_value(tmp_path: Path) -> None:
+    """Are not said to have no relevant document where they have one."""
+    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
+    value = gbrank.custom_measure(lambda s, y: np.nan if y[0] else 1.0, name="first")
+    page = Page(gbrank.report(ranker, X, Y, qid=QID, measures=[value], html=tmp_path / "r.html"))
+    assert " without a value" in page.texts[""]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"by": "a"}, "by must name columns with one value in a query; 'a' has"),
+        ({"by": "a"}, "by: column 'a' must be the same in all rows of a query, got"),
         ({"by": "nation"}, r"unknown column \(by\) 'nation'"),
         ({"docid": 3}, "docid must name columns of X by text, got 3"),
         ({"against": 3}, "against must be a ranker of gbrank, got 3"),

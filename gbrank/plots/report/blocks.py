@@ -115,7 +115,7 @@ def name(value: object) -> str:
     return shortened(str(value))
 
 
-def folded(
+def fold_rows(
     head: Sequence[str], rows: Sequence[Cells], shown: int, words: Sequence[int] = (0,)
 ) -> list[Block]:
     """Return a table of the first rows, and one of the others folded away."""

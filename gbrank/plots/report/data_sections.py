@@ -17,15 +17,15 @@ from gbrank.plots.report.blocks import (
     Section,
     Text,
     count,
-    folded,
+    fold_rows,
     name,
     number,
 )
-from gbrank.plots.report.evaluated import Evaluated, groups
 from gbrank.plots.report.model_sections import MOST, SHOWN
+from gbrank.plots.report.report_data import ReportData, groups
 
 
-def data(judged: Evaluated, training: Features | None) -> Section:
+def data(judged: ReportData, training: Features | None) -> Section:
     """Return what the documents, queries and labels are, and the features beside training's."""
     sizes = judged.queries.sizes
     facts = [
@@ -51,7 +51,7 @@ def data(judged: Evaluated, training: Features | None) -> Section:
     return Section("data", "The data", blocks)
 
 
-def _features(judged: Evaluated, training: Features | None) -> list[Block]:
+def _features(judged: ReportData, training: Features | None) -> list[Block]:
     """Return a table of the features; those that drifted most first, or with most missing."""
     schema = judged.models[0].ranker._schema
     rows = []
@@ -81,7 +81,7 @@ def _features(judged: Evaluated, training: Features | None) -> list[Block]:
             "common: the Kolmogorov-Smirnov distance, with missing as the lowest value; of "
             "categories, half the sum of the differences of their shares."
         )
-    blocks: list[Block] = [Text(text), *folded(head, [row for _, row in rows[:MOST]], SHOWN)]
+    blocks: list[Block] = [Text(text), *fold_rows(head, [row for _, row in rows[:MOST]], SHOWN)]
     if len(rows) > MOST:
         blocks.append(Text(f"The first {MOST} of {len(rows):,} features."))
     return blocks

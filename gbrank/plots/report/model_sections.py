@@ -25,13 +25,13 @@ from gbrank.plots.report.blocks import (
     Section,
     Text,
     count,
-    folded,
+    fold_rows,
     name,
     number,
     picture,
     share,
 )
-from gbrank.plots.report.evaluated import Evaluated, Model
+from gbrank.plots.report.report_data import Model, ReportData
 from gbrank.ranker import GBRanker
 
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
@@ -40,7 +40,7 @@ MOST = 200  # features in a table
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
-def _sample(judged: Evaluated, ranker: GBRanker) -> NDArray[np.int64]:
+def _sample(judged: ReportData, ranker: GBRanker) -> NDArray[np.int64]:
     """Return some rows at random: documents, or whole queries where scores depend on these."""
     rng, queries = np.random.default_rng(0), judged.queries
     if queries.n_documents <= SAMPLE:
@@ -54,7 +54,7 @@ def _sample(judged: Evaluated, ranker: GBRanker) -> NDArray[np.int64]:
 
 
 def _mean_shares(
-    judged: Evaluated, ranker: GBRanker, rows: NDArray[np.int64]
+    judged: ReportData, ranker: GBRanker, rows: NDArray[np.int64]
 ) -> tuple[Vector, str]:
     """Return by how much each feature moves a score on average, or NaN and why it is not known."""
     X = take_rows(judged.models[0].X, rows)
@@ -65,13 +65,15 @@ def _mean_shares(
     return np.abs(shares[:, :-1]).mean(axis=0), ""
 
 
-def importances(judged: Evaluated) -> tuple[Section, bool]:
+def importances(judged: ReportData) -> tuple[Section, bool]:
     """Return what features are worth, and whether scores can be explained."""
     model = judged.models[0]
     title = "What it looks at"
     if not isinstance(model.ranker, GBRanker):
         return Section(
-            "importances", title, [_left_out(model, "no trees, whose splits are counted here")]
+            "importances",
+            title,
+            [_left_out(model, "no trees, whose splits are counted here")],
         ), False
     rows = _sample(judged, model.ranker)
     gains, features = model.ranker.feature_importances_, model.ranker._columns
@@ -88,7 +90,7 @@ def importances(judged: Evaluated) -> tuple[Section, bool]:
     table: list[list[Cell | str]] = [
         [name(features[i]), _bar(gains[i], gains.max()), _bar(moved[i], moved.max())] for i in order
     ]
-    blocks += folded(["feature", "share of the gain", "mean |SHAP|"], table, SHOWN)
+    blocks += fold_rows(["feature", "share of the gain", "mean |SHAP|"], table, SHOWN)
     if len(order) < len(features):
         blocks.append(Text(f"The first {len(order)} of {len(features):,} features."))
     return Section("importances", title, blocks), not reason
@@ -102,7 +104,7 @@ def _left_out(model: Model, lack: str) -> Text:
     return Text(f"Left out: a {type(model.ranker).__name__} has {lack}.")
 
 
-def curves(judged: Evaluated) -> Section:
+def curves(judged: ReportData) -> Section:
     """Return measures by round."""
     title, model = "How it learned", judged.models[0]
     ranker: Any = model.ranker
@@ -120,7 +122,7 @@ def curves(judged: Evaluated) -> Section:
     return Section("curves", title, [shown, results._table()])
 
 
-def calibration(judged: Evaluated) -> Section:
+def calibration(judged: ReportData) -> Section:
     """Return whether probabilities come true."""
     title, model = "Do its probabilities come true?", judged.models[0]
     own = getattr(model.ranker, "calibration_", None)
@@ -140,7 +142,7 @@ def calibration(judged: Evaluated) -> Section:
     return Section("calibration", title, [Text(text), shown])
 
 
-def parameters(judged: Evaluated) -> Section:
+def parameters(judged: ReportData) -> Section:
     """Return the parameters of each model; those that differ stand out."""
     given = [
         {key: _shown(value) for key, value in model.ranker.get_params(deep=False).items()}
@@ -153,7 +155,7 @@ def parameters(judged: Evaluated) -> Section:
         rows.append([key, *(Cell(value, strong=len(set(values)) > 1) for value in values)])
     rows.sort(key=lambda row: not any(isinstance(cell, Cell) and cell.strong for cell in row))
     head = ["parameter", *(model.name for model in judged.models)]
-    blocks = folded(
+    blocks = fold_rows(
         head,
         [["class", *(type(m.ranker).__name__ for m in judged.models)], *rows],
         2 * SHOWN,

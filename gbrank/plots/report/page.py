@@ -24,14 +24,13 @@ from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure
 from gbrank.plots.report import data_sections, model_sections, query_sections
 from gbrank.plots.report.blocks import NONE, SPACE, Fact, Section, name, number, span
-from gbrank.plots.report.evaluated import (
-    Evaluated,
+from gbrank.plots.report.html_page import check_page, write_page
+from gbrank.plots.report.report_data import (
     Model,
+    ReportData,
     column_of,
-    of_queries,
     own_columns,
 )
-from gbrank.plots.report.html_page import check_page, write_page
 
 
 def report(
@@ -109,16 +108,16 @@ def report(
     '<!doctype html>'
     """
     check_page(html, "html")
-    rankers = [_checked(ranker, "ranker")]
-    rankers += [] if against is None else [_checked(against, "against")]
-    called = _checked_names(names)
-    chosen = _checked_measures(ranker, measures)
+    rankers = [_check_ranker(ranker, "ranker")]
+    rankers += [] if against is None else [_check_ranker(against, "against")]
+    called = _check_names(names)
+    chosen = _check_measures(ranker, measures)
     features = _features(ranker, X, "X")
     training = None if train is None else _features(ranker, train, "train")
     labels = check_labels(y, "y", features.shape[0])
     queries = Queries.resolve(len(labels), qid, group)
     segments = {
-        column: of_queries(column_of(X, column, "by"), queries, column)
+        column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
         for column in ([by] if isinstance(by, str) else by)
     }
     documents = list(range(len(labels))) if docid is None else column_of(X, docid, "docid")
@@ -128,7 +127,7 @@ def report(
         bound = measure.bind(labels, queries, X=X)
         values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
     summaries = {str(measure): first_line(measure) for measure in chosen}
-    judged = Evaluated(
+    judged = ReportData(
         features, labels, queries, models, values, summaries, documents, docid or "row"
     )
     sections, facts = _sections(judged, segments, training)
@@ -136,14 +135,14 @@ def report(
     return write_page(html, "Ranking report", title, sections, facts)
 
 
-def _checked(ranker: object, argument: str) -> BaseRanker[Any]:
+def _check_ranker(ranker: object, argument: str) -> BaseRanker[Any]:
     if not isinstance(ranker, BaseRanker):
         raise TypeError(f"{argument} must be a ranker of gbrank, got {quoted(ranker)}.")
     check_is_fitted(ranker)
     return ranker
 
 
-def _checked_names(names: object) -> tuple[str, str]:
+def _check_names(names: object) -> tuple[str, str]:
     match names:
         case [str(first), str(second)] if first != second:
             return first, second
@@ -164,7 +163,7 @@ def _model(called: str, ranker: BaseRanker[Any], X: Any, queries: Queries) -> Mo
     return Model(name(called), ranker, own, scores_of(ranker, own, queries.index))
 
 
-def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -> list[Measure]:
+def _check_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -> list[Measure]:
     if given is None:
         of_y = (measure for measure in ranker._measures() if measure.label is None)
         found = [*of_y, *map(get_measure, USUAL)]
@@ -177,7 +176,7 @@ def _checked_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -
 
 
 def _sections(
-    judged: Evaluated, by: dict[str, list[Any]], training: Features | None
+    judged: ReportData, by: dict[str, list[Any]], training: Features | None
 ) -> tuple[list[Section], list[Fact]]:
     """Return all sections, and the numbers at the head of the page."""
     importances, explains = model_sections.importances(judged)
@@ -203,7 +202,7 @@ def _sections(
     return sections, _facts(judged)
 
 
-def _facts(judged: Evaluated) -> list[Fact]:
+def _facts(judged: ReportData) -> list[Fact]:
     found, queries = judged.means[judged.measure], judged.queries
     facts = [(number(found.mean[0]), judged.measure, _interval(found.low[0], found.high[0]))]
     for other in judged.models[1:]:

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from gbrank.common.arrays import Matrix
 from gbrank.common.table import Table
 from gbrank.data.rows import take_rows
-from gbrank.evaluation.statistics import Means, counted, means
+from gbrank.evaluation.statistics import Means, common_queries, means
 from gbrank.plots.predictions import draw_queries
 from gbrank.plots.report.blocks import (
     NONE,
@@ -31,7 +31,7 @@ from gbrank.plots.report.blocks import (
     share,
     span,
 )
-from gbrank.plots.report.evaluated import Evaluated, Model, groups
+from gbrank.plots.report.report_data import Model, ReportData, groups
 from gbrank.plots.style import BLUE, ORANGE, legend, tidy
 from gbrank.ranker import GBRanker
 
@@ -45,7 +45,7 @@ COLORS = BLUE, ORANGE  # of the two models
 LEVEL = 0.05  # of p, from which on the data do not tell
 
 
-def measures(judged: Evaluated) -> Section:
+def measures(judged: ReportData) -> Section:
     """Return the means of all measures."""
     summaries = [[*item] for item in judged.summaries.items()]
     head = ["measure", "queries", "mean", "95% interval"]
@@ -53,7 +53,7 @@ def measures(judged: Evaluated) -> Section:
         head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
     rows: list[list[Cell | str]] = []
     for measure, found in judged.means.items():
-        n_counted = counted(judged.values[measure]).shape[1]
+        n_counted = common_queries(judged.values[measure]).shape[1]
         cells = [*_mean(found), number(found.mean[-1])][: len(head) - 2]
         rows.append([Cell(measure, strong=measure == judged.measure), f"{n_counted:,}", *cells])
     return Section(
@@ -83,12 +83,12 @@ def _difference(found: Means) -> list[str]:
     return [number(found.difference[0], "+.4f"), ends]
 
 
-def changes(judged: Evaluated) -> Section:
+def changes(judged: ReportData) -> Section:
     """Return what differs between two models: means with paired tests, and single queries."""
     ours, theirs = judged.models
     rows: list[list[Cell | str]] = []
     for measure, found in judged.means.items():
-        signs = np.sign(np.subtract(*counted(judged.values[measure])))
+        signs = np.sign(np.subtract(*common_queries(judged.values[measure])))
         counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
         p = map(_chance, judged.tests[measure])
         shown = [*_difference(found), *p, *counts]
@@ -104,14 +104,14 @@ def changes(judged: Evaluated) -> Section:
         ),
         Table(head, rows),
     ]
-    both = counted(judged.main)
+    both = common_queries(judged.main)
     if both.size:
         blocks.append(_pairs(judged, both))
         blocks += _changed_queries(judged)
     return Section("changes", "What changed", blocks)
 
 
-def _verdict(judged: Evaluated) -> str:
+def _verdict(judged: ReportData) -> str:
     """Return in a sentence which model is better, if the data say so."""
     found, (p, _) = judged.means[judged.measure], judged.tests[judged.measure]
     if np.isnan(p):
@@ -132,7 +132,7 @@ def _chance(p: float) -> str:
     return "< 0.0001" if p < 0.0001 else number(p)
 
 
-def _pairs(judged: Evaluated, both: Matrix) -> Picture:
+def _pairs(judged: ReportData, both: Matrix) -> Picture:
     names = judged.models[0].name, judged.models[1].name
 
     def draw(axes: Axes) -> None:
@@ -145,7 +145,7 @@ def _pairs(judged: Evaluated, both: Matrix) -> Picture:
     return picture(draw, text)
 
 
-def _changed_queries(judged: Evaluated) -> list[Block]:
+def _changed_queries(judged: ReportData) -> list[Block]:
     leads = np.nan_to_num(judged.main[0] - judged.main[1])
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     chosen = [query for query in order.tolist() if leads[query]]
@@ -161,14 +161,14 @@ def _changed_queries(judged: Evaluated) -> list[Block]:
     return [Text("The queries that changed most, with both lists side by side:"), *folds]
 
 
-def _title(judged: Evaluated, query: int, value: str) -> str:
+def _title(judged: ReportData, query: int, value: str) -> str:
     """Return the line that stands for a query."""
     documents = count(int(judged.queries.sizes[query]), "document")
     relevant = f"{judged.n_relevant[query]:,} relevant"
     return f"{name(judged.queries.ids[query])}: {value}, {documents}, {relevant}"
 
 
-def _side_by_side(judged: Evaluated, query: int) -> Table:
+def _side_by_side(judged: ReportData, query: int) -> Table:
     """Return the first documents of both lists, and from where each came."""
     ours, theirs = judged.models
     lists = [judged.ranked(query, model) for model in (theirs, ours)]
@@ -184,15 +184,15 @@ def _side_by_side(judged: Evaluated, query: int) -> Table:
     return Table(head, rows, words=(1, 3))
 
 
-def _document(judged: Evaluated, row: int) -> list[Cell | str]:
+def _document(judged: ReportData, row: int) -> list[Cell | str]:
     """Return what a document is called, and its label beside the largest one."""
     label, largest = judged.labels[row], judged.labels.max()
     return [name(judged.documents[row]), Cell(judged.label_names[label], share(label, largest))]
 
 
-def distribution(judged: Evaluated) -> Section:
+def distribution(judged: ReportData) -> Section:
     """Return how many queries have which value."""
-    values = counted(judged.main)
+    values = common_queries(judged.main)
     if not values.size:
         return Section("distribution", "From query to query", [_no_value(judged)])
     edges = np.linspace(min(0.0, values.min()), max(1.0, values.max()), BINS + 1).tolist()
@@ -219,14 +219,14 @@ def distribution(judged: Evaluated) -> Section:
     return Section("distribution", "From query to query", blocks)
 
 
-def _no_value(judged: Evaluated) -> Text:
+def _no_value(judged: ReportData) -> Text:
     return Text(
         f"{judged.measure} has no value on any query: none has what it needs, such as a relevant "
         "document."
     )
 
 
-def segments(judged: Evaluated, by: dict[str, list[Any]]) -> Section:
+def segments(judged: ReportData, by: dict[str, list[Any]]) -> Section:
     """Return the measure by groups of queries: their lengths, relevant documents, and columns."""
     kinds = {
         **by,
@@ -243,13 +243,13 @@ def segments(judged: Evaluated, by: dict[str, list[Any]]) -> Section:
     return Section("segments", "Where it is good, and where not", blocks)
 
 
-def _segment(judged: Evaluated, kind: str, keys: Sequence[Any]) -> Table:
+def _segment(judged: ReportData, kind: str, keys: Sequence[Any]) -> Table:
     names, codes = groups(keys)
     head = [name(kind), "queries", judged.measure, "95% interval"]
     if judged.models[1:]:
         head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
         head += ["difference", "95% interval"]
-    parts = [counted(judged.main[:, codes == code]) for code in range(len(names))]
+    parts = [common_queries(judged.main[:, codes == code]) for code in range(len(names))]
     found = [means([values]) for values in parts]
     largest = np.nanmax([0.0, *(item.mean[0] for item in found)])
     rows: list[list[Cell | str]] = []
@@ -261,7 +261,7 @@ def _segment(judged: Evaluated, kind: str, keys: Sequence[Any]) -> Table:
     return Table(head, rows)
 
 
-def worst(judged: Evaluated, explains: bool) -> Section:
+def worst(judged: ReportData, explains: bool) -> Section:
     """Return the queries of lowest value, with their lists."""
     model, values = judged.models[0], judged.main[0]
     # Of equal ones, those with the most relevant documents.
@@ -290,7 +290,7 @@ def worst(judged: Evaluated, explains: bool) -> Section:
     return Section("worst", "The worst queries", [Text(text), *folds])
 
 
-def _list(judged: Evaluated, query: int, model: Model, explains: bool) -> Table:
+def _list(judged: ReportData, query: int, model: Model, explains: bool) -> Table:
     rows = judged.ranked(query, model)
     below = [place for place in range(TOP, len(rows)) if judged.labels[rows[place]] > 0]
     places = [*range(min(TOP, len(rows))), *below[:FURTHER]]

@@ -17,7 +17,7 @@ from gbrank.common.table import number_names
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
-from gbrank.evaluation.statistics import Means, counted, means, paired_tests
+from gbrank.evaluation.statistics import Means, common_queries, means, paired_tests
 from gbrank.fit.context import column_names_of
 from gbrank.fit.estimator import BaseRanker
 
@@ -35,7 +35,7 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluated:
+class ReportData:
     """Documents, and one model or two; `values` has a row for each model and a query a column."""
 
     features: Features  # what the first model sees
@@ -44,7 +44,9 @@ class Evaluated:
     models: Sequence[Model]
     values: dict[str, Matrix]  # by measure; NaN where it has no value
     summaries: dict[str, str]  # of the measures
-    documents: list[Any]  # what they are called: their values in a column, or their rows
+    documents: (
+        Sequence[Any] | NDArray[Any]
+    )  # what they are called: their values in a column, or their rows
     column: str
 
     @property
@@ -60,14 +62,14 @@ class Evaluated:
     @cached_property
     def means(self) -> dict[str, Means]:
         """The means of each measure, the difference being that from the second model."""
-        return {measure: means([counted(values)]) for measure, values in self.values.items()}
+        return {measure: means([common_queries(values)]) for measure, values in self.values.items()}
 
     @cached_property
     def tests(self) -> dict[str, list[float]]:
         """The p-values of each measure's difference: of the randomisation test and the t test."""
         every = self.values.items()
         return {
-            measure: [float(p[0]) for p in paired_tests([counted(values)])]
+            measure: [float(p[0]) for p in paired_tests([common_queries(values)])]
             for measure, values in every
         }
 
@@ -101,7 +103,7 @@ def own_columns(X: Any, schema: Schema) -> Any:
     return frame[:, [names.index(name) for name in schema.names if name in names]].to_native()
 
 
-def column_of(X: Any, name: str, argument: str) -> list[Any]:
+def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:
     """Return a column of X by its name, or that of an array as f0, f1, ..., None for missing."""
     if not isinstance(name, str):
         raise TypeError(f"{argument} must name columns of X by text, got {quoted(name)}.")
@@ -119,24 +121,8 @@ def column_of(X: Any, name: str, argument: str) -> list[Any]:
     else:
         column = matrix[:, [place]]
         values = as_list((column.toarray() if hasattr(column, "toarray") else column).ravel())
-    return [None if is_missing(value) else value for value in values]
-
-
-def of_queries(values: list[Any], queries: Queries, name: str) -> list[Any]:
-    """Return the one value of each query, or say which query has several."""
-    codes: dict[Any, int] = {}
-    numbers = np.array([codes.setdefault(value, len(codes)) for value in values])
-    first = queries.order[queries.offsets[:-1]]
-    differ = numbers != numbers[first][queries.index]
-    if differ.any():
-        row = int(np.argmax(differ))
-        query = queries.index[row]
-        several = f"{values[first[query]]!r} and {values[row]!r}"
-        raise ValueError(
-            f"by must name columns with one value in a query; {name!r} has {several} in query "
-            f"{as_list(queries.ids)[query]!r}."
-        )
-    return [values[row] for row in first.tolist()]
+    known = (None if is_missing(value) else value for value in values)
+    return np.fromiter(known, object, len(values))
 
 
 def groups(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
