@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import json
 import os
 import subprocess
@@ -596,6 +597,12 @@ def test_a_picture_that_fails_leaves_the_old_one(
 
 
 @pytest.mark.slow
+def holm_rejects(p: Any) -> int:
+    """Return how many hypotheses fall: the smallest at 0.05 / n, the next at 0.05 / (n - 1), ..."""
+    falls = [value < 0.05 / (len(p) - place) for place, value in enumerate(sorted(p))]
+    return falls.index(False) if False in falls else len(p)
+
+
 def test_demo(tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row for each ranker, with measures of the test queries, and a picture."""
     monkeypatch.chdir(tmp_path)
@@ -614,10 +621,20 @@ def test_demo(tmp_path: Path, output: Output, monkeypatch: pytest.MonkeyPatch) -
         "XGBRanker": xgb.XGBRanker(**common).fit(X[train], y[train], qid=qid[train]),
     }
     names = ["ndcg@1", "ndcg@5", "ndcg@10", "ap(threshold=2)", "rr(threshold=2)"]
+    values = []
     for ranker, model in expected.items():
         scores = model.predict(X[test])
+        values.append(
+            [get_measure(name).per_query(y[test], scores, qid=qid[test]) for name in names]
+        )
         for cell, name in zip(rows[ranker], names, strict=False):
             value = get_measure(name)(y[test], scores, qid=qid[test])
             assert cell.removesuffix("*") == f"{value:.4f}"
+    lead = np.array(values)[1:] - values[0]
+    signs = np.array(list(itertools.product([1, -1], repeat=8)))  # of 8 queries
+    p = (np.abs(lead @ signs.T) >= np.abs(lead.sum(axis=2))[..., None] - 1e-12).mean(axis=2)
+    stars = [[cell.endswith("*") for cell in rows[ranker][:5]] for ranker in list(expected)[1:]]
+    assert sum(map(sum, stars)) == holm_rejects(p.ravel())
+    assert not any(cell.endswith("*") for cell in rows["GBRanker"])
     assert text.endswith("NDCG@10 against seconds: gbrank-demo.png\n")
     assert Path("gbrank-demo.png").read_bytes().startswith(b"\x89PNG")

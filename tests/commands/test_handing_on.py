@@ -1,0 +1,127 @@
+"""What a command hands on to Python: each option, under the name of its argument."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from command import Output
+from numpy.testing import assert_array_equal
+
+from gbrank import GBRanker
+from gbrank.commands.cli import main
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """Make a table, and go where it is."""
+    monkeypatch.chdir(tmp_path)
+    rows = np.arange(20)
+    frame = pd.DataFrame({"a": rows / 2, "b": [*"uv"] * 10, "margin": rows % 4, "label": rows % 3})
+    frame = frame.assign(qid=rows // 4, url=[f"u{row}" for row in rows])
+    frame.to_csv("t.csv", index=False)
+    return frame
+
+
+def called(monkeypatch: pytest.MonkeyPatch, function: str, *argv: object) -> tuple[Any, ...]:
+    """Return the arguments with which a command calls a function."""
+    calls: list[tuple[Any, ...]] = []
+
+    def note(*args: Any, **options: Any) -> None:
+        calls.append((args, options))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"gbrank.commands.{function}", note)
+    assert main(list(map(str, argv))) == 130
+    ((args, options),) = calls
+    return args, options
+
+
+def test_tradeoff(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = "--metric map --n-estimators 7 --validation-fraction 0.4 --random-state 3 --jobs 2"
+    argv = f"tradeoff t.csv --labels margin --measure ap[margin] {options} --results r --drop url"
+    argv += " --objective lambda:map --categorical b --weights 0.5 2"
+    (ranker, X, y), found = called(monkeypatch, "tradeoff.pareto", *argv.split())
+    assert X.column_names == ["a", "b"]
+    assert_array_equal(y, table["label"])
+    assert_array_equal(found["qid"], table["qid"])
+    assert_array_equal(found["labels"]["margin"], table["margin"])
+    expected = {"measure": "ap[margin]", "levels": None, "weights": [0.5, 2], "results": "r"}
+    expected |= {"validation_fraction": 0.4, "n_jobs": 2, "categorical_feature": ["b"]}
+    assert expected.items() <= found.items()
+    params = {"objective": "lambda:map", "eval_metric": "map", "n_estimators": 7, "random_state": 3}
+    assert ranker.get_params() == GBRanker(**params).get_params()
+
+
+def test_levels(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = "tradeoff t.csv --labels margin --measure ap[margin] --drop url b --levels 0.8 0.9"
+    (ranker, *_), found = called(monkeypatch, "tradeoff.pareto", *argv.split())
+    assert (found["levels"], found["weights"], found["results"]) == ([0.8, 0.9], None, None)
+    assert ranker.get_params() == GBRanker(random_state=0).get_params()
+
+
+def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "names.txt").write_text("\n".join("uvwxyz"))
+    argv = ["export", "--model", model, "--format", "solr", "--output", tmp_path / "m.json"]
+    (ranker, *where), found = called(monkeypatch, "export.export_model", *argv)
+    assert ranker.n_features_in_ == 6
+    assert where == [f"{tmp_path}/m.json", "solr"]
+    assert found == {"feature_names": None, "missing_as_zero": False}
+    more = ["--features", tmp_path / "names.txt", "--missing-as-zero"]
+    _, found = called(monkeypatch, "export.export_model", *argv, *more)
+    assert found == {"feature_names": [*"uvwxyz"], "missing_as_zero": True}
+
+
+def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = "compare --data t.csv --drop url --categorical b --rankers ranknet lambda:map --seeds 2"
+    argv += " --measures map ndcg@3 --baseline lambda:map --results r --jobs 3 --num-leaves 9"
+    (rankers, (data,)), found = called(monkeypatch, "compare.compare_rankers", *argv.split())
+    assert [*rankers] == ["ranknet", "lambda:map"]
+    assert {ranker.num_leaves for ranker in rankers.values()} == {9}
+    assert {ranker.eval_metric for ranker in rankers.values()} == {"map"}
+    assert data.name == "t.csv"
+    assert str(data.X.schema.field("b").type).startswith("dictionary")
+    expected = {"seeds": 2, "measures": ["map", "ndcg@3"], "baseline": "lambda:map"}
+    assert (expected | {"results": "r", "n_jobs": 3}).items() <= found.items()
+
+
+def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = ["report", data / "test.txt", "--model", model, "--html", tmp_path / "r.html"]
+    argv += ["--train", data / "train.txt", "--metric", "map", "ndcg@3"]
+    (ranker, X, y), found = called(monkeypatch, "report.report", *argv)
+    assert ranker.n_features_in_ == 6
+    assert (X.shape, len(y), found["train"].shape) == ((50, 6), 50, (120, 6))
+    assert found["measures"] == ["map", "ndcg@3"]
+    assert found["names"] == ("model", "the other model")
+    assert (found["against"], found["by"], found["docid"]) == (None, [], None)
+
+
+def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = "train t.csv --valid t.csv --model m --drop url --categorical b --labels margin"
+    argv += " --time-limit 9 --checkpoint c --checkpoint-rounds 5 --positions p.txt"
+    Path("p.txt").write_text("\n".join(map(str, range(1, 21))))
+    (ranker, X, y), found = called(monkeypatch, "train.GBRanker.fit", *argv.split())
+    assert ranker.random_state == 0
+    assert_array_equal(y, table["label"])
+    assert_array_equal(found["position"], range(1, 21))
+    ((valid, labels),) = found["eval_set"]
+    assert (X.column_names, valid.column_names) == (["a", "b"], ["a", "b"])
+    assert_array_equal(labels, table["label"])
+    assert_array_equal(found["eval_labels"][0]["margin"], table["margin"])
+    assert_array_equal(found["labels"]["margin"], table["margin"])
+    expected = {"time_limit": 9.0, "checkpoint": "c", "checkpoint_rounds": 5}
+    assert (expected | {"categorical_feature": ["b"]}).items() <= found.items()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_rows_without_a_query_are_not_scored(
+    kind: str, model: str, tmp_path: Path, fault: Output, table: pd.DataFrame
+) -> None:
+    """By a model of named features."""
+    ranker = GBRanker(n_estimators=1, min_child_samples=1, n_jobs=1)
+    ranker.fit(table[["a"]], table["label"], qid=table["qid"]).save("named")
+    table["qid"] = table["qid"].where(table["qid"] > 0)
+    (table.to_csv if kind == "csv" else table.to_parquet)(f"t.{kind}", index=False)
+    said = fault("predict", f"t.{kind}", "--model", "named")
+    assert f"t.{kind}: expected a query in column 'qid', got none in row 0" in said
