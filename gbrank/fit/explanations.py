@@ -8,17 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from gbrank.common import table
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_choice, check_labels, check_number, quoted
 from gbrank.common.extras import needed
+from gbrank.common.table import Table, Tabular
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.ids import as_list, number_of
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
 from gbrank.data.schema import Features
-from gbrank.fit.arguments import Ids, Table
+from gbrank.fit.arguments import Ids
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.context import column_names_of, needed_queries
 from gbrank.measures.measure import Measure
@@ -29,7 +29,7 @@ SWAPS_AT_ONCE = 200_000  # documents
 
 
 @dataclass(frozen=True, eq=False)
-class PairExplanation(table.Tabular):
+class PairExplanation(Tabular):
     """Why one document is above another: what each feature adds to the gap of their scores.
 
     It is a table with a row for each feature, the largest share first: `to_pandas`, `to_markdown`,
@@ -80,7 +80,7 @@ class PairExplanation(table.Tabular):
         order: list[int] = np.argsort(-np.abs(self.shares), kind="stable").tolist()
         return order
 
-    def _table(self) -> table.Table:
+    def _table(self) -> Table:
         columns: dict[str, Sequence[Any]] = {
             "feature": self.features,
             "first": self.first,
@@ -88,11 +88,11 @@ class PairExplanation(table.Tabular):
             "share": self.shares.tolist(),
         }
         ordered = {name: [values[i] for i in self.largest] for name, values in columns.items()}
-        return table.Table.of(ordered, caption=str(self))
+        return Table.of(ordered, caption=str(self))
 
 
 @dataclass(frozen=True, eq=False)
-class QueryExplanation(table.Tabular):
+class QueryExplanation(Tabular):
     """Why the documents of a query are ranked as they are, and what better orders would bring.
 
     It is a table with a row for each document, by rank: `to_pandas`, `to_markdown`, HTML in
@@ -139,7 +139,7 @@ class QueryExplanation(table.Tabular):
             "" if np.isnan(self.value) else f", {self.measure} {self.value:.4f}"
         )
 
-    def _table(self) -> table.Table:
+    def _table(self) -> Table:
         columns: dict[str, list[Any]] = {
             "rank": list(range(1, len(self.rows) + 1)),
             "row": self.rows,
@@ -150,10 +150,10 @@ class QueryExplanation(table.Tabular):
         if self.labels is not None:
             columns["swap with"] = ["" if rank is None else rank for rank, _ in self.swaps]
             columns["gain"] = [gain for _, gain in self.swaps]
-        return table.Table.of(columns, caption=str(self))
+        return Table.of(columns, caption=str(self))
 
 
-def explained(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None, output: str) -> Any:
+def explained(ranker: Any, X: Any, qid: Ids | None, group: ArrayLike | None, output: str) -> Any:
     """Return what each feature adds to the score of each row; see `GBRanker.explain`."""
     check_choice(output, "output", ["array", "shap"])
     shares = _shares(ranker, X, qid, group)
@@ -169,7 +169,7 @@ def explained(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None, o
 
 
 def explained_pair(
-    ranker: Any, X: Table, first: int, second: int, qid: Ids | None, group: ArrayLike | None
+    ranker: Any, X: Any, first: int, second: int, qid: Ids | None, group: ArrayLike | None
 ) -> PairExplanation:
     """Say why one document of a query is above another; see `GBRanker.explain_pair`.
 
@@ -198,7 +198,7 @@ def explained_pair(
 
 def explained_query(
     ranker: Any,
-    X: Table,
+    X: Any,
     y: ArrayLike | None,
     qid: Ids | None,
     group: ArrayLike | None,
@@ -253,7 +253,7 @@ def _measure_of_y(ranker: Any) -> Measure:
     return next(of_y, get_measure("ndcg@10"))
 
 
-def _of_query(ranker: Any, X: Table, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
+def _of_query(ranker: Any, X: Any, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
     """Return the shares, scores and values of some documents of a whole query."""
     group = [transformed(ranker._fitted.schema, X).shape[0]]
     values = _values(ranker, X, None, group)
@@ -261,7 +261,7 @@ def _of_query(ranker: Any, X: Table, places: list[int]) -> tuple[Matrix, Vector,
     return shares, ranker.predict(X, group=group)[places], [values[place] for place in places]
 
 
-def _shares(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None) -> Matrix:
+def _shares(ranker: Any, X: Any, qid: Ids | None, group: ArrayLike | None) -> Matrix:
     """Return what each feature adds to the score of each row, and the mean score."""
     fitted = ranker._fitted
     if not isinstance(fitted.init, BoostedRanker | None):
@@ -286,7 +286,7 @@ def _shares(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None) -> 
     return shares
 
 
-def _values(ranker: Any, X: Table, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
+def _values(ranker: Any, X: Any, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
     """Return the values of all features, `context` and categories included."""
     fitted = ranker._fitted
     matrix = transformed(fitted.schema, X)

@@ -22,15 +22,8 @@ from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
 from gbrank.fit.loop import Loop, evaluations
 from gbrank.fit.rounds import Callback, EvalsResult, Stopping, check_callbacks
+from gbrank.linear import solvers
 from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
-from gbrank.linear.solvers import (
-    Descent,
-    Move,
-    conjugate_gradient,
-    linear_loss,
-    regression_on_gains,
-    stochastic_gradient,
-)
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric
@@ -241,7 +234,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         start = self._start(objective, rows)
         move = self._move(objective, rows, self._center(start), n_steps, seed, n_jobs)
         unit = objective.facts.sigma_unit
-        descent = Descent(move, rows, valid, [start], schedule, unit, n_steps)
+        descent = solvers.Descent(move, rows, valid, [start], schedule, unit, n_steps)
         history = Loop(
             descent,
             lambda round: None,
@@ -301,7 +294,7 @@ class LinearRanker(LinearModel[FittedSteps]):
         elif check_choice(self.init, "init", ["regression", "zero"]) == "zero":
             start = np.zeros(n_features)
         else:
-            start = regression_on_gains(rows, targets, self.ridge, self.balanced)
+            start = solvers.regression_on_gains(rows, targets, self.ridge, self.balanced)
         if objective.facts.needs_start and not start.any():
             raise ValueError(
                 f"init must not be zero with {objective}, whose gradient is zero where all "
@@ -318,16 +311,16 @@ class LinearRanker(LinearModel[FittedSteps]):
 
     def _move(
         self, objective: Objective, rows: Rows, center: Vector, n_steps: int, seed: int, n_jobs: int
-    ) -> Move:
+    ) -> solvers.Move:
         """Return the function that takes a step."""
         if self.solver == "sgd":
-            return stochastic_gradient(
+            return solvers.stochastic_gradient(
                 objective, rows, center, self.reg_lambda, self.learning_rate, seed, n_steps
             )
         if objective.facts.closed_form:
             return lambda coef, sigma, round: coef
-        loss = linear_loss(objective, rows, center, self.reg_lambda, n_jobs)
-        return conjugate_gradient(loss, self.max_iter, self.tol)
+        loss = solvers.linear_loss(objective, rows, center, self.reg_lambda, n_jobs)
+        return solvers.conjugate_gradient(loss, self.max_iter, self.tol)
 
 
 def _targets(objective: Objective, rows: Rows) -> Vector:

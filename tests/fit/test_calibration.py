@@ -384,3 +384,18 @@ def test_a_tree_that_ctrl_c_dropped_plays_no_part(
         ranker.fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
     assert ranker.best_iteration_ < 6
     assert_fitted_to(ranker, ranker.predict(X[TRAIN]), Y[TRAIN], None, Y[TRAIN].max())
+
+
+@pytest.mark.parametrize("validated", [False, True])
+def test_scores_that_are_given_are_no_part(validated: bool) -> None:
+    """Probabilities are of what `predict` gives, which the initial scores are not in."""
+    given = 3.0 * X[:, 1]
+    more: dict[str, Any] = {}
+    if validated:
+        more = {"eval_set": [(X[VALID], Y[VALID])], "eval_qid": [QID[VALID]]}
+        more["eval_init_score"] = [given[VALID]]
+    ranker = make("ranknet").fit(
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], init_score=given[TRAIN], **more
+    )
+    judged = VALID if validated else TRAIN
+    assert_fitted_to(ranker, ranker.predict(X[judged]), Y[judged], None, Y.max())

@@ -35,6 +35,7 @@ from sklearn.linear_model import Ridge
 from gbrank import LambdaRank, geometric
 from gbrank.boosters import TRAINERS
 from gbrank.commands.cli import main
+from gbrank.fit.checkpoints import Checkpoint
 from gbrank.fit.loop import FitInterrupted
 
 # --- the same bits ------------------------------------------------------------------------------
@@ -313,6 +314,8 @@ OTHERS = {
     "sample_weight": {"sample_weight": np.ones(len(Y))},
     "query_weight": {"query_weight": np.ones(25)},
     "categorical_feature": {"categorical_feature": [], **CODES},
+    "eval_set[0]": {"eval_set": [(VALID["eval_set"][0][0] + 1e-9, VALID["eval_set"][0][1]),
+                                 VALID["eval_set"][1]]},
     "eval_set[1]": {"eval_set": [VALID["eval_set"][0], (X[:120], Y_OTHER[:120])]},
     "eval_qid[0]": {"eval_qid": [QID_ALL[~TRAIN] // 2, QID[:120]]},
     "eval_init_score[1]": {"eval_init_score": [np.zeros(180), np.ones(120)]},
@@ -355,6 +358,46 @@ def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("gbrank.fit.checkpoints.version", lambda package: "0.0")
     with pytest.raises(ValueError, match="others: the version of lightgbm"):
         fit(make(), checkpoint=tmp_path)
+
+
+def test_another_gbrank_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its version is part of what the model depends on."""
+    interrupted(make(), tmp_path, 5)
+    monkeypatch.setattr("gbrank.fit.checkpoints.__version__", "0.0")
+    with pytest.raises(ValueError, match=r"others: the version of gbrank\."):
+        fit(make(), checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("change", ["a name", "the order of categories", "the last row"])
+def test_any_part_of_a_table_counts(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names and categories too, and rows beyond those that are hashed at once."""
+    monkeypatch.setattr("gbrank.fit.checkpoints.BLOCK", 100)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["a"] = pd.Categorical(np.array(["x", "y", "z"])[np.arange(len(X)) % 3])
+    other = frame.copy()
+    if change == "a name":
+        other = other.rename(columns={"f": "g"})
+    elif change == "the order of categories":
+        other["a"] = other["a"].cat.rename_categories({"x": "y", "y": "x"})
+    else:
+        other.loc[len(X) - 1, "f"] += 1.0
+    data: dict[str, Any] = {"eval_set": None, "eval_qid": None}
+    interrupted(make(), tmp_path, 4, frame, **data)
+    with pytest.raises(ValueError, match=r"these were others: X\."):
+        fit(make(), other, checkpoint=tmp_path, **data)
+
+
+def test_a_fit_whose_workers_were_lost_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they had not all written the same round."""
+    interrupted(make(), tmp_path, 5)
+    read = partial(Checkpoint, tmp_path, 1, callbacks="", recorded=False)
+    assert read().state is not None
+    monkeypatch.setattr("gbrank.fit.checkpoints.all_gather", lambda done: [done, done + 2])
+    assert read().state is None
 
 
 def test_nothing_to_go_on_from_is_no_obstacle(tmp_path: Path) -> None:

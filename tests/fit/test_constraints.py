@@ -111,6 +111,15 @@ def test_on_validation_queries() -> None:
     assert feasible, "the test needs a round in which the constraint holds"
     best = max(feasible, key=lambda round: (values["ndcg@10"][round], -round))
     assert ranker.best_iteration_ == best + 1
+    alone = GBRanker(
+        "noisy:ndcg[margin]", eval_metric=MEASURE, early_stopping_rounds=15, **SMALL
+    ).fit(
+        X[train], Y[train], qid=QID[train], labels={"margin": MARGIN[train]},
+        eval_set=[(X[valid], Y[valid])], eval_qid=[QID[valid]],
+        eval_labels=[{"margin": MARGIN[valid]}],
+    )  # fmt: skip
+    assert alone.best_iteration_ < len(alone.sigmas_)
+    assert end.best == alone.best_score_
 
 
 # --- What is recorded ---------------------------------------------------------------------------
@@ -320,6 +329,31 @@ def test_outcomes_are_of_the_round_that_is_kept() -> None:
             values[rounds - 1] for values in MEASURED["train"].values()
         ]
     assert [end.target for end in multipliers.outcomes(results, 1)] == [0.8, 0.5]
+
+
+def test_a_measure_that_stays_at_zero_asks_for_all_at_once() -> None:
+    """Of a fit for it alone, too, so that its curve says nothing of early rounds."""
+    multipliers = Multipliers(TWO[1:], "train", rounds=2, curves=[[0.0, 0.0]])
+    results: dict[str, Any] = {"train": {"ap[other]": [0.0]}}
+    multipliers.end_round(results)
+    assert results["multipliers"][str(TWO[1])] == [SUM_OF_STEPS / 2 * 0.5]
+
+
+def test_a_fit_that_died_goes_on_to_the_same_model(tmp_path: Path) -> None:
+    """The fits for the constraints alone, which are trained again, leave the checkpoint alone."""
+
+    def die(round: Any) -> None:
+        if round.number == 3:
+            raise InterruptedError
+
+    params = SMALL | {"n_estimators": 6, "constraints": [f"{MEASURE} >= 0.95 of best"]}
+    data: dict[str, Any] = {"qid": QID, "labels": LABELS}
+    keep = {"checkpoint": tmp_path, "checkpoint_rounds": 2}
+    with pytest.raises(InterruptedError):
+        GBRanker(**params).fit(X, Y, **data, **keep, callbacks=[die])
+    resumed, whole = GBRanker(**params).fit(X, Y, **data, **keep), GBRanker(**params)
+    assert whole.fit(X, Y, **data).evals_result_ == resumed.evals_result_
+    assert_array_equal(whole.predict(X), resumed.predict(X))
 
 
 @pytest.mark.parametrize("lacking", [0.0, TOLERANCE - 1e-9, TOLERANCE + 1e-9])

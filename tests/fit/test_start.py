@@ -308,6 +308,23 @@ def test_nothing_is_trained_before_all_is_checked(
         ranker("ranknet", booster=booster, init=start).set_params(**params).fit(X, Y, qid=QID)
 
 
+def test_few_rounds_begin_with_one() -> None:
+    """Of the regression, though a tenth of them is less."""
+    assert ranker(init="regression", n_estimators=5).fit(X, Y, qid=QID).init_.n_estimators == 1
+
+
+class Lost(Ridge):
+    """Predicts no numbers."""
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), np.nan)
+
+
+def test_a_start_without_scores_is_refused() -> None:
+    with pytest.raises(ValueError, match="init's predictions must be finite, got nan"):
+        ranker(init=Lost().fit(X, Y)).fit(X, Y, qid=QID)
+
+
 def test_saved_over_a_model_without(tmp_path: Path) -> None:
     """A start that a folder held before plays no part, and leaves no file."""
     fitted(ranker()).save(tmp_path)

@@ -59,6 +59,14 @@ def test_rounds_that_take_longer(clock: Clock) -> None:
     assert clock.now <= 105
 
 
+def test_rounds_that_are_timed_do_not_stop_early(clock: Clock) -> None:
+    """However little patience the fit itself has."""
+    told: list[Any] = []
+    ranker = GBRanker("ranknet", validation_fraction=0.3, early_stopping_rounds=1, **SMALL)
+    ranker.set_params(learning_rate=5.0).fit(X, Y, qid=QID, time_limit=105, callbacks=[told.append])
+    assert {round.rounds for round in told} == {int(0.9 * (105 - 5))}
+
+
 def test_no_time(clock: Clock) -> None:
     """One round."""
     assert GBRanker("ranknet", **SMALL).fit(X, Y, qid=QID, time_limit=2).best_iteration_ == 1
