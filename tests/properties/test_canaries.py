@@ -17,11 +17,11 @@ from gbrank import lightgbm_fobj, make_cubic, staircase, xgboost_obj
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.structures import (
     VECTOR,
-    borrowed,
+    borrow,
     caller_of,
-    carved,
-    part,
-    shortened,
+    carve,
+    head_of,
+    slice_of,
     type_of,
     unpack,
 )
@@ -59,9 +59,9 @@ functions_at: Any = caller_of(Addresses(numba.float64(numba.float64)))
 
 def walk(outer: Outer, packed: Any, memory: Any, addresses: Addresses) -> float:
     """Write through all that structures.py makes, and read some of it."""
-    lent = borrowed(outer)
-    part(lent.first, 1, 3)[:] = 5.0
-    head = shortened(lent, 2)
+    lent = borrow(outer)
+    slice_of(lent.first, 1, 3)[:] = 5.0
+    head = head_of(lent, 2)
     head.inner.places[1] = len(head.inner.numbers)
     rows = unpack(memory, Inner)
     rows.numbers[0], rows.places[2] = 7.0, 3
@@ -71,7 +71,7 @@ def walk(outer: Outer, packed: Any, memory: Any, addresses: Addresses) -> float:
 
 def test_structures_in_compiled_code() -> None:
     """Borrowed, cut, unpacked and called by address: what is written arrives in the arrays."""
-    outer = carved(Outer, 4, {})
+    outer = carve(Outer, 4, {})
     for array in (outer.first, *outer.inner):
         array[:] = 0
     twice = numba.cfunc("float64(float64)")(lambda x: 2 * x)
