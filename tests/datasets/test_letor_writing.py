@@ -92,7 +92,7 @@ def documents(draw: st.DrawFn) -> Documents:
     return X, y, np.array(qid), comments
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(documents(), st.booleans())
 def test_what_is_written_is_read_back_bit_for_bit(
     scratch: Path, data: Documents, as_sparse: bool

@@ -488,11 +488,12 @@ def test_alpha_and_beta_by_grid_search() -> None:
     assert len(set(expected)) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kernel",
     [
         Nystroem(gamma=0.3, n_components=60, random_state=0),
-        pytest.param(KernelPCA(60, kernel="rbf", gamma=0.3), marks=pytest.mark.slow),
+        KernelPCA(60, kernel="rbf", gamma=0.3),
     ],
 )
 def test_kernel_map(kernel: Any) -> None:

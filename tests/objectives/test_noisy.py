@@ -80,7 +80,14 @@ def weights_of(
     return weights
 
 
-@pytest.mark.parametrize("measure", MEASURES, ids=str)
+@pytest.mark.parametrize(
+    "measure",
+    [
+        measure if measure in (NDCG(), AP()) else pytest.param(measure, marks=pytest.mark.slow)
+        for measure in MEASURES
+    ],
+    ids=str,
+)
 def test_its_mean_is_the_expectation(measure: Any) -> None:
     """Rankings by Gumbel noise are Plackett-Luce: the first of those left is drawn by softmax."""
     labels, s, sigma = np.array([0.0, 2.0, 1.0, 0.0]), np.array([0.3, -0.2, 0.5, 0.1]), 0.7

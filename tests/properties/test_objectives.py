@@ -237,8 +237,8 @@ def test_sums_over_sorted_scores(name: str, tied: bool) -> None:
 
 
 @battery(NAMES)
-@loop("spread", [0.0, 5e-324, 1e-300, 1.0, 1e300])
-@loop("sigma", [1e-300, 1e-8, 1.0, 1e300])
+@loop("spread", [0.0, 5e-324, 1.0, 1e300])
+@loop("sigma", [1e-300, 1.0, 1e300])
 def test_extreme_scores_and_sigmas(name: str, spread: float, sigma: float) -> None:
     """Nothing overflows: finite gradients, positive finite curvature."""
     data = reference.Data(19)
