@@ -112,7 +112,7 @@ def test_reference_gradient_is_the_slope_of_the_loss(query: Query, sigma: float)
     st.sampled_from(TRUNCATIONS),
     st.sampled_from(["expected", "order"]),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_swaps(
     name: str,
     parameters: dict[str, Any],
