@@ -240,11 +240,11 @@ BY_HAND: list[tuple[str, dict[str, Any], Labels, float | None]] = [
 Query = tuple[list[float], list[float]]
 
 
-def queries(max_size: int) -> st.SearchStrategy[Query]:
+def queries(max_size: int, min_size: int = 1) -> st.SearchStrategy[Query]:
     """Labels 0 to 4, often none relevant, and scores with many ties."""
     label = st.one_of(st.just(0.0), st.sampled_from([0.0, 1.0, 2.0, 3.0, 4.0]))
     score = st.sampled_from([-1.0, 0.0, 0.0, 0.5, 2.0])
-    rows = st.lists(st.tuples(label, score), min_size=1, max_size=max_size)
+    rows = st.lists(st.tuples(label, score), min_size=min_size, max_size=max_size)
     return rows.map(lambda pairs: ([y for y, _ in pairs], [s for _, s in pairs]))
 
 

@@ -107,7 +107,7 @@ def test_reference_gradient_is_the_slope_of_the_loss(query: Query, sigma: float)
 
 @every_measure
 @given(
-    queries(6),
+    queries(6, 4),
     st.sampled_from(SIGMAS),
     st.sampled_from(TRUNCATIONS),
     st.sampled_from(["expected", "order"]),
