@@ -255,9 +255,9 @@ class GBRanker(BoostedRanker):
             Their queries, and their initial scores, which are needed where there are `init_score`.
         labels : mapping of str to array-like, shape (n_documents,), or list of str, optional
             Other labels by name, such as ``{"margin": ...}``, which objectives, measures and
-            constraints can name: "ndcg@10[margin]". They are at least 0; NaN or −1 stands for an
-            unjudged document, which is left out of its list for this label. A list names columns
-            of a data frame X, which then are no features.
+            constraints can name: "ndcg@10[margin]". They are at least 0; NaN, or −1 with
+            a warning, stands for an unjudged document, which is left out of its list for this
+            label. A list names columns of a data frame X, which then are no features.
         eval_labels : list of mapping, optional
             Those of validation sets, where `labels` is a mapping.
         init_score : array-like, shape (n_documents,), optional
@@ -342,6 +342,9 @@ class GBRanker(BoostedRanker):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            Of a data frame, the columns of `fit` are taken by name, and others left out. Columns
+            that have names may also be a mapping of name to values, or a list of mappings, one
+            a row; where some are categories, an array of objects will do.
         qid : array-like, shape (n_documents,)
             With `context`, whose features are relative to the documents given: the query of each
             row. Without, nothing depends on it.

@@ -44,6 +44,7 @@ from gbrank.commands.shared import (
     validation_curve,
 )
 from gbrank.data.batches import learn_schema
+from gbrank.data.columns import COLUMNS
 from gbrank.fit.loop import FitInterrupted
 from gbrank.ranker import GBRanker
 
@@ -71,8 +72,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--labels COLUMN ...", text + '"ndcg@10[COLUMN]"')
     text = "number of features in LETOR files (default: the largest index in the training data)"
     add(parser, "--n-features N", text)
-    text = "where each document was shown, from 1, one a line, if labels are clicks; - is standard "
-    add(parser, "--positions PATH", text + "input", dest="position")
+    for name, column in COLUMNS.items():
+        if column.option:
+            add(parser, column.option, column.help, dest=name)
     text = "write here what the same command, if it is killed, goes on from (see GBRanker.fit)"
     add(parser, "--checkpoint FOLDER", text)
     text = "rounds between two checkpoints (default: 50)"
@@ -141,8 +143,11 @@ def run(arguments: argparse.Namespace) -> None:
     data = read_labelled(arguments, arguments.files, labels=labels)
     names = ("categorical_feature", "checkpoint", "checkpoint_rounds", "time_limit")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
-    if arguments.position is not None:
-        options["position"] = read_numbers(arguments.position, "positions", data)
+    for name, column in COLUMNS.items():
+        path = getattr(arguments, name) if column.option else None
+        if path is not None:
+            what = column.option.split()[0].strip("-")
+            options[name] = read_numbers(path, what, data)
     if arguments.eval_set:
         schema = learn_schema(data.X, arguments.categorical_feature)
         valid = read_labelled(arguments, arguments.eval_set, schema, labels)

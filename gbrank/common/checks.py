@@ -183,6 +183,12 @@ def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
     return None if jobs is None else int(jobs)
 
 
+def refuse_text(values: object, name: str) -> None:
+    """Refuse a single text where columns are listed: its letters would be taken for names."""
+    if isinstance(values, str):
+        raise ArgumentTypeError(name, "must be a list of columns", f"the single text {values!r}")
+
+
 def refuse_twice(name: str, values: Sequence[Any]) -> None:
     """Refuse a list that holds a value twice."""
     for value in values:

@@ -28,7 +28,8 @@ class Column:
 
     `check` is None where the values make something else: the queries, or the schema.
     `validation` is the argument that lists it for validation sets, "" where they have none.
-    `spark` is the parameter that names it, `option` the one of `gbrank train`.
+    `spark` is Spark's parameter that names it, `option` that of `gbrank train` for a file with one
+    number a line, and `help` says what it is.
     """
 
     check: Check | None

@@ -12,7 +12,7 @@ from narwhals.dtypes import DType
 from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.checks import check_choice, check_vector, listed, unknown_name
+from gbrank.common.checks import check_choice, check_vector, listed, refuse_text, unknown_name
 from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
@@ -129,8 +129,7 @@ def feature_names(
     columns: Sequence[str], label: str, qid: str, drop: Sequence[str], index: Collection[str] = ()
 ) -> list[str]:
     """Return the columns that are features, after a check of the others' names."""
-    if isinstance(drop, str):
-        raise TypeError(f"drop must be a list of columns, got the single text {drop!r}.")
+    refuse_text(drop, "drop")
     roles: dict[str, str] = {}
     for argument, name in [("label", label), ("qid", qid), *(("drop", name) for name in drop)]:
         if name not in columns:
@@ -217,7 +216,7 @@ def column_types(frame: nw.DataFrame[Any]) -> list[DType]:
     return types
 
 
-def alike(dtypes: Sequence[DType], n_rows: int) -> Iterator[list[int]]:
+def places_by_type(dtypes: Sequence[DType], n_rows: int) -> Iterator[list[int]]:
     """Yield the places of columns that can be read at once: of one type that NumPy has too."""
     places: dict[type[DType], list[int]] = {kind: [] for kind in NUMPY_TYPES.values()}
     for place, dtype in enumerate(dtypes):

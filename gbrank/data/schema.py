@@ -14,15 +14,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.common.checks import as_array, listed, quoted, refuse_masked, unknown_name
+from gbrank.common.checks import as_array, listed, quoted, refuse_masked, refuse_text, unknown_name
 from gbrank.data.frames import (
-    alike,
     as_frame,
     as_numbers,
     column_types,
     has_no_value,
     is_numeric,
     is_stored_index,
+    places_by_type,
     read_at_once,
 )
 from gbrank.data.ids import is_missing
@@ -49,11 +49,7 @@ class Schema:
     @classmethod
     def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> "Schema":
         """Learn the columns from training data."""
-        if isinstance(categorical_feature, str):
-            raise TypeError(
-                "categorical_feature must be a list of columns, got the single text "
-                f"{categorical_feature!r}."
-            )
+        refuse_text(categorical_feature, "categorical_feature")
         frame = checked_frame(X)
         names = None if frame is None else column_names(frame)
         n_features = checked_matrix(X).shape[1] if names is None else len(names)
@@ -200,7 +196,7 @@ class Schema:
         )
         matrix = np.empty((len(frame), len(places)), np.float32 if single else np.float64)
         left = set(range(len(places)))
-        for positions in alike(dtypes, len(frame)):
+        for positions in places_by_type(dtypes, len(frame)):
             values = read_at_once(frame, [places[position] for position in positions])
             if values is not None:
                 matrix[:, positions] = values

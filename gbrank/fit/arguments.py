@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.checks import quoted
+from gbrank.common.checks import quoted, refuse_text
 from gbrank.common.plain import plain
 from gbrank.data.checking import check_rows, check_training, validation_sets
 from gbrank.data.columns import COLUMNS, Data
@@ -109,10 +109,7 @@ def _checked_columns(columns: Any) -> Sequence[int | str] | None:
     """Return the columns of categories as a list."""
     if columns is None:
         return None
-    if isinstance(columns, str):
-        raise TypeError(
-            f"categorical_feature must be a list of columns, got the single text {columns!r}."
-        )
+    refuse_text(columns, "categorical_feature")
     listed: list[Any] = plain(list(columns)) if _is_list(columns) else [None]
     if not all(type(column) in (int, str) for column in listed):
         raise TypeError(

@@ -254,6 +254,23 @@ def test_no_row_is_lost(client: Any, chunks: int) -> None:
         assert_array_equal(np.concatenate([p[name] for p in parts]), values[original])
 
 
+def test_every_worker_has_queries_to_train_on_and_to_validate_on(client: Any) -> None:
+    """Also where those that are held out lie in one worker's partitions."""
+    ids = np.arange(8)
+    keys = query_keys(ids)
+    seed = next(s for s in range(10_000) if (sampled(keys, 0.5, s, 0) == (ids < 4)).all())
+    qid = np.repeat(ids, 3)
+    cut = {
+        name: dask(values, 12) for name, values in {"X": X[:24], "y": Y[:24], "qid": qid}.items()
+    }
+    shards = distribute(client, {"": cut}, validation_fraction=0.5, seed=seed)
+    for part in client.gather([part for (part,) in shards.values()]):
+        assert {bool(query < 4) for query in part["qid"]} == {True, False}
+    given = distribute(client, {"": cut, "eval_set[0]: ": cut}, validation_fraction=0.5, seed=seed)
+    for part in client.gather([part for part, _ in given.values()]):
+        assert len(set(part["qid"])) == 4
+
+
 # --- Kinds of data ----------------------------------------------------------------------------
 
 
