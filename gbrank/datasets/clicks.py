@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import (
     check_finite,
@@ -128,7 +129,7 @@ def make_clicks(
     labels = check_labels(y, "y")
     gains = gain_values("exp2", labels)
     if not gains.any():
-        raise ValueError("y must have a label above 0, got only zeros.")
+        raise ArgumentError("y", "must have a label above 0", "only zeros")
     relevance = gains / gains.max()
     queries = Queries.resolve(len(labels), qid)
     utility = np.zeros(len(labels))

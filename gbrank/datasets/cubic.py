@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
 from gbrank.engine.compiling import standalone
@@ -80,9 +81,8 @@ def make_cubic(
     check_number(n_features, "n_features", 1, integer=True)
     shares = check_finite(check_vector(distribution, "distribution"), "distribution")
     if shares.size == 0 or shares.min() < 0 or not math.isclose(shares.sum(), 1, abs_tol=1e-9):
-        raise ValueError(
-            f"distribution must hold shares of at least 0 that sum to 1, got {distribution!r}."
-        )
+        demand = "must hold shares of at least 0 that sum to 1"
+        raise ArgumentError("distribution", demand, repr(distribution))
     generator = check_generator(random_state)
     X = generator.uniform(-1, 1, (n_queries * n_documents, n_features))
     coefficients = [

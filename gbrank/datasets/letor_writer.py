@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse as sp
 
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_finite, check_vector
 from gbrank.data.schema import Features
 from gbrank.datasets.letor_parser import EXACT_INTEGERS
@@ -76,12 +77,11 @@ def _check_features(X: Features) -> Features:
     """Return X as a float64 ndarray, or csr_array with sorted and unique indices."""
     X = X if sp.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[0] == 0:
-        raise ValueError(
-            "X must have shape (n_documents, n_features) with at least one document, "
-            f"got shape {X.shape}."
-        )
+        demand = "must have shape (n_documents, n_features) with at least one document"
+        raise ArgumentError("X", demand, f"shape {X.shape}")
     if not np.can_cast(X.dtype, np.float64):
-        raise TypeError(f"X must hold real numbers of at most 64 bits, got dtype {X.dtype}.")
+        demand = "must hold real numbers of at most 64 bits"
+        raise ArgumentTypeError("X", demand, f"dtype {X.dtype}")
     if sp.issparse(X):
         X = sp.csr_array(X, copy=True)
         X.sum_duplicates()
@@ -89,24 +89,23 @@ def _check_features(X: Features) -> Features:
     if values.dtype.kind in "iu" and values.size:
         widest = max(int(values.max()), -int(values.min()))
         if widest > EXACT_INTEGERS:
-            raise ValueError(f"X must hold integers of at most 2**53 in size, got {widest}.")
+            raise ArgumentError("X", "must hold integers of at most 2**53 in size", f"{widest}")
     infinite = values[np.isinf(values)]
     if infinite.size:
-        raise ValueError(f"X must be finite or NaN, got {infinite[0]}.")
+        raise ArgumentError("X", "must be finite or NaN", f"{infinite[0]}")
     return X.astype(np.float64, copy=False)
 
 
 def _check_comments(comments: Sequence[str], length: int) -> list[str]:
     remarks = list(comments)
     if len(remarks) != length:
-        raise ValueError(f"comments must have {length} entries, got {len(remarks)}.")
+        raise ArgumentError("comments", f"must have {length} entries", f"{len(remarks)}")
     for row, remark in enumerate(remarks):
         if not isinstance(remark, str):
-            raise TypeError(f"comments must hold strings, got {remark!r} in row {row}.")
+            raise ArgumentTypeError("comments", "must hold strings", f"{remark!r} in row {row}")
         if not _COMMENT.fullmatch(remark):
-            raise ValueError(
-                f"comments must hold one line of text each, got {remark!r} in row {row}."
-            )
+            demand = "must hold one line of text each"
+            raise ArgumentError("comments", demand, f"{remark!r} in row {row}")
     return remarks
 
 

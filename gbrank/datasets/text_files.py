@@ -14,6 +14,7 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import quoted
 from gbrank.common.files import replaced
 
@@ -98,22 +99,20 @@ def check_names(values: ArrayLike, argument: str, length: int, unwanted: str = "
     # NumPy's arrays of strings drop NULs at the end.
     ids = np.asarray(values, dtype=object if isinstance(values, list | tuple) else None)
     if ids.shape != (length,):
-        raise ValueError(f"{argument} must have shape ({length},), got shape {ids.shape}.")
+        raise ArgumentError(argument, f"must have shape ({length},)", f"shape {ids.shape}")
     names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
     texts: dict[str, object] = {}
     allowed = re.compile(rf"[^\s\0\ud800-\udfff{unwanted}]+")
     besides = f", {unwanted!r}" if unwanted else ""
     for row, name in enumerate(names):
         if isinstance(name, bool) or not isinstance(name, int | str):
-            raise TypeError(f"{argument} must hold integers or strings, got {name!r} in row {row}.")
+            place = f"{name!r} in row {row}"
+            raise ArgumentTypeError(argument, "must hold integers or strings", place)
         if not allowed.fullmatch(str(name)):
-            raise ValueError(
-                f"{argument} must hold non-empty strings without white space{besides} and NUL, "
-                f"got {name!r} in row {row}."
-            )
+            demand = f"must hold non-empty strings without white space{besides} and NUL"
+            raise ArgumentError(argument, demand, f"{name!r} in row {row}")
         other = texts.setdefault(str(name), name)
         if type(other) is not type(name):
-            raise ValueError(
-                f"{argument} must not hold both {other!r} and {name!r}, which are the same text."
-            )
+            demand = f"must not hold both {other!r} and {name!r}, which are the same text"
+            raise ArgumentError(argument, demand)
     return [str(name) for name in names]

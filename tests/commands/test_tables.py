@@ -499,7 +499,7 @@ def test_ids_are_integers_in_all_files_or_in_none(tmp_path: Path) -> None:
     ids = {"1": ["7", "-8"], "2": ["9"], "text": ["a"], "zeros": ["07"], "large": ["9" * 19]}
     for name, values in ids.items():
         (tmp_path / f"{name}.csv").write_text("\n".join(["qid,x", *(f"{id},1" for id in values)]))
-    for names, expected in ((["1", "2"], [7, -8, 9]), (["1", "text"], ["7", "-8", "a"])):
+    for names, expected in ((["1", "2"], [7, -8, 9]), (["1", "text", "2"], ["7", "-8", "a", "9"])):
         paths = [tmp_path / f"{name}.csv" for name in names]
         assert Tables(paths, codes=["qid"]).read()["qid"].to_pylist() == expected
     for name in ("zeros", "large"):
