@@ -357,8 +357,8 @@ def _warn_of_giants(name: str, sizes: NDArray[np.int64]) -> None:
     if share > 0.5 and giant.mean() < 1 / GIANT:
         warn_user(
             f"{giant.sum()} of {len(sizes)} lists hold {share:.0%} of the pairs that {name!r} "
-            "counts, so that they rule what is learned. 'noisy:ndcg' counts each list once; "
-            "query_weight= of 1 over a list's length, squared, does so here."
+            "counts, so that they rule what is learned. Take 'noisy:ndcg', which counts each list "
+            "once, or query_weight= of 1 over the length of each list."
         )
 
 

@@ -88,7 +88,9 @@ def test_few_giant_lists_are_warned_of(name: str) -> None:
     objective = get_objective(name)
     giants = Queries.from_sizes([*[10] * 40, 300, 101])
     labels = np.arange(giants.n_documents) % 2
-    found = r"2 of 42 lists hold 96% of the pairs that '\w+' counts.* 'noisy:ndcg' .* query_weight="
+    found = (
+        r"2 of 42 lists hold 96% of the pairs that '\w+' counts.* 'noisy:ndcg', .* query_weight="
+    )
     with pytest.warns(UserWarning, match=found):
         objective.bind(labels, giants)
     with warnings.catch_warnings():
