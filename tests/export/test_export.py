@@ -247,6 +247,7 @@ EXTREME: dict[str, Any] = {
     "beside 1": 1 + VALUES * 1e-9,
     "1e300": VALUES * 1e300,
     "1e307": VALUES * 1e307,
+    "1e-8": VALUES * 1e-8,
     "1e-10": VALUES * 1e-10,
     "1e-20": VALUES * 1e-20,
     "1e-40": VALUES * 1e-40,
@@ -259,6 +260,7 @@ TOO_FINE: dict[str, tuple[set[str], set[str]]] = {
     "beside 1": (SINGLE, set()),
     "1e300": (SINGLE, set()),
     "1e307": (SINGLE, set()),
+    "1e-8": ({"solr"}, {"solr"}),
     "1e-10": ({"solr"}, {"solr"}),
     "1e-20": ({"solr"}, {"solr"}),
     "1e-40": (set(), {"solr"}),  # to LightGBM these are zeros
