@@ -13,16 +13,7 @@ from sklearn.isotonic import isotonic_regression
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.summary import Row
-from gbrank.plots.style import (
-    BLUE,
-    GREY,
-    PALETTE,
-    axes_for,
-    name_decades,
-    name_rows,
-    tidy,
-    write,
-)
+from gbrank.plots import style
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
 LINE, LETTER = 0.17, 0.075  # height and width in inches
@@ -74,11 +65,11 @@ def comparison(
     data = known[-1] if data is None else check_choice(data, "data", known)
     measures = comparison.measures
     measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
-    ax = axes_for(ax)
+    ax = style.axes_for(ax)
     chosen = [row for row in rows if (row.data, row.measure) == (data, measure)]
     _panel(ax, chosen, comparison.baseline)
-    name_rows(ax, [row.ranker for row in chosen])
-    write(ax, title=data, xlabel=f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
+    style.name_rows(ax, [row.ranker for row in chosen])
+    style.write(ax, title=data, xlabel=f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
     return ax
 
 
@@ -108,7 +99,7 @@ def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
     figure, panels = _grid(blocks, (3.2, 0.6 + 0.32 * len(names)), (margin, 1.0), sharey=True)
     for axes, rows in zip(panels, blocks, strict=True):
         _panel(axes, rows, baseline)
-    name_rows(panels[0], names)
+    style.name_rows(panels[0], names)
     figure.supxlabel(LEGEND.format(baseline), fontsize="small", parse_math=False)
     return figure
 
@@ -139,11 +130,11 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
     figure, panels = _grid(blocks, (width, height + 0.8), (0.0, 0.0), sharey=False)
     for axes, rows in zip(panels, blocks, strict=True):
         for place, row in enumerate(rows):
-            axes.plot(row.cpu_seconds, row.mean, "o", color=PALETTE[place % len(PALETTE)])
+            axes.plot(row.cpu_seconds, row.mean, "o", color=style.colour_of(place))
         axes.set_xscale("log")
-        name_decades(axes.xaxis)
+        style.name_decades(axes.xaxis)
         ylabel = f"{rows[0].measure}, {part} queries"
-        tidy(axes, xlabel="CPU seconds of a fit", ylabel=ylabel)
+        style.tidy(axes, xlabel="CPU seconds of a fit", ylabel=ylabel)
         _name_dots(axes, rows, LINE / height)
     return figure
 
@@ -159,7 +150,7 @@ def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
     axes.set_ylim(min(low, places.min()), max(high, places.max()))
     leader = {"arrowstyle": "-", "alpha": 0.4, "linewidth": 0.7, "relpos": (0.0, 0.5)}
     for place, row in enumerate(rows):
-        colour = PALETTE[place % len(PALETTE)]
+        colour = style.colour_of(place)
         axes.annotate(
             row.ranker,
             (row.cpu_seconds, row.mean),
@@ -191,7 +182,7 @@ def _grid(
     for rows in blocks:
         row, column = divmod(datasets.index(rows[0].data), ACROSS)
         panels.append(grid[measures.index(rows[0].measure) * down + row, column])
-        write(panels[-1], title=rows[0].data)
+        style.write(panels[-1], title=rows[0].data)
     for axes in set(grid.flat).difference(panels):
         axes.remove()
     return figure, panels
@@ -199,12 +190,12 @@ def _grid(
 
 def _panel(axes: Axes, rows: Sequence[Row], baseline: str) -> None:
     level = next(row.mean for row in rows if row.ranker == baseline)
-    axes.axvline(level, color=GREY, linestyle="--", linewidth=1)
+    axes.axvline(level, color=style.GREY, linestyle="--", linewidth=1)
     for place, row in enumerate(rows):
-        colour = GREY if row.ranker == baseline else BLUE
+        colour = style.GREY if row.ranker == baseline else style.BLUE
         ends = [level + row.difference_low, level + row.difference_high]
         axes.plot(ends, [place, place], color=colour, linewidth=2, solid_capstyle="butt")
         axes.plot(row.mean, place, "o", color=colour)
-    tidy(axes, "x", xlabel=rows[0].measure)
+    style.tidy(axes, "x", xlabel=rows[0].measure)
     axes.set_ylim(-0.75, len(rows) - 0.25)
     axes.spines["left"].set_visible(False)

@@ -18,18 +18,7 @@ from gbrank.measures.measure_registry import get_measure
 from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import MeasureObjective
 from gbrank.objectives.objective_registry import get_objective
-from gbrank.plots.style import (
-    BLUE,
-    GREY,
-    ORANGE,
-    PALETTE,
-    axes_for,
-    legend,
-    name_decades,
-    name_rows,
-    tidy,
-    write,
-)
+from gbrank.plots import style
 from gbrank.ranker import GBRanker
 
 SHARES = {"gain": "share of the gain", "split": "share of the splits"}
@@ -79,18 +68,18 @@ def learning_curves(
         )
     measures = list(next(iter(results.values())))
     measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
-    ax = axes_for(ax)
+    ax = style.axes_for(ax)
     lines = []
     sets = [(name, values[measure]) for name, values in results.items() if measure in values]
     for place, (name, curve) in enumerate(sets):
         rounds = np.arange(1, len(curve) + 1)
-        lines += ax.plot(rounds, curve, color=PALETTE[place % len(PALETTE)], label=name)
+        lines += ax.plot(rounds, curve, color=style.colour_of(place), label=name)
     if ranker.early_stopping_rounds is not None:
         best = ranker.best_iteration_
-        lines += [ax.axvline(best, color=GREY, linewidth=1, label=f"best round: {best}")]
+        lines += [ax.axvline(best, color=style.GREY, linewidth=1, label=f"best round: {best}")]
     lines += _sigmas_beside(ax, 1 + np.arange(len(ranker.sigmas_)), ranker.sigmas_)
-    write(ax, xlabel="round", ylabel=measure)
-    legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    style.write(ax, xlabel="round", ylabel=measure)
+    style.legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax
 
 
@@ -174,26 +163,26 @@ def relaxation_error(
         bounds.append(
             [objective.error_bound(each[query], sigma) for query in np.flatnonzero(varied)]
         )
-    ax = axes_for(ax)
-    lines = ax.plot(rounds, errors, color=BLUE, label="error")
+    ax = style.axes_for(ax)
+    lines = ax.plot(rounds, errors, color=style.BLUE, label="error")
     if np.isfinite(bounds).all():
         mean = np.minimum(bounds, 1.0).mean(axis=1)
-        lines += ax.plot(rounds, mean, color=ORANGE, label="its bound")
+        lines += ax.plot(rounds, mean, color=style.ORANGE, label="its bound")
     lines += _sigmas_beside(ax, rounds, sigmas)
-    write(ax, xlabel="round", ylabel=f"|smoothed {exact} − {exact}|")
-    legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    style.write(ax, xlabel="round", ylabel=f"|smoothed {exact} − {exact}|")
+    style.legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax
 
 
 def _sigmas_beside(ax: Axes, rounds: NDArray[np.integer], sigmas: Vector) -> list[Line2D]:
     """Draw sigma on a second axis if it changes; return its line."""
-    tidy(ax)
+    style.tidy(ax)
     if len(np.unique(sigmas)) <= 1:
         return []
     second = ax.twinx()
-    line = second.plot(rounds, sigmas, color=GREY, linestyle=":", label="sigma")
+    line = second.plot(rounds, sigmas, color=style.GREY, linestyle=":", label="sigma")
     second.set(ylabel="sigma", yscale="log")
-    name_decades(second.yaxis)
+    style.name_decades(second.yaxis)
     second.spines["top"].set_visible(False)
     return line
 
@@ -247,8 +236,8 @@ def importance(
         label = "mean |SHAP value|"
     names = names_of(ranker, None)
     chosen = np.argsort(-values, kind="stable")[:largest]
-    ax = axes_for(ax)
-    ax.barh(range(len(chosen)), values[chosen], color=BLUE)
-    name_rows(ax, [names[feature] for feature in chosen])
-    tidy(ax, "x", xlabel=label)
+    ax = style.axes_for(ax)
+    ax.barh(range(len(chosen)), values[chosen], color=style.BLUE)
+    style.name_rows(ax, [names[feature] for feature in chosen])
+    style.tidy(ax, "x", xlabel=label)
     return ax

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.evaluation.pareto import Front
 from gbrank.fit.constraints import get_constraint
 from gbrank.fit.rounds import MULTIPLIERS
-from gbrank.plots.style import BLUE, GREY, PALETTE, axes_for, legend, tidy
+from gbrank.plots.style import BLUE, GREY, axes_for, colour_of, legend, tidy
 from gbrank.ranker import GBRanker
 
 
@@ -50,7 +50,7 @@ def constraints(ranker: GBRanker, *, ax: Axes | None = None) -> Axes:
     ax = axes_for(ax)
     second, lines = ax.twinx(), []
     for place, end in enumerate(ranker.constraints_):
-        color = PALETTE[place % len(PALETTE)]
+        color = colour_of(place)
         measure = str(get_constraint(end.constraint).measure)
         curve, weights = measured[measure], results[MULTIPLIERS][end.constraint]
         rounds = np.arange(1, len(curve) + 1)

@@ -16,6 +16,11 @@ BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#
 PALETTE = (BLUE, ORANGE, GREEN, PINK)
 
 
+def colour_of(place: int) -> str:
+    """Return the colour of a curve, by its place."""
+    return PALETTE[place % len(PALETTE)]
+
+
 def axes_for(ax: Axes | None) -> Axes:
     """Return the axes, or those of a new figure."""
     if isinstance(ax, Axes):
