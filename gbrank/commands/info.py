@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         "learning_rate": ranker.learning_rate_,
         "saved": f"{date.fromtimestamp(Path(arguments.model, DESCRIPTION).stat().st_mtime)}",
         "versions": {name: version(name) for name in ("numpy", ranker.booster)},
-        "features": ranker.n_features_in_,
+        "features": ranker._schema.n_features,
         "added": ranker.added_features_,
         "data": ranker.training_data_,
         "validation": {measure: ranker.best_score_} if curve else {},

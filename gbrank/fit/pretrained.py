@@ -45,13 +45,13 @@ class PretrainedRanker(BaseRanker[Fitted]):
         return model.predict_native(_readable(X))
 
     @property
-    def _fitted(self) -> Fitted:
+    def _schema(self) -> Schema:  # type: ignore[override]
         """The columns that the booster was trained on."""
         kind, model = _recognised(self.booster)
         names = model.native.feature_name() if kind == "lightgbm" else model.native.feature_names
         if names and all(NAMED_BY_PLACE.fullmatch(name) for name in names):
             names = None
-        return Fitted(schema=Schema(len(model.importances()), names, [], {}))
+        return Schema(len(model.importances()), names, [], {})
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes."""

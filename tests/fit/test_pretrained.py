@@ -166,13 +166,12 @@ def test_several_outputs_are_no_score() -> None:
 
 @models
 def test_a_saved_start_is_a_ranker(name: str, tmp_path: Path) -> None:
-    """It has columns, can be scored, and be judged by another label."""
+    """It knows its columns, can be scored, and be judged by another label."""
     make, _ = MODELS[name]
     made = ranker(init=make()).fit(X, Y, qid=QID)
     made.init_.save(tmp_path)
     again = load_ranker(tmp_path)
-    assert again.n_features_in_ == 5
-    assert not hasattr(again, "feature_names_in_")
+    assert (again._schema.n_features, again._schema.names) == (5, None)
     wanted = get_measure("ndcg@10")(Y, again.predict(X), qid=QID)
     assert again.score(X, Y, QID) == wanted
     again.set_params(eval_metric="ndcg@10[other]")
@@ -186,4 +185,4 @@ def test_columns_of_a_frame() -> None:
         lgb.train({"verbosity": -1, "num_threads": 1}, lgb.Dataset(frame, Y), 2),
         xgb.train({"nthread": 1}, xgb.DMatrix(frame, Y), 2),
     ):
-        assert list(PretrainedRanker(booster).feature_names_in_) == list("abcde")
+        assert PretrainedRanker(booster)._schema.names == list("abcde")
