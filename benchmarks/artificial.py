@@ -4,8 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from gbrank import Dataset, make_cubic
-from gbrank.evaluation import Fold
+from gbrank import make_cubic
+from gbrank.evaluation import Dataset, Fold
 
 __all__ = ["cubic_queries"]
 

@@ -1,5 +1,7 @@
 # What gbrank exports; read by gbrank/__init__.py, type checkers and editors.
 
+from . import datasets as datasets
+from . import evaluation as evaluation
 from . import plots as plots
 from . import schedules as schedules
 from .boosters.lightgbm.hook import lightgbm_feval as lightgbm_feval
@@ -14,35 +16,18 @@ from .data.splitting import QueryKFold as QueryKFold
 from .data.splitting import QueryShuffleSplit as QueryShuffleSplit
 from .data.splitting import QueryTimeSeriesSplit as QueryTimeSeriesSplit
 from .data.splitting import query_train_test_split as query_train_test_split
-from .datasets import Clicks as Clicks
-from .datasets import make_clicks as make_clicks
 from .datasets import make_cubic as make_cubic
-from .datasets import read_judged_run as read_judged_run
 from .datasets import read_letor as read_letor
-from .datasets import read_qrels as read_qrels
-from .datasets import read_run as read_run
 from .datasets import scan_parquet as scan_parquet
 from .datasets import write_letor as write_letor
-from .datasets import write_qrels as write_qrels
-from .datasets import write_run as write_run
-from .evaluation import Comparison as Comparison
-from .evaluation import Dataset as Dataset
-from .evaluation import Front as Front
 from .evaluation import compare_rankers as compare_rankers
 from .evaluation import cross_validate_rankers as cross_validate_rankers
 from .evaluation import expected_calibration_error as expected_calibration_error
 from .evaluation import make_scorer as make_scorer
 from .evaluation import pareto as pareto
-from .evaluation import ranker_from_name as ranker_from_name
-from .evaluation import read_folds as read_folds
 from .export import export_model as export_model
 from .fit.constraints import Constraint as Constraint
-from .fit.constraints import ConstraintOutcome as ConstraintOutcome
-from .fit.constraints import get_constraint as get_constraint
-from .fit.explanations import PairExplanation as PairExplanation
-from .fit.explanations import QueryExplanation as QueryExplanation
 from .fit.query_context import QueryContext as QueryContext
-from .fit.rounds import Round as Round
 from .linear.linear_ranker import LinearRanker as LinearRanker
 from .linear.perceptron import SLAMPerceptron as SLAMPerceptron
 from .measures.average_precision import AP as AP
@@ -86,18 +71,7 @@ from .objectives.slam import SLAM as SLAM
 from .objectives.smoothap import SmoothAP as SmoothAP
 from .objectives.smoothrank import SmoothRank as SmoothRank
 from .objectives.softrank import SoftRank as SoftRank
-from .objectives.theory import LambdaCondition as LambdaCondition
-from .objectives.theory import ap_error_bound as ap_error_bound
-from .objectives.theory import check_lambdas as check_lambdas
-from .objectives.theory import ndcg_error_bound as ndcg_error_bound
-from .objectives.theory import rank_error_bound as rank_error_bound
-from .objectives.theory import (
-    smooth_ndcg_error_bound as smooth_ndcg_error_bound,
-)
 from .objectives.tierank import TieRank as TieRank
 from .plots.report import report as report
 from .ranker import GBRanker as GBRanker
 from .ranker import load_ranker as load_ranker
-from .schedules import cosine as cosine
-from .schedules import geometric as geometric
-from .schedules import staircase as staircase

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from gbrank import GBRanker, geometric, make_cubic
+from gbrank import GBRanker, make_cubic
 from gbrank.boosters import TRAINERS
+from gbrank.schedules import geometric
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=6, random_state=0)
 TRAIN, VALID = QID < 25, QID >= 25

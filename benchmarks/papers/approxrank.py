@@ -11,18 +11,9 @@ from benchmarks.papers.pictures import draw_by_truncation, draw_errors
 from benchmarks.papers.scaling import scaled_by_query
 from benchmarks.papers.selection import best_on_validation, fits_of, means_of, values_by_fold
 from benchmarks.papers.settings import Settings
-from gbrank import (
-    AP,
-    NDCG,
-    ApproxRank,
-    Dataset,
-    LinearRanker,
-    Queries,
-    SoftRank,
-    get_measure,
-)
+from gbrank import AP, NDCG, ApproxRank, LinearRanker, Queries, SoftRank, get_measure
 from gbrank.data.rows import Rows
-from gbrank.evaluation import Outcome
+from gbrank.evaluation import Dataset, Outcome
 from gbrank.linear.solvers import stochastic_gradient
 from gbrank.measures.measure import Measure
 from gbrank.objectives.objective import Objective

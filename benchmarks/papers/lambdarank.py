@@ -21,8 +21,10 @@ from benchmarks.papers.trainings import (
     trainings_of,
     values_of,
 )
-from gbrank import NDCG, Dataset, Queries, RankNet, check_lambdas, ranker_from_name
+from gbrank import NDCG, Queries, RankNet
+from gbrank.evaluation import Dataset, ranker_from_name
 from gbrank.objectives.objective import Objective
+from gbrank.objectives.theory import check_lambdas
 
 __all__ = ["boosted_trees", "lambda_functions", "nets", "seconds_of_a_step", "speed_up"]
 

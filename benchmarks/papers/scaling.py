@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank import Dataset, Queries
+from gbrank import Queries
+from gbrank.evaluation import Dataset
 
 __all__ = ["scale_by_query", "scaled_by_query"]
 

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank import Comparison
-from gbrank.evaluation import Outcome
+from gbrank.evaluation import Comparison, Outcome
 from gbrank.measures.measure import Measure
 
 __all__ = ["best_on_validation", "fits_of", "means_of", "values_by_fold"]

@@ -10,15 +10,8 @@ from benchmarks.papers.paper_rows import PaperRow, measured
 from benchmarks.papers.pictures import draw_cumulative
 from benchmarks.papers.selection import best_on_validation, values_by_fold
 from benchmarks.papers.settings import Settings
-from gbrank import (
-    AP,
-    NDCG,
-    SLAM,
-    Dataset,
-    LinearRanker,
-    Queries,
-    SLAMPerceptron,
-)
+from gbrank import AP, NDCG, SLAM, LinearRanker, Queries, SLAMPerceptron
+from gbrank.evaluation import Dataset
 from gbrank.measures.measure import Measure
 
 __all__ = ["adversary", "batch", "perceptron", "regret", "separable_queries"]

@@ -15,20 +15,10 @@ from benchmarks.papers.pictures import draw_annealing, draw_by_truncation, draw_
 from benchmarks.papers.scaling import scaled_by_query
 from benchmarks.papers.selection import best_on_validation, means_of, values_by_fold
 from benchmarks.papers.settings import Settings
-from gbrank import (
-    AP,
-    NDCG,
-    Dataset,
-    GBRanker,
-    LinearRanker,
-    Queries,
-    SmoothRank,
-    geometric,
-    get_objective,
-    staircase,
-)
-from gbrank.evaluation import Outcome
+from gbrank import AP, NDCG, GBRanker, LinearRanker, Queries, SmoothRank, get_objective
+from gbrank.evaluation import Dataset, Outcome
 from gbrank.measures.measure import Measure
+from gbrank.schedules import geometric, staircase
 
 __all__ = [
     "PENALTIES",

@@ -12,8 +12,8 @@ from benchmarks.papers.selection import best_on_validation, fits_of
 from benchmarks.papers.settings import Settings
 from benchmarks.papers.smoothrank import FEW, smooth_ndcg
 from benchmarks.papers.trainings import Trainings, difference_row, mean_row, trainings_of
-from gbrank import NDCG, Dataset, GBRanker, TieRank, ranker_from_name
-from gbrank.evaluation import Outcome
+from gbrank import NDCG, GBRanker, TieRank
+from gbrank.evaluation import Dataset, Outcome, ranker_from_name
 from gbrank.measures.measure import Measure
 
 __all__ = ["against_others", "own_learner", "papers_learner"]

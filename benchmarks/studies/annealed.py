@@ -19,7 +19,8 @@ from joblib import Parallel, delayed
 from scipy.stats import ttest_1samp
 
 from benchmarks.writing import RESULTS, rows_to_json
-from gbrank import NDCG, Dataset, GBRanker, make_cubic, read_folds
+from gbrank import NDCG, GBRanker, make_cubic
+from gbrank.evaluation import Dataset, read_folds
 
 BASELINE = "lambda:ndcg"
 OBJECTIVES = (BASELINE, "approx:ndcg", "smooth:ndcg", "tie:ndcg", "soft:ndcg")

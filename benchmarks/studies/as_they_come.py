@@ -21,7 +21,8 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from benchmarks.studies.paired import against_first
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
-from gbrank import NDCG, Dataset, GBRanker, Queries, make_cubic, read_folds
+from gbrank import NDCG, GBRanker, Queries, make_cubic
+from gbrank.evaluation import Dataset, read_folds
 from gbrank.plots.style import BLUE, PALETTE, tidy
 
 MEASURE = NDCG(k=10)

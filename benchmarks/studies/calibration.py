@@ -10,14 +10,8 @@ from joblib import Parallel, delayed
 
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS, markdown_table
-from gbrank import (
-    Dataset,
-    GBRanker,
-    expected_calibration_error,
-    plots,
-    ranker_from_name,
-    read_folds,
-)
+from gbrank import GBRanker, expected_calibration_error, plots
+from gbrank.evaluation import Dataset, ranker_from_name, read_folds
 
 DEFAULT = str(GBRanker().objective)
 OBJECTIVES = dict.fromkeys([DEFAULT, "pointwise", "lambda:ndcg+pointwise", "lambda:ndcg"])

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 
 from benchmarks.studies.study import flat_rows, options, publish
 from benchmarks.writing import SITE, markdown_table
-from gbrank import GBRanker, Queries, QueryContext, compare_rankers, read_folds
+from gbrank import GBRanker, Queries, QueryContext, compare_rankers
+from gbrank.evaluation import read_folds
 
 TEXT = """\
 # Seeing how a document compares with its list brings 0.003 NDCG@10

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.writing import markdown_table
-from gbrank import NDCG, Dataset, GBRanker, query_train_test_split, read_folds
+from gbrank import NDCG, GBRanker, query_train_test_split
+from gbrank.evaluation import Dataset, read_folds
 
 KIND = "zscore"
 SEEDS = (0, 1)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.writing import RESULTS, rows_to_json
-from gbrank import GBRanker, read_folds
+from gbrank import GBRanker
+from gbrank.evaluation import read_folds
 
 ROUNDS = (100, 200, 300, 400, 500)
 WINDOW = 25  # rounds on either side that a value is the mean of

@@ -16,8 +16,9 @@ import numpy as np
 
 from benchmarks.studies.as_they_come import MEASURE, Outcome, summarised
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import Dataset, GBRanker, Queries, make_cubic, read_folds
+from gbrank import GBRanker, Queries, make_cubic
 from gbrank.data.sampling import query_keys, sampled
+from gbrank.evaluation import Dataset, read_folds
 from gbrank.fit.boosted_ranker import learning_rate_of
 from gbrank.fit.rounds import Stopping
 

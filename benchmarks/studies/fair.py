@@ -10,7 +10,8 @@ from benchmarks.best_rate import BestRate
 from benchmarks.studies.peers import PEERS
 from benchmarks.studies.study import options, publish
 from benchmarks.writing import SITE
-from gbrank import compare_rankers, ranker_from_name, read_folds
+from gbrank import compare_rankers
+from gbrank.evaluation import ranker_from_name, read_folds
 from gbrank.plots import quality_by_seconds
 
 TEXT = """\

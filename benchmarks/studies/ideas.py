@@ -10,9 +10,10 @@ import numpy as np
 
 from benchmarks.studies.study import study
 from benchmarks.studies.wrapped import Wrapped, Wrapper
-from gbrank import custom_objective, get_objective, ranker_from_name
+from gbrank import custom_objective, get_objective
 from gbrank.common.arrays import Vector
 from gbrank.engine.driver import Runner
+from gbrank.evaluation import ranker_from_name
 
 TEXT = """\
 # Other ideas that we tried: none is better on all data

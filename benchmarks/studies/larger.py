@@ -10,7 +10,8 @@ from benchmarks.studies.objectives import MEASURED, OTHERS
 from benchmarks.studies.peers import PEERS
 from benchmarks.studies.study import UNSAMPLED, publish
 from benchmarks.writing import SITE
-from gbrank import compare_rankers, ranker_from_name
+from gbrank import compare_rankers
+from gbrank.evaluation import ranker_from_name
 from gbrank.plots import quality_by_seconds
 
 SLOW = ("catboost:StochasticRank", "soft:")

@@ -16,9 +16,9 @@ from joblib import Parallel, delayed
 from benchmarks.artificial import cubic_queries
 from benchmarks.studies.study import QUERIES
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import NDCG, Queries, geometric, lightgbm_fobj
+from gbrank import NDCG, Queries, lightgbm_fobj
 from gbrank.data.spread import spread_within_queries
-from gbrank.schedules import Schedule, constant
+from gbrank.schedules import Schedule, constant, geometric
 
 ROUNDS, EVERY = 300, 5
 OBJECTIVES = ("approx:ndcg", "smooth:ndcg", "tie:ndcg", "soft:ndcg")

@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import Dataset, GBRanker, read_folds
+from gbrank import GBRanker
+from gbrank.evaluation import Dataset, read_folds
 from gbrank.plots.style import PALETTE, tidy
 
 PAIRS, MOST = 400, 15  # of each fold; deleted features

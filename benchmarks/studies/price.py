@@ -14,7 +14,8 @@ import matplotlib.pyplot as plt
 from benchmarks.artificial import cubic_queries
 from benchmarks.studies.as_they_come import RANKERS, by_seconds, gbrank_scores, outcomes, summarised
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
-from gbrank import GBRanker, make_cubic, read_folds
+from gbrank import GBRanker, make_cubic
+from gbrank.evaluation import read_folds
 from gbrank.plots.style import BLUE, ORANGE
 
 ROUNDS = (50, 100, 150, 200, 300, 500, 1000)

@@ -5,8 +5,9 @@ python -m benchmarks.studies.sigma --data mq2008 ohsumed
 
 from benchmarks.studies.curvature import Blend
 from benchmarks.studies.study import study
-from gbrank import GBRanker, geometric, get_objective, ranker_from_name
-from gbrank.schedules import constant
+from gbrank import GBRanker, get_objective
+from gbrank.evaluation import ranker_from_name
+from gbrank.schedules import constant, geometric
 
 TEXT = """\
 # How wide to smooth: from scratch, a fixed width is best

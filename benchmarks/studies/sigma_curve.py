@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS
-from gbrank import Dataset, ranker_from_name, read_folds
+from gbrank.evaluation import Dataset, ranker_from_name, read_folds
 from gbrank.schedules import constant
 
 OBJECTIVES = ("approx:ndcg", "smooth:ndcg", "tie:ndcg")

@@ -19,7 +19,8 @@ from sklearn.base import clone
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import Comparison, compare_rankers, ranker_from_name, read_folds
+from gbrank import compare_rankers
+from gbrank.evaluation import Comparison, ranker_from_name, read_folds
 
 QUERIES = 3750  # of artificial data
 ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}

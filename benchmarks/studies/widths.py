@@ -21,8 +21,8 @@ from scipy.stats import ttest_1samp
 
 from benchmarks.studies.annealed import parts
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import NDCG, GBRanker, geometric
-from gbrank.schedules import Schedule, constant
+from gbrank import NDCG, GBRanker
+from gbrank.schedules import Schedule, constant, geometric
 
 OBJECTIVES = ("approx:ndcg", "smooth:ndcg", "tie:ndcg", "soft:ndcg")
 WIDTHS = (0.1, 0.17, 0.3, 0.5, 1.0)

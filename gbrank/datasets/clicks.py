@@ -41,7 +41,7 @@ class Clicks(NamedTuple):
 
     Examples
     --------
-    >>> from gbrank import make_clicks
+    >>> from gbrank.datasets import make_clicks
     >>> clicks = make_clicks([0, 1, 2], [7, 7, 7], n_sessions=2, random_state=0)
     >>> clicks.qid, clicks.position
     (array([0, 0, 0, 1, 1, 1]), array([1, 2, 3, 1, 2, 3]))
@@ -116,7 +116,8 @@ def make_clicks(
 
     Examples
     --------
-    >>> from gbrank import GBRanker, make_clicks, make_cubic
+    >>> from gbrank import GBRanker, make_cubic
+    >>> from gbrank.datasets import make_clicks
     >>> X, y, qid = make_cubic(50, n_documents=20, n_features=5, random_state=0)
     >>> clicks = make_clicks(y, qid, n_sessions=4, n_positions=5, random_state=0)
     >>> clicks.position[:7], clicks.propensity[:5].round(2)

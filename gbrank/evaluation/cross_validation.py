@@ -118,7 +118,8 @@ def compare_rankers(
 
     Examples
     --------
-    >>> from gbrank import Dataset, GBRanker, compare_rankers, make_cubic
+    >>> from gbrank import GBRanker, compare_rankers, make_cubic
+    >>> from gbrank.evaluation import Dataset
     >>> datasets = [Dataset(f"cubic {i}", *make_cubic(9, random_state=i), folds=3) for i in (1, 2)]
     >>> rankers = {"ranknet": GBRanker("ranknet", n_estimators=5)}
     >>> comparison = compare_rankers(rankers, datasets, seeds=1, n_jobs=1, progress=False)

@@ -49,7 +49,7 @@ def read_folds(path: StrPath) -> Dataset:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from gbrank import read_folds
+    >>> from gbrank.evaluation import read_folds
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for part in range(1, 4):
     ...         _ = Path(folder, f"S{part}.txt").write_text(f"1 qid:{part} 1:0.5\n")

@@ -67,7 +67,7 @@ def ranker_from_name(
 
     Examples
     --------
-    >>> from gbrank import ranker_from_name
+    >>> from gbrank.evaluation import ranker_from_name
     >>> ranker_from_name("lightgbm:lambdarank", n_estimators=50).num_leaves
     15
     """

@@ -33,7 +33,8 @@ class Constraint:
 
     Examples
     --------
-    >>> from gbrank import Constraint, get_constraint
+    >>> from gbrank import Constraint
+    >>> from gbrank.fit.constraints import get_constraint
     >>> get_constraint("ndcg@10[margin] >= 0.95 of best")
     Constraint(measure=NDCG(k=10, label='margin'), level=0.95, of_best=True)
     >>> str(Constraint("ndcg@10[margin]", 0.6))
@@ -75,7 +76,8 @@ class Constraint:
 
         Examples
         --------
-        >>> from gbrank import LambdaRank, get_constraint
+        >>> from gbrank import LambdaRank
+        >>> from gbrank.fit.constraints import get_constraint
         >>> str(get_constraint("ndcg@10[margin] >= 0.6").objective(LambdaRank()))
         'lambda:ndcg[margin]'
         """
@@ -119,7 +121,7 @@ def get_constraint(constraint: str | Constraint) -> Constraint:
 
     Examples
     --------
-    >>> from gbrank import get_constraint
+    >>> from gbrank.fit.constraints import get_constraint
     >>> get_constraint("map[bought] ≥ 0.3").level
     0.3
     """

@@ -52,7 +52,8 @@ def learning_curves(
 
     Examples
     --------
-    >>> from gbrank import GBRanker, geometric, make_cubic, plots
+    >>> from gbrank import GBRanker, make_cubic, plots
+    >>> from gbrank.schedules import geometric
     >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
     >>> ranker = GBRanker(sigma=geometric(1.0, 0.1), n_estimators=10, validation_fraction=0.3)
     >>> ax = plots.learning_curves(ranker.fit(X, y, qid=qid))

@@ -32,7 +32,6 @@ from gbrank import (
     AP,
     NDCG,
     ApproxRank,
-    Dataset,
     LinearRanker,
     Queries,
     RankNet,
@@ -42,6 +41,7 @@ from gbrank import (
     make_cubic,
     write_letor,
 )
+from gbrank.evaluation import Dataset
 
 X, Y, QID = make_cubic(15, n_documents=10, n_features=6, random_state=3)
 DATA = Dataset("cubic", X, Y, QID, folds=3)

@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.studies import study
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
-from gbrank import Comparison, Dataset, LinearRanker, compare_rankers, make_cubic
+from gbrank import LinearRanker, compare_rankers, make_cubic
+from gbrank.evaluation import Comparison, Dataset
 
 TABLES = ("curvature", "discounts", "ideas", "larger", "measures", "mixtures")
 TABLES += ("objectives", "sigma", "strength", "truncation")

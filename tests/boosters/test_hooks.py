@@ -19,7 +19,6 @@ from gbrank import (
     AP,
     NDCG,
     Queries,
-    geometric,
     get_measure,
     lightgbm_feval,
     lightgbm_fobj,
@@ -29,7 +28,7 @@ from gbrank import (
 )
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.lightgbm.parameters import known_names
-from gbrank.schedules import constant
+from gbrank.schedules import constant, geometric
 
 Vector = NDArray[np.float64]
 

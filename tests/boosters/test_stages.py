@@ -2,10 +2,10 @@
 
 import pytest
 
-from gbrank import geometric, get_objective
+from gbrank import get_objective
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.stages import Progress, Stage, stages_of
-from gbrank.schedules import constant
+from gbrank.schedules import constant, geometric
 
 
 def falling(round: int, rounds: int | None) -> float:

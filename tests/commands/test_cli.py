@@ -21,17 +21,10 @@ from command import SMALL, Output
 from matplotlib.figure import Figure
 
 import gbrank
-from gbrank import (
-    GBRanker,
-    LinearRanker,
-    get_measure,
-    make_cubic,
-    read_letor,
-    write_letor,
-    write_qrels,
-)
+from gbrank import GBRanker, LinearRanker, get_measure, make_cubic, read_letor, write_letor
 from gbrank.commands.cli import main
 from gbrank.commands.shared import write_picture
+from gbrank.datasets import write_qrels
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 STOPS = """

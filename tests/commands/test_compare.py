@@ -9,14 +9,9 @@ from typing import Any
 import pytest
 
 import gbrank.commands.compare
-from gbrank import (
-    compare_rankers,
-    make_cubic,
-    ranker_from_name,
-    read_folds,
-    write_letor,
-)
+from gbrank import compare_rankers, make_cubic, write_letor
 from gbrank.commands.cli import main
+from gbrank.evaluation import ranker_from_name, read_folds
 
 RANKERS = ["lambda:ndcg", "lightgbm:lambdarank"]
 SMALL = ["--n-estimators", "5", "--min-child-samples", "3", "--seeds", "2", "--jobs", "1"]

@@ -20,18 +20,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from gbrank import (
-    FeatureBatches,
-    GBRanker,
-    LinearRanker,
-    Round,
-    SLAMPerceptron,
-    custom_measure,
-)
+from gbrank import FeatureBatches, GBRanker, LinearRanker, SLAMPerceptron, custom_measure
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.xgboost import matrices
 from gbrank.data.batches import blocks, feature_columns
 from gbrank.data.schema import Schema
+from gbrank.fit.rounds import Round
 
 BOOSTERS = ("lightgbm", "xgboost")
 SMALL: dict[str, Any] = {"n_estimators": 8, "num_leaves": 7, "random_state": 0, "n_jobs": 1}

@@ -9,17 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import (
-    GBRanker,
-    LambdaRank,
-    Queries,
-    SmoothRank,
-    geometric,
-    make_cubic,
-)
+from gbrank import GBRanker, LambdaRank, Queries, SmoothRank, make_cubic
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.spread import spread_within_queries
-from gbrank.schedules import as_schedule, constant, join, unit_of
+from gbrank.schedules import as_schedule, constant, geometric, join, unit_of
 
 QUERIES = Queries.from_qid([3, 1, 3, 2, 1, 1, 3])
 scores = arrays(np.float64, 7, elements=st.floats(-1e300, 1e300))

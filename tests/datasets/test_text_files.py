@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gbrank import read_letor, read_qrels, read_run, write_letor, write_qrels, write_run
+from gbrank import read_letor, write_letor
 from gbrank.common.files import replaced
+from gbrank.datasets import read_qrels, read_run, write_qrels, write_run
 from gbrank.datasets.table_files import Tables, write_tables
 from gbrank.datasets.text_files import read_lines
 

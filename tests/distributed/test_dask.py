@@ -18,19 +18,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
-from gbrank import (
-    GBRanker,
-    LinearRanker,
-    QueryContext,
-    custom_objective,
-    geometric,
-    load_ranker,
-    make_cubic,
-    read_folds,
-)
+from gbrank import GBRanker, LinearRanker, QueryContext, custom_objective, load_ranker, make_cubic
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, workers
 from gbrank.distributed.shards import deal, distribute
+from gbrank.evaluation import read_folds
+from gbrank.schedules import geometric
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

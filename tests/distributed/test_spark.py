@@ -16,7 +16,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
 import gbrank.distributed
-from gbrank import GBRanker, custom_objective, geometric, make_cubic, read_folds, staircase
+from gbrank import GBRanker, custom_objective, make_cubic
+from gbrank.evaluation import read_folds
+from gbrank.schedules import geometric, staircase
 
 pyspark = pytest.importorskip("pyspark")
 pd = pytest.importorskip("pandas")

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gbrank import Dataset, compare_rankers, make_cubic, plots
+from gbrank import compare_rankers, make_cubic, plots
+from gbrank.evaluation import Dataset
 from gbrank.evaluation.tables import as_table, as_text
 from noisy import NOISY
 

@@ -21,7 +21,6 @@ from sklearn.base import BaseEstimator, clone
 
 from gbrank import (
     NDCG,
-    Dataset,
     FeatureBatches,
     GBRanker,
     LambdaRank,
@@ -34,7 +33,7 @@ from gbrank import (
     get_measure,
     make_cubic,
 )
-from gbrank.evaluation import LetorFolds
+from gbrank.evaluation import Dataset, LetorFolds
 from noisy import NOISY, Noisy
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)

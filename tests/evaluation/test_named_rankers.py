@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from gbrank import NDCG, GBRanker, LambdaRank, make_cubic, ranker_from_name
+from gbrank import NDCG, GBRanker, LambdaRank, make_cubic
+from gbrank.evaluation import ranker_from_name
 from gbrank.evaluation.catboost import CatBoostPeer
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from gbrank import FeatureBatches, Front, GBRanker, get_measure, make_cubic, pareto, plots
+from gbrank import FeatureBatches, GBRanker, get_measure, make_cubic, pareto, plots
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.evaluation import Point
+from gbrank.evaluation import Front, Point
 
 X, Y, QID = make_cubic(80, n_documents=10, n_features=6, random_state=0)
 MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)

@@ -15,15 +15,9 @@ from plain_trees import PLAIN
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from gbrank import (
-    Dataset,
-    GBRanker,
-    LinearRanker,
-    compare_rankers,
-    expected_calibration_error,
-)
+from gbrank import GBRanker, LinearRanker, compare_rankers, expected_calibration_error
 from gbrank.boosters import TRAINERS
-from gbrank.evaluation import Fold
+from gbrank.evaluation import Dataset, Fold
 from gbrank.fit import loop
 from gbrank.fit.calibration import fit_calibration
 

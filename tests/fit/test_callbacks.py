@@ -8,7 +8,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from plain_trees import PLAIN
 
-from gbrank import GBRanker, LinearRanker, Round, geometric, make_cubic
+from gbrank import GBRanker, LinearRanker, make_cubic
+from gbrank.fit.rounds import Round
+from gbrank.schedules import geometric
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=5, random_state=0)
 TRAIN, VALID = QID < 22, QID >= 22

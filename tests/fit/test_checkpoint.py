@@ -32,11 +32,12 @@ from checkpointed import (
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import Ridge
 
-from gbrank import LambdaRank, geometric
+from gbrank import LambdaRank
 from gbrank.boosters import TRAINERS
 from gbrank.commands.cli import main
 from gbrank.fit.checkpoints import Checkpoint
 from gbrank.fit.loop import FitInterrupted
+from gbrank.schedules import geometric
 
 # --- the same bits ------------------------------------------------------------------------------
 

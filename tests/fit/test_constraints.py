@@ -11,16 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gbrank import (
-    Constraint,
-    GBRanker,
-    get_constraint,
-    get_measure,
-    get_objective,
-    load_ranker,
-    make_cubic,
-    plots,
-)
+from gbrank import Constraint, GBRanker, get_measure, get_objective, load_ranker, make_cubic, plots
+from gbrank.fit.constraints import get_constraint
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.multipliers import DAMPING, SUM_OF_STEPS, TOLERANCE, Multipliers
 

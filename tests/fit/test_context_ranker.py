@@ -23,7 +23,6 @@ from gbrank import (
     LinearRanker,
     QueryContext,
     QueryKFold,
-    Round,
     cross_validate_rankers,
     export_model,
     load_ranker,
@@ -32,6 +31,7 @@ from gbrank import (
     plots,
 )
 from gbrank.export.formats import FORMATS
+from gbrank.fit.rounds import Round
 
 BOOSTERS = ("lightgbm", "xgboost")
 ALL = ["difference", "rank", "zscore", "mean", "gap", "size"]

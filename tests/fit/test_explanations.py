@@ -16,7 +16,6 @@ import reference
 from gbrank import (
     GBRanker,
     LinearRanker,
-    PairExplanation,
     custom_measure,
     get_measure,
     load_ranker,
@@ -26,6 +25,7 @@ from gbrank import (
 )
 from gbrank.commands.cli import main
 from gbrank.data.rows import take_rows
+from gbrank.fit.explanations import PairExplanation
 
 X, Y, QID = make_cubic(30, n_documents=8, n_features=4, random_state=0)
 FRAME = pd.DataFrame(X, columns=list("abcd")).assign(

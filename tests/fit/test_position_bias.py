@@ -12,15 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import PLAIN
 
-from gbrank import (
-    GBRanker,
-    LinearRanker,
-    Queries,
-    get_objective,
-    list_objectives,
-    make_clicks,
-    make_cubic,
-)
+from gbrank import GBRanker, LinearRanker, Queries, get_objective, list_objectives, make_cubic
+from gbrank.datasets import make_clicks
 from gbrank.parallel.sums import order_free_sums
 
 X, Y, QID = make_cubic(30, n_documents=10, n_features=4, random_state=0)

@@ -18,13 +18,13 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     Queries,
-    geometric,
     get_measure,
     get_objective,
     lightgbm_fobj,
     make_cubic,
     xgboost_obj,
 )
+from gbrank.schedules import geometric
 
 Vector = NDArray[np.float64]
 

@@ -13,19 +13,12 @@ from plain_trees import PLAIN
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from gbrank import (
-    GBRanker,
-    LinearRanker,
-    Queries,
-    custom_objective,
-    geometric,
-    make_cubic,
-    staircase,
-)
+from gbrank import GBRanker, LinearRanker, Queries, custom_objective, make_cubic
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows
 from gbrank.extend import Facts
+from gbrank.schedules import geometric, staircase
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=5, random_state=0)
 TRAIN, VALID = QID < 30, QID >= 30

@@ -26,13 +26,12 @@ from gbrank import (
     GBRanker,
     LambdaRank,
     custom_objective,
-    geometric,
     get_measure,
     get_objective,
     make_cubic,
 )
 from gbrank.objectives.objective_registry import OBJECTIVES
-from gbrank.schedules import as_schedule, constant, join
+from gbrank.schedules import as_schedule, constant, geometric, join
 
 Vector = NDArray[np.float64]
 

@@ -32,7 +32,6 @@ from gbrank import (
     SLAMPerceptron,
     SmoothRank,
     custom_objective,
-    geometric,
     get_objective,
     list_objectives,
     load_ranker,
@@ -41,6 +40,7 @@ from gbrank import (
 from gbrank.data.rows import Rows
 from gbrank.fit.loop import FitInterrupted
 from gbrank.linear.solvers import linear_loss, regression_on_gains
+from gbrank.schedules import geometric
 
 Vector = NDArray[np.float64]
 

@@ -14,11 +14,11 @@ from gbrank import (
     GainRegression,
     NoisyLambdaRank,
     Queries,
-    geometric,
     get_measure,
     get_objective,
 )
 from gbrank.measures.gains import gain_values
+from gbrank.schedules import geometric
 
 TABLE = (0, 1, 3, 7.5)
 

@@ -30,10 +30,9 @@ from gbrank import (
     get_objective,
     lightgbm_fobj,
     make_cubic,
-    staircase,
     xgboost_obj,
 )
-from gbrank.schedules import constant, join, linear
+from gbrank.schedules import constant, join, linear, staircase
 
 Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)

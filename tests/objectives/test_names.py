@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from gbrank import AP, get_constraint, get_measure, get_objective
+from gbrank import AP, get_measure, get_objective
+from gbrank.fit.constraints import get_constraint
 
 
 @pytest.mark.parametrize(

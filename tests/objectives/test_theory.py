@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gbrank import (
+from gbrank.objectives.theory import (
     ap_error_bound,
     check_lambdas,
     ndcg_error_bound,

@@ -16,20 +16,9 @@ from matplotlib.text import Text
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from gbrank import (
-    NDCG,
-    Comparison,
-    Front,
-    GBRanker,
-    PairExplanation,
-    Queries,
-    QueryExplanation,
-    cross_validate_rankers,
-    get_objective,
-    make_cubic,
-    plots,
-)
-from gbrank.evaluation import Point, Row
+from gbrank import NDCG, GBRanker, Queries, cross_validate_rankers, get_objective, make_cubic, plots
+from gbrank.evaluation import Comparison, Front, Point, Row
+from gbrank.fit.explanations import PairExplanation, QueryExplanation
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
 

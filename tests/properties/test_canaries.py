@@ -13,7 +13,7 @@ import pytest
 import xgboost as xgb
 from numpy.testing import assert_array_equal
 
-from gbrank import lightgbm_fobj, make_cubic, staircase, xgboost_obj
+from gbrank import lightgbm_fobj, make_cubic, xgboost_obj
 from gbrank.common.arrays import Positions, Vector
 from gbrank.engine.structures import (
     VECTOR,
@@ -25,6 +25,7 @@ from gbrank.engine.structures import (
     type_of,
     unpack,
 )
+from gbrank.schedules import staircase
 
 
 class Inner(NamedTuple):

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 import reference
 from battery import NAMES, battery
 from cases import loop
-from gbrank import GBRanker, Queries, geometric, get_objective, make_cubic
+from gbrank import GBRanker, Queries, get_objective, make_cubic
 from gbrank.boosters import TRAINERS, TreeSettings
 from gbrank.boosters.bins import bin_sample
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
+from gbrank.schedules import geometric
 
 Vector = NDArray[np.float64]
 

@@ -27,7 +27,6 @@ from gbrank import (
     NDCG,
     GBRanker,
     Queries,
-    geometric,
     get_objective,
     lightgbm_feval,
     lightgbm_fobj,
@@ -35,6 +34,7 @@ from gbrank import (
     xgboost_feval,
     xgboost_obj,
 )
+from gbrank.schedules import geometric
 
 Vector = NDArray[np.float64]
 

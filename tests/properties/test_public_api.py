@@ -22,10 +22,10 @@ from sklearn.preprocessing import StandardScaler
 
 import gbrank
 from cases import loop
-from gbrank import AP, GBRanker, LambdaRank, geometric, lightgbm_fobj, make_cubic, xgboost_obj
+from gbrank import AP, GBRanker, LambdaRank, lightgbm_fobj, make_cubic, xgboost_obj
 from gbrank.measures.measure_registry import MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
-from gbrank.schedules import SCHEDULES
+from gbrank.schedules import SCHEDULES, geometric
 
 X, Y, QID = make_cubic(20, n_documents=10, n_features=4, random_state=0)
 
@@ -111,8 +111,8 @@ def test_the_walk_finds_what_there_is() -> None:
     assert {"gbrank.boosters.xgboost.hook.xgboost_obj", "gbrank.ranker.GBRanker"} <= set(EXPORTED)
     assert "gbrank.ranker.GBRanker.fit" in MEMBERS
     assert "Queries.from_qid" in TOP_METHODS
-    assert documented_parameters(gbrank.geometric) == {"start", "stop", "rounds", "unit"}
-    assert section(gbrank.geometric, "Examples").startswith(">>>")
+    assert documented_parameters(gbrank.schedules.geometric) == {"start", "stop", "rounds", "unit"}
+    assert section(gbrank.schedules.geometric, "Examples").startswith(">>>")
 
 
 @loop("module", modules())
@@ -170,7 +170,7 @@ def test_all_is_sorted_and_complete() -> None:
     assert named <= set(gbrank.__all__) <= named | registered
     assert gbrank.__all__ == sorted(gbrank.__all__)
     others = {name for name in gbrank.__all__ if not is_ours(getattr(gbrank, name))}
-    assert others == {"__version__", "plots", "schedules"}
+    assert others == {"__version__", "datasets", "evaluation", "plots", "schedules"}
 
 
 def test_names_that_are_not_there() -> None:

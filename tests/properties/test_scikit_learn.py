@@ -37,11 +37,11 @@ from gbrank import (
     Pointwise,
     Queries,
     SLAMPerceptron,
-    geometric,
     make_cubic,
     make_scorer,
     query_train_test_split,
 )
+from gbrank.schedules import geometric
 
 X, Y, QID = make_cubic(24, n_documents=10, n_features=4, random_state=0)
 NAMES = np.array([f"query {number}" for number in QID])

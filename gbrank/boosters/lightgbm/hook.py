@@ -133,7 +133,8 @@ def lightgbm_fobj(
     Examples
     --------
     >>> import lightgbm as lgb
-    >>> from gbrank import geometric, lightgbm_fobj, make_cubic
+    >>> from gbrank import lightgbm_fobj, make_cubic
+    >>> from gbrank.schedules import geometric
     >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
     >>> fobj = lightgbm_fobj("lambda:ndcg@10", sigma=geometric(1.0, 0.1), rounds=3)
     >>> data = lgb.Dataset(X, y, group=[10] * 20)
