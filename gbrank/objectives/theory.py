@@ -12,6 +12,15 @@ from numpy.typing import ArrayLike
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_number, check_vector
 
+__all__ = [
+    "LambdaCondition",
+    "ap_error_bound",
+    "check_lambdas",
+    "ndcg_error_bound",
+    "rank_error_bound",
+    "smooth_ndcg_error_bound",
+]
+
 
 def rank_error_bound(scores: ArrayLike, sigma: float) -> Vector:
     """Return by how much ApproxRank's soft rank of each document of a query may miss its rank.
