@@ -188,13 +188,8 @@ def _unlabelled_letor(
     return Unlabelled(X, qid, {"qid": qid}, comments)
 
 
-def _tables(
-    arguments: argparse.Namespace,
-    paths: Sequence[str],
-    schema: Schema | None,
-    is_text: Callable[[str], bool] | None = None,
-) -> Tables | None:
-    """Return the tables in the files, None if they are LETOR files."""
+def _are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
+    """Say whether files are tables, and not LETOR files; refuse both, and the other's options."""
     folders = [path for path in paths if Path(path).is_dir()]
     tables = [path for path in paths if is_table(path) or path in folders]
     others = [path for path in paths if path not in tables]
@@ -207,21 +202,31 @@ def _tables(
     for name in ["sparse"] if tables else ["label", "qid", "drop", "categorical_feature", "docid"]:
         if getattr(arguments, name, None):
             raise ArgumentError(name, f"must be given with {what} only", paths[0])
-    if not tables:
+    return bool(tables)
+
+
+def _tables(
+    arguments: argparse.Namespace,
+    paths: Sequence[str],
+    schema: Schema | None,
+    is_text: Callable[[str], bool] | None = None,
+) -> Tables | None:
+    """Return the tables in the files, None if they are LETOR files."""
+    if not _are_tables(arguments, paths):
         return None
     if schema is not None and schema.names is None:
         raise ValueError(
-            f"{tables[0]}: expected LETOR format, since the model's features have no names, got a "
+            f"{paths[0]}: expected LETOR format, since the model's features have no names, got a "
             "table"
         )
-    texts, features = (schema.texts, schema.names) if schema else ((), ())
+    texts, features = (schema.texts, schema.names or ()) if schema else ((), ())
     codes = {arguments.qid or "qid", *(getattr(arguments, "categorical_feature", None) or ())}
     result = Tables(
-        parquet_files(paths[0]) if folders else paths,
+        parquet_files(paths[0]) if Path(paths[0]).is_dir() else paths,
         is_text or (lambda name: name in texts),
-        codes.difference(features or ()),
+        codes.difference(features),
     )
-    if lacks := [name for name in features or () if name not in result.names]:
+    if lacks := [name for name in features if name not in result.names]:
         raise ValueError(f"{paths[0]} must have all features of the model; it lacks {lacks}.")
     return result
 
