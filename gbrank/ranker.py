@@ -17,7 +17,7 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import FitData, FitOptions, Ids, Labels, Table
+from gbrank.fit.arguments import FitData, FitOptions, Ids, Labels, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.constraints import ConstraintOutcome
@@ -210,14 +210,14 @@ class GBRanker(BoostedRanker):
     @explains_words
     def fit(
         self,
-        X: Table,
+        X: TableLike,
         y: ArrayLike,
         *,
         qid: Ids | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: QueryWeights | None = None,
-        eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
+        eval_set: Sequence[tuple[TableLike, ArrayLike]] | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         eval_init_score: Sequence[ArrayLike] | None = None,
@@ -330,7 +330,7 @@ class GBRanker(BoostedRanker):
     @explains_words
     def predict(
         self,
-        X: Table,
+        X: TableLike,
         *,
         qid: Ids | None = None,
         group: ArrayLike | None = None,
@@ -377,13 +377,13 @@ class GBRanker(BoostedRanker):
             scores = scores + scores_of(fitted.init, X, qid, group)
         return scores if output == "score" else fitted.calibration.probabilities(scores)
 
-    def _scores(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> Vector:
+    def _scores(self, X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Vector:
         return self.predict(X, qid=qid, group=group)
 
     def _each_batch(
         self,
         fitted: FittedTrees,
-        X: Table,
+        X: TableLike,
         qid: Ids | None,
         group: ArrayLike | None,
         function: Callable[..., Matrix],
@@ -413,7 +413,7 @@ class GBRanker(BoostedRanker):
 
     def explain(
         self,
-        X: Table,
+        X: TableLike,
         *,
         qid: Ids | None = None,
         group: ArrayLike | None = None,
@@ -468,7 +468,7 @@ class GBRanker(BoostedRanker):
 
     def explain_pair(
         self,
-        X: Table,
+        X: TableLike,
         first: int,
         second: int,
         *,
@@ -511,7 +511,7 @@ class GBRanker(BoostedRanker):
 
     def explain_query(
         self,
-        X: Table,
+        X: TableLike,
         y: ArrayLike | None = None,
         *,
         qid: Ids | None = None,

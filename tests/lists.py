@@ -20,8 +20,8 @@ from gbrank.objectives import approxrank, lambdarank, smoothap
 # What also sweeps, for kernels of short lists alone.
 SWEPT = {
     lambdarank.direct_pairs: (lambdarank.swept_pairs, lambdarank.SweptWork),
-    approxrank.approximate_measure: (approxrank.swept_measure, approxrank.SweptWork),
-    smoothap.smooth_average_precision: (smoothap.swept_average_precision, smoothap.SweptWork),
+    approxrank.approximate_measure: (approxrank.swept_measure, approxrank.SweptApproxWork),
+    smoothap.smooth_average_precision: (smoothap.swept_average_precision, smoothap.SweptAPWork),
 }
 Vector = NDArray[np.float64]
 LABELS = ["binary", "graded", "many", "rare", "continuous", "alike"]

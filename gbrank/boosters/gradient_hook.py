@@ -5,14 +5,14 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_choice, check_finite, check_vector, refuse_twice
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
@@ -27,7 +27,6 @@ from gbrank.parallel.sums import order_free_mean, round_to_exact_sums
 from gbrank.schedules import Sigma, unit_of
 
 T = TypeVar("T")
-Mask: TypeAlias = NDArray[np.bool_]
 
 # XGBoost squares sums of gradients in single precision.
 LARGEST_SUM = float(np.sqrt(np.finfo(np.float32).max))

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from gbrank.boosters.booster_params import python_values
 from gbrank.boosters.tree import Tree
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Matrix, Single, Vector
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 
-Single = NDArray[np.float32]
 GradientFunction: TypeAlias = Callable[[Vector], tuple[Vector, Vector]]  # (and curvature) of scores
 Params: TypeAlias = dict[str, Any]  # a booster's own
 Places: TypeAlias = slice | NDArray[np.intp]  # of rows

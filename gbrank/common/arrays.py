@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector: TypeAlias = NDArray[np.float64]
+Single: TypeAlias = NDArray[np.float32]
+Mask: TypeAlias = NDArray[np.bool_]
+Keys: TypeAlias = NDArray[np.uint64]
 Matrix: TypeAlias = NDArray[np.float64]
 Positions: TypeAlias = NDArray[np.int64]
 

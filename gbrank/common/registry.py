@@ -17,7 +17,7 @@ HEAD = re.compile(
 )
 
 
-class Text(NamedTuple):
+class ParsedText(NamedTuple):
     """The parts of a text; None where one is missing."""
 
     name: str
@@ -26,14 +26,14 @@ class Text(NamedTuple):
     inner: str | None
 
 
-def parts_of(text: str) -> Text | None:
+def parse_text(text: str) -> ParsedText | None:
     """Return the parts of a text, or None if it is not written so."""
     head, *inner = split_outside(text, ":")
     match = HEAD.fullmatch(head.strip())
     if match is None or (match["k"] and match["k_after"]):
         return None
     k = match["k"] or match["k_after"]
-    return Text(match["name"], k, match["options"], ":".join(inner) if inner else None)
+    return ParsedText(match["name"], k, match["options"], ":".join(inner) if inner else None)
 
 
 class Registry(dict[str, Any]):
@@ -68,20 +68,22 @@ class Registry(dict[str, Any]):
 
     def has(self, text: str) -> bool:
         """Say whether a text names something that is registered, whatever its options."""
-        found = parts_of(text)
+        found = parse_text(text)
         return text in self.known() or (found is not None and found.name in self.known())
 
-    def find(self, text: str, meant: str | None = None) -> tuple[Any, Text]:
+    def find(self, text: str, meant: str | None = None) -> tuple[Any, ParsedText]:
         """Return the item that a text names, and its parts; `meant` is for the error."""
         known = self.known()
         if text in known:
-            return known[text], Text(text, None, None, None)
-        found = parts_of(text)
+            return known[text], ParsedText(text, None, None, None)
+        found = parse_text(text)
         if found is None or found.name not in known:
             raise unknown_name(self.kind, text if found is None else found.name, known, meant)
         return known[found.name], found
 
-    def options(self, cls: Any, text: str, parts: Text, functions: Functions) -> dict[str, Any]:
+    def options(
+        self, cls: Any, text: str, parts: ParsedText, functions: Functions
+    ) -> dict[str, Any]:
         """Return the options in a text, which must be fields of a class."""
         options = parse_options(parts.options or "", text, functions)
         if parts.k is not None:

@@ -47,7 +47,7 @@ class Column:
         return self.validation not in ("", "eval_set")
 
 
-def numbers(demand: str, wrong: Callable[[Vector], NDArray[np.bool_]]) -> Check:
+def check_of_numbers(demand: str, wrong: Callable[[Vector], NDArray[np.bool_]]) -> Check:
     """Return the check of finite numbers, one for each document."""
 
     def check(values: Any, name: str, queries: Queries) -> Vector:
@@ -69,7 +69,7 @@ def _query_weights(values: Any, name: str, queries: Queries) -> Vector | None:
 
 COLUMNS: dict[str, Column] = {
     "y": Column(
-        numbers("must be at least 0", lambda y: y < 0),
+        check_of_numbers("must be at least 0", lambda y: y < 0),
         required=True,
         validation="eval_set",
         scored=True,
@@ -78,7 +78,7 @@ COLUMNS: dict[str, Column] = {
     "qid": Column(None, validation="eval_qid", scored=True, spark="qidCol"),
     "group": Column(None, per="query", validation="eval_group", scored=True),
     "init_score": Column(
-        numbers(
+        check_of_numbers(
             f"must be at most {LARGEST_SCORE} in size",
             lambda scores: np.abs(scores) > LARGEST_SCORE,
         ),
@@ -87,7 +87,7 @@ COLUMNS: dict[str, Column] = {
     "sample_weight": Column(_document_weights, scored=True, spark="weightCol"),
     "query_weight": Column(_query_weights, per="query", scored=True, spark="queryWeightCol"),
     "position": Column(
-        numbers(
+        check_of_numbers(
             "must hold integers of at least 1",
             lambda positions: (positions < 1) | (positions != np.floor(positions)),
         ),

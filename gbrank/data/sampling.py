@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import canonical
+from gbrank.common.arrays import Keys, canonical
 from gbrank.data.ids import as_list, key_of
 from gbrank.data.queries import Queries
 from gbrank.parallel.collective import all_sum
-
-Keys = NDArray[np.uint64]
 
 
 def split_mix(noise: Any, i: Any) -> Any:

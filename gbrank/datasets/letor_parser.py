@@ -5,28 +5,27 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.arrays import Matrix, Positions, Vector
 from gbrank.engine.compiling import standalone
 
-Places: TypeAlias = NDArray[np.int64]
-Text: TypeAlias = NDArray[np.uint8]
+Characters: TypeAlias = NDArray[np.uint8]
 Fault: TypeAlias = tuple[int, int, int]  # its kind, where it is, the bound that it broke
 
 
-class Table(NamedTuple):
+class ParsedLines(NamedTuple):
     """What the parser has found so far; spans and places are byte offsets into the file."""
 
-    counts: Places  # how far the arrays below are filled, see _DOCUMENTS, ...
+    counts: Positions  # how far the arrays below are filled, see _DOCUMENTS, ...
     labels: Vector  # one a document
-    features_end: Places  # one a document: the place of its comment or newline
-    offsets: Places  # entries of document i are offsets[i]:offsets[i + 1]
+    features_end: Positions  # one a document: the place of its comment or newline
+    offsets: Positions  # entries of document i are offsets[i]:offsets[i + 1]
     columns: NDArray[np.int32]  # one an entry
     values: Vector  # one an entry
-    queries: Places  # one a run of equal qids: first document, span of the qid
-    inexact: Places  # one a number left to Python: its entry, or ~document, and span
+    queries: Positions  # one a run of equal qids: first document, span of the qid
+    inexact: Positions  # one a number left to Python: its entry, or ~document, and span
 
 
-# Positions in Table.counts: four numbers of filled rows, the largest index, and its place.
+# Positions in ParsedLines.counts: four numbers of filled rows, the largest index, and its place.
 _DOCUMENTS, _ENTRIES, _QUERIES, INEXACT, WIDEST, WIDEST_AT = range(6)
 
 # Faults that the parser finds, and what it expected instead.
@@ -53,7 +52,7 @@ _EXACT, _DEFERRED, _MALFORMED = range(3)
 
 
 @standalone
-def parse(text: Text, limit: int, table: Table) -> Fault:
+def parse(text: Characters, limit: int, table: ParsedLines) -> Fault:
     """Fill `table` up to the first fault; return that, its place and the bound it broke."""
     at = 0
     while at < text.size:
@@ -69,7 +68,7 @@ def parse(text: Text, limit: int, table: Table) -> Fault:
 
 
 @standalone
-def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
+def _parse_document(text: Characters, at: int, limit: int, table: ParsedLines) -> Fault:
     document = table.counts[_DOCUMENTS]
     value, end, kind = _parse_number(text, at)
     if kind == _MALFORMED or np.isnan(value):
@@ -118,7 +117,7 @@ def _parse_document(text: Text, at: int, limit: int, table: Table) -> Fault:
 
 
 @standalone
-def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
+def _parse_number(text: Characters, at: int) -> tuple[float, int, int]:
     """Return the number at `at` (0 if deferred to Python), where its token ends, and its kind."""
     # Digits and a power of ten that float64 holds exactly need ONE rounding, which is correct
     # (W. D. Clinger, How to read floating point numbers accurately, PLDI 1990).
@@ -153,7 +152,7 @@ def _parse_number(text: Text, at: int) -> tuple[float, int, int]:
 
 
 @standalone
-def _parse_digits(text: Text, at: int, number: int) -> tuple[int, int]:
+def _parse_digits(text: Characters, at: int, number: int) -> tuple[int, int]:
     """Append the digits at `at` to a number, unless it has 18 already; return where they end."""
     while _ZERO <= text[at] < _ZERO + 10:
         if number < _SATURATED:
@@ -163,7 +162,7 @@ def _parse_digits(text: Text, at: int, number: int) -> tuple[int, int]:
 
 
 @standalone
-def _is_nan(text: Text, at: int) -> bool:
+def _is_nan(text: Characters, at: int) -> bool:
     return (
         text[at] | _LOWER == _N
         and text[at + 1] | _LOWER == _A
@@ -173,7 +172,7 @@ def _is_nan(text: Text, at: int) -> bool:
 
 
 @standalone
-def _defer(table: Table, slot: int, start: int, end: int) -> None:
+def _defer(table: ParsedLines, slot: int, start: int, end: int) -> None:
     table.inexact[table.counts[INEXACT]] = slot, start, end
     table.counts[INEXACT] += 1
 
@@ -184,14 +183,14 @@ def _ends_token(character: int) -> bool:
 
 
 @standalone
-def _skip_blanks(text: Text, at: int) -> int:
+def _skip_blanks(text: Characters, at: int) -> int:
     while text[at] in (_SPACE, _TAB, _RETURN):
         at += 1
     return at
 
 
 @standalone
-def token_end(text: Text, at: int) -> int:
+def token_end(text: Characters, at: int) -> int:
     """Return where the token at byte `at` ends."""
     while not _ends_token(text[at]):
         at += 1
@@ -199,7 +198,7 @@ def token_end(text: Text, at: int) -> int:
 
 
 @standalone
-def scatter(offsets: Places, columns: NDArray[np.int32], values: Vector, X: Matrix) -> None:
+def scatter(offsets: Positions, columns: NDArray[np.int32], values: Vector, X: Matrix) -> None:
     """Write the entries of each document into its row of X."""
     for document in range(len(offsets) - 1):
         for entry in range(offsets[document], offsets[document + 1]):

@@ -20,14 +20,14 @@ from gbrank.datasets.letor_parser import (
     INEXACT,
     WIDEST,
     WIDEST_AT,
-    Table,
+    ParsedLines,
     parse,
     scatter,
     token_end,
 )
 from gbrank.datasets.text_files import INTEGER, StrPath, read_bytes
 
-Ids: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
+QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 
 _MAX_FEATURES = 2**31 - 1  # LightGBM, XGBoost and scikit-learn's trees count columns in 32 bits
 _DENSE_CELLS = 2**27  # 1 GiB of float64
@@ -42,18 +42,18 @@ def read_letor(
     sparse: bool = ...,
     comments: Literal[False] = ...,
     n_features: int | None = ...,
-) -> tuple[Features, Vector, Ids]: ...
+) -> tuple[Features, Vector, QueryIds]: ...
 
 
 @overload
 def read_letor(
     path: StrPath, *, sparse: bool = ..., comments: Literal[True], n_features: int | None = ...
-) -> tuple[Features, Vector, Ids, list[str]]: ...
+) -> tuple[Features, Vector, QueryIds, list[str]]: ...
 
 
 def read_letor(
     path: StrPath, *, sparse: bool = False, comments: bool = False, n_features: int | None = None
-) -> tuple[Features, Vector, Ids] | tuple[Features, Vector, Ids, list[str]]:
+) -> tuple[Features, Vector, QueryIds] | tuple[Features, Vector, QueryIds, list[str]]:
     r"""Read documents with labels, queries and features from a LETOR (SVMlight) file.
 
     One document a line, ``label qid:query index:value index:value ... #comment``. Indices start
@@ -164,7 +164,7 @@ class Letor:
     """What a file holds."""
 
     source: _Source
-    table: Table
+    table: ParsedLines
     n_features: int | None  # None: as many as the largest index
 
     @property
@@ -185,7 +185,7 @@ class Letor:
         scatter(table.offsets, table.columns, table.values, X)
         return X
 
-    def queries(self) -> Ids:
+    def queries(self) -> QueryIds:
         """Return the query of each document."""
         return _query_ids(self.source, self.table)
 
@@ -203,12 +203,12 @@ class Letor:
         return self.source.place(at), self.source.token(at)
 
 
-def _parse_source(source: _Source, limit: int) -> Table:
+def _parse_source(source: _Source, limit: int) -> ParsedLines:
     nul = source.data.find(b"\0")
     if nul >= 0:
         raise source.fault(nul, "text without NUL bytes")
     n_lines, n_colons = source.data.count(b"\n"), source.data.count(b":")
-    table = Table(
+    table = ParsedLines(
         counts=np.zeros(6, dtype=np.int64),
         labels=np.empty(n_lines),
         features_end=np.empty(n_lines, dtype=np.int64),
@@ -235,7 +235,7 @@ def _parse_source(source: _Source, limit: int) -> Table:
     )
 
 
-def _round_inexact(source: _Source, table: Table) -> None:
+def _round_inexact(source: _Source, table: ParsedLines) -> None:
     """Let Python round the numbers that the parser could not round exactly."""
     slots, starts, ends = table.inexact[: table.counts[INEXACT]].T
     spans = zip(starts, ends, strict=True)  # no lists: they would be larger than the file
@@ -249,7 +249,7 @@ def _round_inexact(source: _Source, table: Table) -> None:
     table.values[slots[~is_label]] = numbers[~is_label]
 
 
-def _check_dense_size(source: _Source, table: Table, width: int, asked: int | None) -> None:
+def _check_dense_size(source: _Source, table: ParsedLines, width: int, asked: int | None) -> None:
     documents, entries = len(table.labels), len(table.values)
     cells = max(_DENSE_CELLS, _DENSE_CELLS_PER_ENTRY * entries)
     if documents * width <= cells:
@@ -260,7 +260,7 @@ def _check_dense_size(source: _Source, table: Table, width: int, asked: int | No
     raise source.fault(int(table.counts[WIDEST_AT]), f"an index of {remedy}")
 
 
-def _query_ids(source: _Source, table: Table) -> Ids:
+def _query_ids(source: _Source, table: ParsedLines) -> QueryIds:
     firsts, starts, ends = table.queries.T
     sizes = np.diff(firsts, append=len(table.labels))
 

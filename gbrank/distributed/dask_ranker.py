@@ -13,7 +13,7 @@ from gbrank.data.columns import Data
 from gbrank.distributed.parts import fit_part, portable, with_query_columns
 from gbrank.distributed.shards import Collection, delayed_scores, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
-from gbrank.fit.arguments import FitData, Table
+from gbrank.fit.arguments import FitData, TableLike
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.known_elsewhere import explains_words
 from gbrank.fit.storage import Saved
@@ -308,12 +308,12 @@ def _predict_queries(
     return array.concatenate([array.from_delayed(one, (n,), np.float64) for one, n in sizes])
 
 
-def _predict_frame(block: Table, predict: Callable[..., Any], **queries: Any) -> Any:
+def _predict_frame(block: TableLike, predict: Callable[..., Any], **queries: Any) -> Any:
     import pandas as pd
 
     return pd.Series(_predict_block(block, predict, **queries), index=block.index, name="score")
 
 
-def _predict_block(block: Table, predict: Callable[..., Any], **queries: Any) -> Any:
+def _predict_block(block: TableLike, predict: Callable[..., Any], **queries: Any) -> Any:
     """Return the scores of the rows that are there: a filter may leave none."""
     return predict(block, **queries) if block.shape[0] else np.empty(0)

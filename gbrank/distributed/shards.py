@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from gbrank.common.arrays import Keys
 from gbrank.data.columns import Data, each_column
 from gbrank.data.ids import as_ids
 from gbrank.data.queries import Queries
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 Collection: TypeAlias = Any  # of Dask: an array, a data frame or a series
-Keys = NDArray[np.uint64]
 Owners = NDArray[np.int64]
 
 

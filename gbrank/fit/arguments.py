@@ -19,7 +19,8 @@ from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 from gbrank.fit.rounds import Callback
 from gbrank.parallel.collective import all_any
 
-Table: TypeAlias = Any  # features as users give them: an array, a sparse matrix, a frame, batches
+# Features as users give them: an array, a sparse matrix, a frame, batches.
+TableLike: TypeAlias = Any
 Ids: TypeAlias = ArrayLike | Sequence[Any]
 Labels: TypeAlias = Mapping[str, ArrayLike] | Sequence[str]
 
@@ -33,10 +34,10 @@ class FitData:
 
     def __init__(
         self,
-        X: Table,
+        X: TableLike,
         y: ArrayLike,
         *,
-        eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
+        eval_set: Sequence[tuple[TableLike, ArrayLike]] | None = None,
         categorical_feature: Sequence[int | str] | None = None,
         **columns: Any,
     ) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.arrays import Single
 from gbrank.common.checks import check_choice, queries_needed, quoted
 from gbrank.common.plain import plain
 from gbrank.data.batches import FeatureBatches, mapped
@@ -21,7 +22,6 @@ BLOCK = 2**18  # how many numbers are computed at a time, if queries are not lon
 
 Columns: TypeAlias = Sequence[int | str] | None
 Kinds: TypeAlias = str | Sequence[str] | Mapping[str, Columns]
-Single: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True)

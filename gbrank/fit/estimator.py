@@ -31,7 +31,7 @@ from gbrank.data.queries import Queries, QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import warn_of_torn_queries
-from gbrank.fit.arguments import Ids, Labels, Table
+from gbrank.fit.arguments import Ids, Labels, TableLike
 from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, write_saved
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -88,11 +88,11 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     _schema = Published[Schema]()
 
     @abstractmethod
-    def fit(self: T, X: Table, y: ArrayLike, *, qid: Ids | None = None) -> T:
+    def fit(self: T, X: TableLike, y: ArrayLike, *, qid: Ids | None = None) -> T:
         """Train the ranker; return itself."""
 
     @abstractmethod
-    def predict(self, X: Table) -> Vector:
+    def predict(self, X: TableLike) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
@@ -104,7 +104,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray, shape (n_documents,)
         """
 
-    def _scores(self, X: Table, qid: Ids | None, group: ArrayLike | None) -> Vector:
+    def _scores(self, X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Vector:
         """Return what `predict` gives, of models too that need the queries."""
         return self.predict(X)
 
@@ -118,7 +118,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         """Return the ranker that `_to_saved` gave."""
 
     def rank(
-        self, X: Table, qid: Ids | None = None, *, group: ArrayLike | None = None
+        self, X: TableLike, qid: Ids | None = None, *, group: ArrayLike | None = None
     ) -> NDArray[np.int64]:
         """Return the position of each row within its query, from 1.
 
@@ -144,7 +144,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
 
     def score(
         self,
-        X: Table,
+        X: TableLike,
         y: ArrayLike,
         qid: Ids | None = None,
         *,
@@ -352,7 +352,7 @@ class _Shown:
 
 
 def scores_of(
-    estimator: Any, X: Table, qid: Ids | None = None, group: ArrayLike | None = None
+    estimator: Any, X: TableLike, qid: Ids | None = None, group: ArrayLike | None = None
 ) -> Any:
     """Return the predictions of any estimator, which is told the queries if it takes them."""
     last = getattr(estimator, "_final_estimator", estimator)  # of a pipeline

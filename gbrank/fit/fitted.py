@@ -28,7 +28,7 @@ def saved(restore: Callable[[Any], Any], **options: Any) -> Any:
     return field(metadata={"restore": restore}, **options)
 
 
-def numbers(values: list[float]) -> Vector:
+def vector_of(values: list[float]) -> Vector:
     """Return a vector that JSON holds as a list."""
     return np.array(values, dtype=np.float64)
 
@@ -90,7 +90,7 @@ class FittedRounds(Fitted):
     best_iteration: int = saved(int)
     best_score: float = saved(float)
     evals_result: EvalsResult = saved(EvalsResult)
-    sigmas: Vector = saved(numbers)
+    sigmas: Vector = saved(vector_of)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,18 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from gbrank.boosters.gradient_hook import GradientHook
 from gbrank.boosters.interface import GradientFunction
+from gbrank.common.arrays import Mask
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import document_keys, query_keys, sampled
 from gbrank.fit.boosted_ranker import BoostedRanker
-
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 class Gradients:

@@ -14,7 +14,7 @@ from gbrank.data.batches import learn_schema
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows, take_rows
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import FitData, FitOptions, Table
+from gbrank.fit.arguments import FitData, FitOptions, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
 from gbrank.fit.constraints import get_constraints
@@ -245,7 +245,7 @@ def _checkpoint(
 
 def _set_aside(
     ranker: BoostedRanker, data: FitData, seed: int, rows: Rows, valid: list[Rows]
-) -> tuple[Rows, list[Rows], list[Table]]:
+) -> tuple[Rows, list[Rows], list[TableLike]]:
     """Return rows to train on and to validate on, with their tables."""
     tables = [part["X"] for part in data.sets.values()]
     if ranker.validation_fraction is not None and not valid:

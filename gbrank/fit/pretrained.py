@@ -11,7 +11,7 @@ from gbrank.boosters import Model, recognise
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import Table
+from gbrank.fit.arguments import TableLike
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.fitted import Fitted
 from gbrank.fit.storage import Saved, describe_booster
@@ -35,11 +35,13 @@ class PretrainedRanker(BaseRanker[Fitted]):
     _: KW_ONLY
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
 
-    def fit(self, X: Table, y: ArrayLike, *, qid: ArrayLike | None = None) -> "PretrainedRanker":
+    def fit(
+        self, X: TableLike, y: ArrayLike, *, qid: ArrayLike | None = None
+    ) -> "PretrainedRanker":
         """Do nothing: the model is trained."""
         return self
 
-    def predict(self, X: Table) -> Vector:
+    def predict(self, X: TableLike) -> Vector:
         """Return the score of each row; higher ranks earlier within its query."""
         model = _recognised(self.booster)[1]
         return model.predict_native(_readable(X))
@@ -92,7 +94,7 @@ def _recognised(booster: object) -> tuple[str, Model]:
     return found
 
 
-def _readable(X: Table) -> Table:
+def _readable(X: TableLike) -> TableLike:
     """Return what both boosters read: frames of other libraries become arrays."""
     if type(X).__module__.split(".")[0] in NATIVE:
         return X

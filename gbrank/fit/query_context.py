@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from gbrank.data.batches import learn_schema, transformed
 from gbrank.data.schema import Features
-from gbrank.fit.arguments import Ids, Table
+from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.context import Context, Kinds, column_names_of, needed_queries
 
 
@@ -65,7 +65,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
     def __init__(self, kinds: Kinds = "difference") -> None:
         self.kinds = kinds
 
-    def fit(self, X: Table, y: object = None) -> QueryContext:
+    def fit(self, X: TableLike, y: object = None) -> QueryContext:
         """Learn the columns.
 
         Parameters
@@ -101,7 +101,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
         return self
 
     def transform(
-        self, X: Table, *, qid: Ids | None = None, group: ArrayLike | None = None
+        self, X: TableLike, *, qid: Ids | None = None, group: ArrayLike | None = None
     ) -> Features:
         """Return the columns of X and what is added.
 
@@ -132,7 +132,7 @@ class QueryContext(TransformerMixin, BaseEstimator):
 
     def fit_transform(
         self,
-        X: Table,
+        X: TableLike,
         y: object = None,
         *,
         qid: Ids | None = None,

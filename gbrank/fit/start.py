@@ -17,7 +17,7 @@ from gbrank.common.checks import check_finite, check_vector, quoted
 from gbrank.data.columns import Data, fit_arguments
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
-from gbrank.fit.arguments import Table
+from gbrank.fit.arguments import TableLike
 from gbrank.fit.boosted_ranker import START_NAMES, BoostedRanker, is_start_name
 from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.fit.loop import part_of_more
@@ -109,7 +109,7 @@ def rounds_of(start: object) -> int:
     return rounds
 
 
-def from_start(start: Any, table: Table, rows: Rows) -> Rows:
+def from_start(start: Any, table: TableLike, rows: Rows) -> Rows:
     """Return rows with the start's scores as their initial scores."""
     scores = check_vector(
         scores_of(start, table, rows.queries.index), "init's predictions", len(rows.y)

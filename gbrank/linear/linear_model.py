@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from gbrank.common.arrays import Vector
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
-from gbrank.fit.arguments import Table
+from gbrank.fit.arguments import TableLike
 from gbrank.fit.estimator import BaseRanker
-from gbrank.fit.fitted import Fitted, Published, numbers, saved
+from gbrank.fit.fitted import Fitted, Published, saved, vector_of
 from gbrank.fit.storage import Saved
 
 T = TypeVar("T", bound="LinearModel[Any]")
@@ -26,7 +26,7 @@ class FittedWeights(Fitted):
 
     suffix: ClassVar[str] = "_"
 
-    coef: Vector = saved(numbers)
+    coef: Vector = saved(vector_of)
 
 
 class LinearModel(BaseRanker[W]):
@@ -36,7 +36,7 @@ class LinearModel(BaseRanker[W]):
 
     coef_ = Published[Vector]()
 
-    def predict(self, X: Table) -> Vector:
+    def predict(self, X: TableLike) -> Vector:
         """Return the score of each row; higher ranks earlier within its query.
 
         Parameters
@@ -64,7 +64,7 @@ class LinearModel(BaseRanker[W]):
         return ranker
 
 
-def learn_numbers(X: Table) -> Schema:
+def learn_numbers(X: TableLike) -> Schema:
     """Learn the columns from training data, refusing categories."""
     schema = Schema.learn(X)
     if schema.categorical:

@@ -17,9 +17,9 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.queries import QueryWeights
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import FitData, Ids, Table
+from gbrank.fit.arguments import FitData, Ids, TableLike
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
-from gbrank.fit.fitted import FittedRounds, Published, numbers, saved
+from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
 from gbrank.fit.loop import Loop, evaluations
 from gbrank.fit.rounds import Callback, EvalsResult, Stopping, check_callbacks
 from gbrank.linear import solvers
@@ -40,7 +40,7 @@ STEPS = {"cg": 13, "sgd": 200}
 class FittedSteps(FittedWeights, FittedRounds):
     """What a fit of a LinearRanker makes."""
 
-    init_coef: Vector = saved(numbers)
+    init_coef: Vector = saved(vector_of)
 
 
 @dataclass(eq=False, repr=False)
@@ -164,14 +164,14 @@ class LinearRanker(LinearModel[FittedSteps]):
 
     def fit(
         self,
-        X: Table,
+        X: TableLike,
         y: ArrayLike,
         *,
         qid: Ids | None = None,
         group: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: QueryWeights | None = None,
-        eval_set: Sequence[tuple[Table, ArrayLike]] | None = None,
+        eval_set: Sequence[tuple[TableLike, ArrayLike]] | None = None,
         eval_qid: Sequence[Ids] | None = None,
         eval_group: Sequence[ArrayLike] | None = None,
         callbacks: Sequence[Callback] | None = None,

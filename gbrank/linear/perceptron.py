@@ -13,8 +13,8 @@ from gbrank.common.fields import checked_fields, real, whole
 from gbrank.data.checking import check_rows, each_query
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import FitData, Ids, Table
-from gbrank.fit.fitted import Published, numbers, saved
+from gbrank.fit.arguments import FitData, Ids, TableLike
+from gbrank.fit.fitted import Published, saved, vector_of
 from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
@@ -27,7 +27,7 @@ ROUNDING = 1e-12  # a ranking of measured loss up to this is perfect
 class FittedPerceptron(FittedWeights):
     """What SLAMPerceptron has learned."""
 
-    cumulative_loss: Vector = saved(numbers)
+    cumulative_loss: Vector = saved(vector_of)
 
     @classmethod
     def of_nothing(cls, schema: Schema) -> FittedPerceptron:
@@ -97,7 +97,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
     max_iter: int = whole(1, low=1)
 
     def fit(
-        self, X: Table, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
+        self, X: TableLike, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
     ) -> SLAMPerceptron:
         """Learn anew from queries, in the order in which they first appear.
 
@@ -126,7 +126,7 @@ class SLAMPerceptron(LinearModel[FittedPerceptron]):
         return self._publish(replace(learned, trained_on=data.trained_on(rows)))
 
     def partial_fit(
-        self, X: Table, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
+        self, X: TableLike, y: ArrayLike, *, qid: Ids | None = None, group: ArrayLike | None = None
     ) -> SLAMPerceptron:
         """Continue to learn, from one query or several.
 

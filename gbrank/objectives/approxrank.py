@@ -55,7 +55,7 @@ class ApproxParameters(NamedTuple):
     arctan: bool = False
 
 
-class DirectWork(NamedTuple):
+class DirectApproxWork(NamedTuple):
     """The work arrays of sums pair by pair."""
 
     ranks: Vector
@@ -64,10 +64,10 @@ class DirectWork(NamedTuple):
     down: Vector
 
 
-class SweptWork(NamedTuple):
+class SweptApproxWork(NamedTuple):
     """The work arrays of `swept_measure`."""
 
-    direct: DirectWork
+    direct: DirectApproxWork
     delta: SeparableDelta
     sweep: SweepWork
 
@@ -80,7 +80,7 @@ def approximate_measure(query: Query, measure: MeasureFunctions, out: Derivative
     of the same slope, whose curvature is |d_i − d_j| p (1 − p)²/σ².
     """
     parameters: ApproxParameters = query.parameters
-    work: DirectWork = query.work
+    work: DirectApproxWork = query.work
     s, sigma = query.scores, query.sigma
     if all_alike(query.ranking.gains):
         return 0.0
@@ -279,11 +279,13 @@ class ApproxRank(MeasureObjective):
                 f"got {self.measure!r}."
             )
         kernel: Any = sigmoid_measure
-        work: type = DirectWork
+        work: type = DirectApproxWork
         if self.sigmoid == "logistic":
             swept = queries.sizes.max() > LONGEST_DIRECT  # sweeps take long to compile
             kernel, work = (
-                (swept_measure, SweptWork) if swept else (approximate_measure, DirectWork)
+                (swept_measure, SweptApproxWork)
+                if swept
+                else (approximate_measure, DirectApproxWork)
             )
         return self.measure_program(
             kernel,

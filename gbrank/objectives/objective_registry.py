@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from gbrank.common.checks import nearest, quoted, unknown_name
 from gbrank.common.grammar import deep_nesting_refused, split_label, split_outside
-from gbrank.common.registry import Registry, Text, first_line, own_aliases, parts_of
+from gbrank.common.registry import ParsedText, Registry, first_line, own_aliases, parse_text
 from gbrank.common.words import WORDS
 from gbrank.measures.measure_registry import MEASURES, get_measure
 from gbrank.objectives.custom import CustomObjective
@@ -205,12 +205,12 @@ def _from_text(text: str) -> Objective:
     return cast(Objective, made)
 
 
-def _find(text: str) -> tuple[Any, Text]:
+def _find(text: str) -> tuple[Any, ParsedText]:
     """Return the registered objective that a text names, and its parts."""
     if OBJECTIVES.has(text):
         return OBJECTIVES.find(text)
     asked = text.lower()
-    found = parts_of(asked)
+    found = parse_text(asked)
     name = asked if found is None else found.name
     near = nearest(name, OBJECTIVES.known())
     meant = WORDS["objectives"].get(asked)

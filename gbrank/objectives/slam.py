@@ -60,7 +60,7 @@ def slam_smooth(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     return loss
 
 
-class HingeWork(NamedTuple):
+class MarginWork(NamedTuple):
     """For each grade, the first document of a lower one; −1 if there is none."""
 
     best: Positions
@@ -175,7 +175,7 @@ class SLAM(MeasureObjective):
         weights = _hinge_weights(terms, queries)
         if self.tight:
             weights *= _tightening(terms.gains > 0, queries, self.tight == "rows")
-        kernel, work = (slam_smooth, GradeSums) if self.smooth else (slam_hinges, HingeWork)
+        kernel, work = (slam_smooth, GradeSums) if self.smooth else (slam_hinges, MarginWork)
         return Program(
             kernel,
             grades(terms.gains, queries),

@@ -54,7 +54,7 @@ class PairWork(NamedTuple):
     precisions: Vector
 
 
-class SweptWork(NamedTuple):
+class SweptAPWork(NamedTuple):
     """The work arrays of `swept_average_precision`; those after `pairs` are of what is swept."""
 
     pairs: PairWork
@@ -93,7 +93,7 @@ _pair_by_pair = inline(smooth_average_precision)
 def swept_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
     """Do as `smooth_average_precision`, by sweeps where the list is long."""
     s, x, sigma = query.scores, query.ranking.gains, query.sigma
-    work: SweptWork = query.work
+    work: SweptAPWork = query.work
     if s.size <= query.parameters.longest:
         return _pair_by_pair(with_work(query, work.pairs), measure, out)
     if all_alike(x):
@@ -173,7 +173,7 @@ def _add_forces(s: Vector, sigma: float, x: Vector, work: PairWork, out: Derivat
 
 
 @inline
-def _sweep(s: Vector, sigma: float, x: Vector, work: SweptWork, out: Derivatives) -> None:
+def _sweep(s: Vector, sigma: float, x: Vector, work: SweptAPWork, out: Derivatives) -> None:
     """Do as `_add_forces`, by sweeps.
 
     A pair of a relevant and an irrelevant document has weight a P, of the former; then, among
@@ -273,5 +273,5 @@ class SmoothAP(KernelObjective):
             terms.gains,
             terms,
             parameters=SmoothAPParameters(0.5 if self.as_printed else 1.0),
-            work=SweptWork if swept else PairWork,
+            work=SweptAPWork if swept else PairWork,
         )

@@ -154,7 +154,7 @@ def test_the_error_names_what_was_asked_for(place: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="this system has no /dev/stdout")
 def test_standard_output_by_name(tmp_path: Path) -> None:
     """A file that it is redirected to is written to, not replaced: others have it open."""
-    code = "from gbrank import write_qrels; write_qrels('/dev/stdout', [1], ['q'], ['d'])"
+    code = "from gbrank.datasets import write_qrels; write_qrels('/dev/stdout', [1], ['q'], ['d'])"
     with open(tmp_path / "out", "wb+") as file:
         subprocess.run([sys.executable, "-c", code], stdout=file, check=True)
         file.seek(0)

@@ -113,6 +113,27 @@ def test_a_file_name_stands_for_one_thing() -> None:
     assert {name for name, n in names.items() if n > 1} <= {"__init__.py"} | SAME_NAMES
 
 
+def defined(file: Path) -> set[str]:
+    """Return the classes, functions and types that a file defines for others."""
+    names = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
+    return {name for name in names if not name.startswith("_") and not name.isupper()}
+
+
+def test_a_name_stands_for_one_thing() -> None:
+    """Classes, functions and types, but for what each booster and each command has."""
+    rooms: dict[str, set[str]] = {}
+    for module, file in FILES.items():
+        own = module.replace("lightgbm", "BOOSTER").replace("xgboost", "BOOSTER")
+        for name in defined(file) - {"run", "add_options"}:
+            rooms.setdefault(name, set()).add(own)
+    assert {name: where for name, where in rooms.items() if len(where) > 1} == {}
+
+
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_each_booster_is_known_in_its_folder_only(booster: str) -> None:
     """Nothing of the library is imported elsewhere."""

@@ -13,7 +13,6 @@ from gbrank.boosters.interface import (
     GradientFunction,
     Params,
     Places,
-    Single,
     State,
     TreeSettings,
     refuse_settings,
@@ -28,7 +27,7 @@ from gbrank.boosters.lightgbm.parameters import (
     tree_params,
 )
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.data.batches import FeatureBatches, block_rows, blocks

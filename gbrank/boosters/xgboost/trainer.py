@@ -14,7 +14,6 @@ from gbrank.boosters.interface import (
     GradientFunction,
     Params,
     Places,
-    Single,
     State,
     TreeSettings,
     refuse_settings,
@@ -24,7 +23,7 @@ from gbrank.boosters.xgboost import granted_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
 from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Single, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import FeatureBatches

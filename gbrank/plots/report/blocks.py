@@ -50,7 +50,7 @@ Cells: TypeAlias = Sequence[Cell | str]
 
 
 @dataclass(frozen=True)
-class Text:
+class Paragraph:
     """A paragraph."""
 
     text: str
@@ -68,7 +68,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Fold:
+class Details:
     """What is shown when its title is clicked."""
 
     title: str
@@ -77,7 +77,7 @@ class Fold:
     kind: str = field(default="fold", init=False)
 
 
-Block: TypeAlias = Text | Table | Picture | Fold
+Block: TypeAlias = Paragraph | Table | Picture | Details
 Fact: TypeAlias = tuple[str, str, str]  # a number, what it is of, and a note
 
 
@@ -122,7 +122,7 @@ def fold_rows(
     table = Table(head, rows[:shown], words)
     if len(rows) <= shown:
         return [table]
-    return [table, Fold(f"{len(rows) - shown:,} more", [Table(head, rows[shown:], words)])]
+    return [table, Details(f"{len(rows) - shown:,} more", [Table(head, rows[shown:], words)])]
 
 
 def picture(draw: Callable[[Axes], object], caption: str) -> Picture:

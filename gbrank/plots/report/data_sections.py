@@ -14,8 +14,8 @@ from gbrank.plots.report.blocks import (
     NONE,
     Block,
     Cell,
+    Paragraph,
     Section,
-    Text,
     count,
     fold_rows,
     name,
@@ -81,9 +81,12 @@ def _features(judged: ReportData, training: Features | None) -> list[Block]:
             "common: the Kolmogorov-Smirnov distance, with missing as the lowest value; of "
             "categories, half the sum of the differences of their shares."
         )
-    blocks: list[Block] = [Text(text), *fold_rows(head, [row for _, row in rows[:MOST]], SHOWN)]
+    blocks: list[Block] = [
+        Paragraph(text),
+        *fold_rows(head, [row for _, row in rows[:MOST]], SHOWN),
+    ]
     if len(rows) > MOST:
-        blocks.append(Text(f"The first {MOST} of {len(rows):,} features."))
+        blocks.append(Paragraph(f"The first {MOST} of {len(rows):,} features."))
     return blocks
 
 

@@ -17,13 +17,13 @@ from gbrank.common.table import Table
 from gbrank.common.version import __version__
 from gbrank.data.rows import take_rows
 from gbrank.plots.fitted_ranker import learning_curves
-from gbrank.plots.predictions import calibration as draw_calibration
+from gbrank.plots.predictions import calibration
 from gbrank.plots.report.blocks import (
     NONE,
     Block,
     Cell,
+    Paragraph,
     Section,
-    Text,
     count,
     fold_rows,
     name,
@@ -31,7 +31,7 @@ from gbrank.plots.report.blocks import (
     picture,
     share,
 )
-from gbrank.plots.report.report_data import Model, ReportData
+from gbrank.plots.report.report_data import ReportData, ReportedRanker
 from gbrank.ranker import GBRanker
 
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
@@ -86,13 +86,13 @@ def importances(judged: ReportData) -> tuple[Section, bool]:
         f"{' taken at random' if len(rows) < judged.queries.n_documents else ''}, in units of the "
         "score. Neither says that another value would make a document more relevant."
     )
-    blocks: list[Block] = [Text(f"Mean |SHAP| is left out: {reason}" if reason else text)]
+    blocks: list[Block] = [Paragraph(f"Mean |SHAP| is left out: {reason}" if reason else text)]
     table: list[list[Cell | str]] = [
         [name(features[i]), _bar(gains[i], gains.max()), _bar(moved[i], moved.max())] for i in order
     ]
     blocks += fold_rows(["feature", "share of the gain", "mean |SHAP|"], table, SHOWN)
     if len(order) < len(features):
-        blocks.append(Text(f"The first {len(order)} of {len(features):,} features."))
+        blocks.append(Paragraph(f"The first {len(order)} of {len(features):,} features."))
     return Section("importances", title, blocks), not reason
 
 
@@ -100,8 +100,8 @@ def _bar(value: float, largest: float) -> Cell:
     return Cell(number(value), share(value, largest))
 
 
-def _left_out(model: Model, lack: str) -> Text:
-    return Text(f"Left out: a {type(model.ranker).__name__} has {lack}.")
+def _left_out(model: ReportedRanker, lack: str) -> Paragraph:
+    return Paragraph(f"Left out: a {type(model.ranker).__name__} has {lack}.")
 
 
 def curves(judged: ReportData) -> Section:
@@ -113,7 +113,7 @@ def curves(judged: ReportData) -> Section:
         return Section("curves", title, [_left_out(model, "no rounds")])
     if not results:
         text = "Left out: the model was fitted without validation data, and with verbose=0."
-        return Section("curves", title, [Text(text)])
+        return Section("curves", title, [Paragraph(text)])
 
     def draw(axes: Axes) -> None:
         learning_curves(ranker, ax=axes)
@@ -122,7 +122,7 @@ def curves(judged: ReportData) -> Section:
     return Section("curves", title, [shown, results._table()])
 
 
-def calibration(judged: ReportData) -> Section:
+def calibration_section(judged: ReportData) -> Section:
     """Return whether probabilities come true."""
     title, model = "Do its probabilities come true?", judged.models[0]
     own = getattr(model.ranker, "calibration_", None)
@@ -131,7 +131,7 @@ def calibration(judged: ReportData) -> Section:
     largest = max(float(judged.labels.max()), own.largest_label)
     shares = own.probabilities(model.scores) * own.largest_label / largest
     shown = picture(
-        lambda axes: draw_calibration(judged.labels / largest, shares, ax=axes),
+        lambda axes: calibration(judged.labels / largest, shares, ax=axes),
         "Dots on the line are probabilities that come true. Bars are shares of documents.",
     )
     text = (
@@ -139,7 +139,7 @@ def calibration(judged: ReportData) -> Section:
         "one, by tenths of the probability. The expected calibration error is the mean distance; "
         "0 is best."
     )
-    return Section("calibration", title, [Text(text), shown])
+    return Section("calibration", title, [Paragraph(text), shown])
 
 
 def parameters(judged: ReportData) -> Section:
@@ -168,14 +168,14 @@ def _shown(value: object) -> str:
     return name(as_json(value))
 
 
-def versions(models: Sequence[Model]) -> Section:
+def versions(models: Sequence[ReportedRanker]) -> Section:
     """Return the versions of what computed the page."""
     boosters = sorted({m.ranker.booster for m in models if isinstance(m.ranker, GBRanker)})
     libraries = {library: version(library) for library in (*boosters, *LIBRARIES)}
     rows = {"gbrank": __version__, "Python": platform.python_version(), **libraries}
     text = "Of what computed this page; the model may have been trained by others."
     blocks: list[Block] = [
-        Text(text),
+        Paragraph(text),
         Table(["library", "version"], [[*row] for row in rows.items()], (0, 1)),
     ]
     return Section("versions", "Versions", blocks)

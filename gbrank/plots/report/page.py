@@ -26,8 +26,8 @@ from gbrank.plots.report import data_sections, model_sections, query_sections
 from gbrank.plots.report.blocks import NONE, SPACE, Fact, Section, name, number, span
 from gbrank.plots.report.html_page import check_page, write_page
 from gbrank.plots.report.report_data import (
-    Model,
     ReportData,
+    ReportedRanker,
     column_of,
     own_columns,
 )
@@ -157,10 +157,10 @@ def _features(ranker: BaseRanker[Any], X: Any, argument: str) -> Features:
         return ranker._schema.transform(own_columns(X, ranker._schema))
 
 
-def _model(called: str, ranker: BaseRanker[Any], X: Any, queries: Queries) -> Model:
+def _model(called: str, ranker: BaseRanker[Any], X: Any, queries: Queries) -> ReportedRanker:
     """Return a model with its scores."""
     own = own_columns(X, ranker._schema)
-    return Model(name(called), ranker, own, scores_of(ranker, own, queries.index))
+    return ReportedRanker(name(called), ranker, own, scores_of(ranker, own, queries.index))
 
 
 def _check_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -> list[Measure]:
@@ -184,7 +184,7 @@ def _sections(
         query_sections.worst(judged, explains),
         importances,
         model_sections.curves(judged),
-        model_sections.calibration(judged),
+        model_sections.calibration_section(judged),
     ]
     sections = [query_sections.measures(judged)]
     if judged.models[1:]:

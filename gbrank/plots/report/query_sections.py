@@ -20,10 +20,10 @@ from gbrank.plots.report.blocks import (
     SPACE,
     Block,
     Cell,
-    Fold,
+    Details,
+    Paragraph,
     Picture,
     Section,
-    Text,
     count,
     name,
     number,
@@ -31,7 +31,7 @@ from gbrank.plots.report.blocks import (
     share,
     span,
 )
-from gbrank.plots.report.report_data import Model, ReportData, groups
+from gbrank.plots.report.report_data import ReportData, ReportedRanker, groups
 from gbrank.plots.style import BLUE, ORANGE, legend, tidy
 from gbrank.ranker import GBRanker
 
@@ -60,14 +60,14 @@ def measures(judged: ReportData) -> Section:
         "measures",
         "How good it is",
         [
-            Text(
+            Paragraph(
                 "Each measure is a mean over queries; higher is better. Queries on which a measure "
                 "has no value, such as those without a relevant document, are left out. The 95% "
                 "interval says how far the choice of queries may have moved the mean. "
                 f"{judged.measure} is the measure of all that follows."
             ),
             Table(head, rows),
-            Fold("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))]),
+            Details("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))]),
         ],
     )
 
@@ -96,8 +96,8 @@ def changes(judged: ReportData) -> Section:
     head = ["measure", "difference", "95% interval", "p (random.)", "p (t)"]
     head += ["better", "equal", "worse"]
     blocks: list[Block] = [
-        Text(_verdict(judged), strong=True),
-        Text(
+        Paragraph(_verdict(judged), strong=True),
+        Paragraph(
             f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
             "often chance alone would give a difference as large, by the paired randomisation test "
             "and the paired t test; it is not corrected for the number of measures."
@@ -150,15 +150,17 @@ def _changed_queries(judged: ReportData) -> list[Block]:
     order = np.argsort(-np.abs(leads), kind="stable")[:N_QUERIES]
     chosen = [query for query in order.tolist() if leads[query]]
     if not chosen:
-        return [Text("No query changed.")]
+        return [Paragraph("No query changed.")]
     folds = []
     for query in chosen:
         ours, theirs = judged.main[:, query]
         change = f"{number(theirs)} → {number(ours)} ({number(leads[query], '+.4f')})"
         folds.append(
-            Fold(_title(judged, query, change), [_side_by_side(judged, query)], query == chosen[0])
+            Details(
+                _title(judged, query, change), [_side_by_side(judged, query)], query == chosen[0]
+            )
         )
-    return [Text("The queries that changed most, with both lists side by side:"), *folds]
+    return [Paragraph("The queries that changed most, with both lists side by side:"), *folds]
 
 
 def _title(judged: ReportData, query: int, value: str) -> str:
@@ -219,8 +221,8 @@ def distribution(judged: ReportData) -> Section:
     return Section("distribution", "From query to query", blocks)
 
 
-def _no_value(judged: ReportData) -> Text:
-    return Text(
+def _no_value(judged: ReportData) -> Paragraph:
+    return Paragraph(
         f"{judged.measure} has no value on any query: none has what it needs, such as a relevant "
         "document."
     )
@@ -234,7 +236,7 @@ def segments(judged: ReportData, by: dict[str, list[Any]]) -> Section:
         "relevant documents": judged.n_relevant.tolist(),
     }
     blocks: list[Block] = [
-        Text(
+        Paragraph(
             f"{judged.measure} by groups of queries. A document is relevant here if its label is "
             "above 0. Of many groups, some differ by chance."
         )
@@ -280,17 +282,17 @@ def worst(judged: ReportData, explains: bool) -> Section:
             f"from it, beside the mean of its list (of at most {LONGEST} documents)."
         )
     folds = [
-        Fold(
+        Details(
             _title(judged, query, number(values[query])),
             [_list(judged, query, model, explains)],
             query == chosen[0],
         )
         for query in chosen
     ]
-    return Section("worst", "The worst queries", [Text(text), *folds])
+    return Section("worst", "The worst queries", [Paragraph(text), *folds])
 
 
-def _list(judged: ReportData, query: int, model: Model, explains: bool) -> Table:
+def _list(judged: ReportData, query: int, model: ReportedRanker, explains: bool) -> Table:
     rows = judged.ranked(query, model)
     below = [place for place in range(TOP, len(rows)) if judged.labels[rows[place]] > 0]
     places = [*range(min(TOP, len(rows))), *below[:FURTHER]]

@@ -25,7 +25,7 @@ MOST_GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class ReportedRanker:
     """A ranker, what it is called, the columns of X that it sees, and its scores."""
 
     name: str
@@ -41,7 +41,7 @@ class ReportData:
     features: Features  # what the first model sees
     labels: Vector
     queries: Queries
-    models: Sequence[Model]
+    models: Sequence[ReportedRanker]
     values: dict[str, Matrix]  # by measure; NaN where it has no value
     summaries: dict[str, str]  # of the measures
     documents: (
@@ -85,7 +85,7 @@ class ReportData:
         relevant = self.queries.index[self.labels > 0]
         return np.bincount(relevant, minlength=self.queries.n_queries)
 
-    def ranked(self, query: int, model: Model) -> list[int]:
+    def ranked(self, query: int, model: ReportedRanker) -> list[int]:
         """Return the rows of a query in the order of a model."""
         rows = self.queries.rows(query)
         order: list[int] = rows[np.argsort(-model.scores[rows], kind="stable")].tolist()
