@@ -12,6 +12,7 @@ For example:
 import argparse
 import sys
 import time
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,7 +24,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.splitting import query_train_test_split
 from gbrank.datasets import make_cubic
 from gbrank.evaluation.statistics import holm, randomisation_test
-from gbrank.fit.loop import part_of_more
+from gbrank.fit.loop import as_part
 from gbrank.measures.measure_registry import get_measure
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
@@ -91,8 +92,8 @@ def run(arguments: argparse.Namespace) -> None:
     for name, params in {"": {"n_estimators": 1}, **RANKERS}.items():  # the first one compiles
         print(f"Training {name} ..." if name else "Compiling ...", file=sys.stderr, flush=True)
         start = time.process_time()
-        with part_of_more():
-            ranker = GBRanker(**common | params).fit(X, y, qid=qid, **held_out)
+        ranker = GBRanker(**common | params)
+        as_part(partial(ranker.fit, X, y, qid=qid, **held_out))
         fits[name] = ranker, time.process_time() - start
     del fits[""]
     print(

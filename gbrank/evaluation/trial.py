@@ -17,7 +17,7 @@ from gbrank.data.splitting import Fold
 from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.dataset import Dataset
 from gbrank.fit.estimator import scores_of
-from gbrank.fit.loop import part_of_more
+from gbrank.fit.loop import as_part
 from gbrank.measures.measure import Measure, bind_to_rows
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
@@ -90,8 +90,7 @@ def fit_on_rows(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows]) 
     arguments = fit_arguments(parts[0], parts[1:])
     if data.categorical_feature is not None:
         arguments["categorical_feature"] = data.categorical_feature
-    with part_of_more():
-        return ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments)
+    return as_part(lambda: ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments))
 
 
 def run(task: Task) -> Outcome:

@@ -19,7 +19,7 @@ from gbrank.fit.calibration import fit_calibration
 from gbrank.fit.checkpoints import in_use
 from gbrank.fit.constraints import Constraint
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import evaluations, part_of_more
+from gbrank.fit.loop import History, as_part, evaluations
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.rounds import Round, warn_of_short_patience
@@ -123,8 +123,12 @@ def _curve_alone(plan: BoostingPlan, constraint: Constraint, objective: Objectiv
         on_train=on_train,
         on_valid=on_valid,
     )
-    with part_of_more(), closing(alone.trainer()) as trainer:
-        history = alone.loop(trainer).run()
+
+    def run() -> History:
+        with closing(alone.trainer()) as trainer:
+            return alone.loop(trainer).run()
+
+    history = as_part(run)
     curve = history.results["valid_0" if plan.valid else "train"][str(constraint.of)]
     return curve[: history.best_round]
 
@@ -158,9 +162,14 @@ def _in_time(plan: BoostingPlan, end: float) -> BoostingPlan:
     ends: list[float] = []
     probe = plan.changed(n_estimators=PROBED, early_stopping_rounds=None)
     probe = replace(probe, shown=False, callbacks=[lambda _: ends.append(perf_counter())])
-    with part_of_more(), closing(probe.trainer()) as trainer:
-        before = perf_counter() - begin
-        probe.loop(trainer).run()
+
+    def run() -> float:
+        with closing(probe.trainer()) as trainer:
+            ready = perf_counter()
+            probe.loop(trainer).run()
+        return ready - begin
+
+    before = as_part(run)
     a_round = float(np.median(np.diff(ends)))  # an objective that begins later is compiled then
 
     def ends_now(_: Round) -> bool:

@@ -1,11 +1,10 @@
 """The boosting loop: rounds, evaluation, early stopping, progress; the same for every booster."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.rounds import Callback, EvalsResult, Round, Stopping, call_all
 from gbrank.measures.measure import Measure, bind_to_rows
 
+T = TypeVar("T")
 Results: TypeAlias = dict[str, dict[str, list[float]]]  # values by set and measure, one a round
 
 
@@ -32,14 +32,14 @@ class FitInterrupted(UserWarning):
 _is_part: ContextVar[bool] = ContextVar("_is_part", default=False)
 
 
-@contextmanager
-def part_of_more() -> Iterator[None]:
-    """Let Ctrl-C end all that a fit is part of: it keeps no rounds, and raises."""
-    token = _is_part.set(True)
-    try:
-        yield
-    finally:
-        _is_part.reset(token)
+def as_part(fit: Callable[[], T]) -> T:
+    """Call what fits a part of more: Ctrl-C then keeps no rounds, and ends all of it."""
+
+    def fit_part() -> T:
+        _is_part.set(True)
+        return fit()
+
+    return copy_context().run(fit_part)  # no Ctrl-C comes too early to set it back
 
 
 class Evaluation:

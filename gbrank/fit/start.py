@@ -20,7 +20,7 @@ from gbrank.data.rows import Rows
 from gbrank.fit.arguments import TableLike
 from gbrank.fit.boosted_ranker import START_NAMES, BoostedRanker, is_start_name
 from gbrank.fit.estimator import BaseRanker, scores_of
-from gbrank.fit.loop import part_of_more
+from gbrank.fit.loop import as_part
 from gbrank.fit.pretrained import as_pretrained
 from gbrank.objectives.objective_registry import get_objective
 
@@ -90,8 +90,7 @@ def _fit(estimator: Any, training: Data, *validation: Data) -> Any:
     if unknown := sorted(arguments.keys() - taken.keys()):
         demand = f"must be fitted, or a GBRanker, where {unknown[0]} is given"
         raise ArgumentError("init", demand, repr(estimator))
-    with part_of_more():
-        return estimator.fit(**arguments)
+    return as_part(lambda: estimator.fit(**arguments))
 
 
 def _validation_ids(qid: NDArray[Any]) -> NDArray[Any]:

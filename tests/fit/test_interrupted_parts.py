@@ -1,6 +1,9 @@
 """Ctrl-C in a fit that is part of something larger ends the whole."""
 
+import signal
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -52,3 +55,34 @@ def test_ctrl_c_ends_the_whole(whole: str, rounds: int, monkeypatch: pytest.Monk
     done.clear()
     with pytest.warns(loop.FitInterrupted):  # what is no part keeps its rounds, as before
         assert ranker().fit(X, Y, qid=QID).best_iteration_ == rounds
+
+
+def test_ctrl_c_at_any_line_of_a_part_leaves_the_next_fit_whole() -> None:
+    """Also where a part begins or ends: what comes next is no part, and keeps its rounds."""
+
+    def lines(interrupted: int) -> int:
+        """Run a part, with a Ctrl-C at one of its lines; return how many there were."""
+        count = 0
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal count
+            if frame.f_code.co_filename != loop.__file__:
+                return None
+            if event == "line":
+                count += 1
+                if count == interrupted:
+                    signal.raise_signal(signal.SIGINT)
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            loop.as_part(lambda: None)
+        finally:
+            sys.settrace(before)
+        return count
+
+    for line in range(1, lines(0) + 1):
+        with pytest.raises(KeyboardInterrupt):
+            lines(line)
+        assert not loop._is_part.get()
