@@ -1,7 +1,5 @@
 """Features scaled within each query, as LETOR's are."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,4 +18,5 @@ def scale_by_query(X: NDArray[np.float64], queries: Queries) -> NDArray[np.float
 
 def scaled_by_query(data: Dataset) -> Dataset:
     """Return data with such features, which LETOR 2.0 has unscaled."""
-    return replace(data, X=scale_by_query(data.X, data.queries))
+    X = scale_by_query(data.X, data.queries)
+    return Dataset(data.name, X, data.y, data.qid, data.splits)

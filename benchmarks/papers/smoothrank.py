@@ -198,7 +198,7 @@ def extensions(settings: Settings) -> Iterator[PaperRow]:
     searched = ", ".join(f"{penalty:g}" for penalty in MAP_PENALTIES)
     few = partial(smooth_ndcg, 50, max_iter=FEW)
     for name, make in MAPS.items():
-        mapped = replace(data, X=make().fit_transform(data.X))
+        mapped = Dataset(data.name, make().fit_transform(data.X), data.y, data.qid, data.splits)
         fits = _chosen(settings, mapped, f"SmoothNDCG@50, {name}", few, MAP_PENALTIES)
         row = _extended(data, f"SmoothNDCG with {name} (section 6)", fits)
         yield replace(row, deviations=MAP_DEVIATIONS.format(searched))

@@ -179,8 +179,8 @@ def test_options(capsys: pytest.CaptureFixture[str]) -> None:
         "train x --model m --eval-names a": "--eval-names: use ranker.evals_result_",
         "evaluate x --model m --eval-metric map": "use --metric ndcg@10",
         "compare --num-boost-round 5": "--num-boost-round: use --n-estimators",
-        "compare --device cuda": "unrecognized arguments: --device cuda",
-        "train x --model m --colour red": "unrecognized arguments: --colour red",
+        "compare --device cuda": "unrecognized argument --device",
+        "train x --model m --colour red": "unrecognized argument --colour",
     }.items():
         with pytest.raises(SystemExit, match="2"):
             main(words.split())

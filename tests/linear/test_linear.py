@@ -576,7 +576,7 @@ def test_start_of_trees(tmp_path: Path) -> None:
 
 
 def test_damage(tmp_path: Path) -> None:
-    """Any missing or changed byte; weights of another number; nothing there."""
+    """Any missing or changed byte; nothing there."""
     make("regression").fit(X, Y, qid=QID).save(tmp_path)
     file = tmp_path / "gbrank.json"
     content = file.read_bytes()
@@ -590,11 +590,6 @@ def test_damage(tmp_path: Path) -> None:
     for load in (LinearRanker.load, load_ranker):
         with pytest.raises(FileNotFoundError, match=r"absent.*gbrank\.json"):
             load(tmp_path / "absent")
-    ranker = make("regression").fit(X, Y, qid=QID)
-    ranker.coef_ = ranker.coef_[:4]
-    ranker.save(tmp_path)
-    with pytest.raises(ValueError, match=r"damaged.*\(4,\)"):
-        LinearRanker.load(tmp_path)
     with pytest.raises(NotFittedError):
         make().save(tmp_path / "unfitted")
     assert not (tmp_path / "unfitted").exists()

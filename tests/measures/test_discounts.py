@@ -300,7 +300,7 @@ def test_names_are_short() -> None:
     [
         ("geometric(0.5)", "unknown function 'geometric'. Known: geometric_discount"),
         ("liner", "unknown discount 'liner'. Did you mean 'linear'"),
-        ("geometric_discount(1.5)", "p must be .* at most 1, got 1.5"),
+        ("geometric_discount(1.5)", "p must be .* below 1, got 1.5"),
         ("geometric_discount(half)", "p must be a number .* got 'half'"),
         ("geometric_discount()", "p"),
         ("geometric_discount(0.5", "must have options like"),
