@@ -77,7 +77,7 @@ def compare_rankers(
     A ranker is trained on the training rows of a fold, with the validation rows as its
     `eval_set`, and judged on each validation and test query. Every fit uses one thread; fits run
     in several processes, and their number changes no result. Before all else, each ranker that has
-    `n_estimators` is trained for one round on each data set, so that none is refused later.
+    `n_estimators` is trained for two rounds on each data set, so that none is refused later.
 
     Parameters
     ----------

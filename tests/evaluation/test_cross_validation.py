@@ -627,3 +627,10 @@ def test_a_fit_that_fails_is_named(jobs: int) -> None:
     rankers = {"clean": GBRanker(**TINY), "bad": GBRanker(num_leaves=1)}
     with pytest.raises(ValueError, match="bad on data: num_leaves must be"):
         compare_rankers(rankers, [DATA], seeds=1, n_jobs=jobs, progress=False)
+
+
+def test_rankers_that_need_a_start_are_tried_with_it() -> None:
+    """All scores of the first round are equal: one round alone would be refused."""
+    ranker = GBRanker("smooth:ndcg", n_estimators=4, min_child_samples=2, n_jobs=1)
+    found = compare_rankers({"smooth": ranker}, [Dataset("cubic", X, Y, QID, folds=3)], **QUIET)
+    assert len(found.outcomes) == 3
