@@ -7,10 +7,14 @@ from pathlib import Path
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.files import is_stream
+from gbrank.datasets.table_files import is_table
 
 
 def refuse_inputs(arguments: argparse.Namespace) -> None:
-    """Refuse an output that is also an input, a file in a folder that is one, or another output."""
+    """Refuse an output that is also an input, what a folder that is one holds, or another output.
+
+    Its folders may hold the folders that are written, such as models, by any name but a table's.
+    """
     given = {name: getattr(arguments, name) for name in arguments.paths}
     paths = {name: path for name, path in given.items() if path not in (None, "-")}
     outputs = {name: paths.pop(name) for name in arguments.outputs if name in paths}
@@ -22,7 +26,8 @@ def refuse_inputs(arguments: argparse.Namespace) -> None:
     }
     for name, path in outputs.items():
         for source in inputs:
-            if _is_same(path, source) or (name in files and _is_inside(path, source)):
+            is_part = _is_inside(path, source) and (name in files or is_table(path))
+            if _is_same(path, source) or is_part:
                 demand = "must be no file that is read, and in no folder that is read"
                 raise ArgumentError(name, demand, f"{path}, where {source} is read")
     for (name, path), (other, same) in combinations(files.items(), 2):

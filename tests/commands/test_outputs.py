@@ -62,6 +62,7 @@ def content(folder: Path) -> dict[str, bytes]:
         ("compare --json new.svg --picture new.svg", "--json"),
         ("tradeoff t.csv --labels a --measure ap[a] --picture t.csv", "--picture"),
         ("train folder --model folder", "--model"),
+        ("train folder --model folder/new.parquet", "--model"),
         ("train t.txt --model new --valid folder --checkpoint folder", "--checkpoint"),
     ],
 )
