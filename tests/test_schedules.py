@@ -276,6 +276,8 @@ def test_bad_strings(text: str, message: str) -> None:
         (lambda: join([1, 2, 3], [4, 4]), "boundaries must rise"),
         (lambda: join([1, 2], [0]), "boundaries"),
         (lambda: join([1, -2], [3]), "sigma"),
+        (lambda: as_schedule(lambda round: 1.0), r"^sigma must be a function of \(round, rounds\)"),
+        (lambda: as_schedule(lambda: 1.0, "weight"), r"^weight must be .*, got <lambda>\(\)"),
     ],
 )
 def test_bad_parameters(make: Callable[[], Any], message: str) -> None:

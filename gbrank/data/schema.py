@@ -280,6 +280,12 @@ def _codes(
 def values_by_name(X: Any) -> dict[str, list[Any]] | None:
     """Return the columns of a mapping of lists, or of a list of mappings; None for others."""
     if isinstance(X, Mapping):
+        for name, values in X.items():
+            if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+                raise ValueError(
+                    f"X must hold a list of values for each name, got {quoted(values)} for "
+                    f"{quoted(name)}. One document is a list of one mapping."
+                )
         found = {str(name): list(values) for name, values in X.items()}
     elif isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
         found = {str(name): [row.get(name) for row in X] for name in dict.fromkeys(chain(*X))}
@@ -469,7 +475,11 @@ def column_places(
             if item not in names:
                 raise unknown_name(f"name in {argument}", item, names)
             places.append(names.index(item))
-        elif isinstance(item, bool) or not 0 <= item < n_features:
+        elif (
+            not isinstance(item, int | np.integer)
+            or isinstance(item, bool)
+            or not (0 <= item < n_features)
+        ):
             raise ValueError(
                 f"{argument} must hold positions from 0 to {n_features - 1}, got {quoted(item)}."
             )

@@ -12,7 +12,7 @@ from sklearn.utils import indexable
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
-from gbrank.common.checks import check_number, queries_needed
+from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
 from gbrank.data.sampling import query_keys, query_noise
@@ -74,14 +74,19 @@ def query_train_test_split(
     """
     if not arrays:
         raise ValueError("arrays must hold at least one array to split, got none.")
-    arrays = tuple(indexable(*arrays, qid))
     queries = Queries.from_qid(qid)
+    for place, array in enumerate(arrays):
+        if array is None or getattr(array, "shape", None) == ():
+            demand = f"must have one row per entry of qid, {len(queries.index)}"
+            raise ArgumentError(f"arrays[{place}]", demand, quoted(array))
+    if queries.n_queries < 2:
+        raise ArgumentError("qid", "must have at least two queries to split", "1")
     sizes = {"test_size": test_size, "train_size": train_size}
     numbers = train_test_split(
         np.arange(queries.n_queries), **sizes, random_state=random_state, shuffle=shuffle
     )
     rows = [np.flatnonzero(np.isin(queries.index, part)) for part in numbers]
-    return [take_rows(array, part) for array in arrays for part in rows]
+    return [take_rows(array, part) for array in indexable(*arrays, qid) for part in rows]
 
 
 class _ByQuery:

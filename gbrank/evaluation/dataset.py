@@ -82,6 +82,8 @@ class Dataset:
     ) -> None:
         if not isinstance(name, str) or not name:
             raise ArgumentError("name", "must be a text that is not empty", quoted(name))
+        if X is None:
+            raise ArgumentError("X", "must hold one row of features per document", "None")
         if y is None:
             raise ArgumentError("y", "must hold one label per row", "None")
         if qid is None:

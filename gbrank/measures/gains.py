@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.argument_error import ArgumentTypeError
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, quoted, unknown_name
+from gbrank.common.checks import check_number, check_vector, quoted, unknown_name
 from gbrank.common.fields import REQUIRED, keep_checked, real
 from gbrank.common.plain import plain
 from gbrank.common.warnings import warn_user
@@ -94,6 +94,8 @@ def fill(kind: float, parameters: Vector, ranks: Vector, out: Vector) -> None:
 def check_gain(gain: Any, name: str) -> Gain:
     """Return a gain by name, a function, or a table of numbers as a tuple."""
     if isinstance(gain, list | tuple | np.ndarray):
+        if len(gain) == 0:
+            raise ArgumentError(name, "must hold a gain for each label from 0 on", quoted(gain))
         for value in gain:
             check_number(value, name, 0)
         return tuple(map(plain, gain))
@@ -142,7 +144,7 @@ def gain_values(gain: Gain, labels: Vector) -> Vector:
         elif isinstance(gain, tuple):
             gains = _look_up(gain, labels)
         else:
-            gains = np.ascontiguousarray(gain(labels), dtype=np.float64)
+            gains = check_vector(gain(labels), "what gain returns")
     if gains.shape != labels.shape:
         raise ValueError(f"gain must keep the shape {labels.shape}, returned {gains.shape}.")
     bad = ~((gains >= 0) & (gains <= LARGEST_GAIN))

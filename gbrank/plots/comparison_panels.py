@@ -152,7 +152,7 @@ def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
     for place, row in enumerate(rows):
         colour = style.colour_of(place)
         axes.annotate(
-            row.ranker,
+            style.drawable(row.ranker),
             (row.cpu_seconds, row.mean),
             (1.04, places[place]),
             textcoords=axes.get_yaxis_transform(),

@@ -32,6 +32,11 @@ def axes_for(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
+def drawable(text: str) -> str:
+    """Return a text that fonts can draw: a lone surrogate, which has no code, by its number."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def tidy(ax: Axes, grid: Any = "both", **texts: str) -> None:
     """Draw a faint grid, and no box; set the title and the names of the axes."""
     ax.set_axisbelow(True)
@@ -42,7 +47,7 @@ def tidy(ax: Axes, grid: Any = "both", **texts: str) -> None:
 
 def write(ax: Axes, **texts: str) -> None:
     """Set the title and the names of the axes; a `$` of the user's starts no mathematics."""
-    ax.set(**texts)
+    ax.set(**{name: drawable(text) for name, text in texts.items()})
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
         if "$" in text.get_text():
             text.set_parse_math(False)
@@ -50,7 +55,7 @@ def write(ax: Axes, **texts: str) -> None:
 
 def legend(ax: Axes, handles: Sequence[Artist], **options: Any) -> None:
     """Name the handles by their labels, whatever these begin with, and as they are written."""
-    names = [str(handle.get_label()) for handle in handles]
+    names = [drawable(str(handle.get_label())) for handle in handles]
     places = list(map(str, range(len(names))))
     shown = ax.legend(handles, places, frameon=False, **options)
     for text, name in zip(shown.get_texts(), names, strict=True):
@@ -59,7 +64,7 @@ def legend(ax: Axes, handles: Sequence[Artist], **options: Any) -> None:
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Name the rows of a picture, from above."""
-    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.set_yticks(range(len(names)), list(map(drawable, names)), parse_math=False)
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
 

@@ -359,7 +359,7 @@ def test_groups_of_columns_as_text(booster: str) -> None:
     expected = scores(booster, {"interaction_constraints": [[0, 1], [2, 4]]})
     for text in ("[0, 1], [2, 4]", "[[0, 1], [2, 4]]", "[0,1],[2,4]"):
         assert_array_equal(scores(booster, {"interaction_constraints": text}), expected)
-    for wrong in ("[0, 9]", "[x]", "0, 1", "nonsense", "", [], "[[]]"):
+    for wrong in ("[0, 9]", "[x]", "0, 1", "nonsense", "", [], "[[]]", [[0.5]], [[None]]):
         with pytest.raises(ValueError, match="interaction_constraints in booster_params must"):
             scores(booster, {"interaction_constraints": wrong})
 

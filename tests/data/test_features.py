@@ -339,6 +339,8 @@ def test_values_by_name_and_objects() -> None:
         ({**lists, "n": ["1"] * 3}, r"'n' holds '1' \(str\), expected numbers"),
         ({**lists, "t": [1, 2, 3]}, r"'t' holds 1 \(int\), expected categories that are text"),
         ({**lists, "n": [1.0]}, r"columns of one length, got \[1, 3\]"),
+        ({"n": 1.0, "t": "u", "k": True}, r"a list of values for each name, got 1\.0 for 'n'"),
+        ({"t": "u", "n": 1.0, "k": True}, r"a list of values for each name, got 'u' for 't'"),
         ({"n": [], "t": [], "k": []}, "at least one row"),
         ([["u", 1.0]], r"3 columns, as in fit, got shape \(1, 2\)"),
     ):

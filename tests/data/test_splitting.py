@@ -26,6 +26,7 @@ from gbrank import (
     QueryTimeSeriesSplit,
     SLAMPerceptron,
     make_cubic,
+    query_train_test_split,
 )
 from gbrank.data.torn_queries import TrainedQueries, warn_of_torn_queries
 
@@ -163,3 +164,15 @@ def test_how_many_documents_are_fewer(sizes: dict[int, int], warns: bool) -> Non
         warnings.simplefilter("always")
         warn_of_torn_queries(trained, queries, "score")
     assert bool(caught) == warns
+
+
+def test_what_cannot_be_split_is_named() -> None:
+    """The argument, before scikit-learn looks at it."""
+    for arrays, qid, message in [
+        ((X, None), QID, r"^arrays\[1\] must have one row per entry of qid, .*, got None"),
+        ((X,), "qid", r"^qid must have one dimension, got shape \(\)"),
+        ((X,), set(QID), r"^qid must have one dimension"),
+        ((X[:3],), [7, 7, 7], "^qid must have at least two queries to split, got 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            query_train_test_split(*arrays, qid=qid)

@@ -102,6 +102,7 @@ def test_bad_folds(folds: Any, message: str) -> None:
     ("change", "message"),
     [
         ({"name": ""}, "name must be a text that is not empty"),
+        ({"X": None}, "X must hold one row of features per document, got None"),
         ({"y": Y[:-1]}, "y must have 96 entries, got 95"),
         ({"y": -Y}, "y must be at least 0"),
         ({"qid": QID[:-1]}, "qid must have one entry per row, 96, got 95"),

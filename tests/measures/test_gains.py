@@ -44,6 +44,14 @@ def test_tables_hold_numbers(table: Any) -> None:
         NDCG(gain=table)
 
 
+def test_gains_that_are_none() -> None:
+    """An empty table; a function of other labels than numbers."""
+    with pytest.raises(ValueError, match=r"^gain must hold a gain for each label from 0 on, got"):
+        NDCG(gain=[])
+    with pytest.raises(ValueError, match=r"^what gain returns must have one dimension"):
+        NDCG(gain=lambda labels: "x")([1, 0], [1.0, 0.0])
+
+
 def test_numbers_of_numpy_are_written_as_python_writes_them() -> None:
     """So that the text is read back, and means the same."""
     objective = NoisyLambdaRank(NDCG(k=np.int64(5)), seed=np.int64(3), draws=np.int32(4))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from matplotlib.patches import Patch
 from matplotlib.text import Text
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -19,6 +20,7 @@ from scipy import stats
 from gbrank import NDCG, GBRanker, Queries, cross_validate_rankers, get_objective, make_cubic, plots
 from gbrank.evaluation import Comparison, Front, Point, Row
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
+from gbrank.plots.style import legend
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
 
@@ -383,6 +385,17 @@ def shown(figure: Any) -> list[tuple[str, bool]]:
         (text.get_text(), text.get_parse_math() and "$" in text.get_text())
         for text in figure.findobj(Text)
     ]
+
+
+def test_lone_surrogates_are_drawn() -> None:
+    """By their number, as fonts take none."""
+    name, numbers = "\ud800", np.array([0.5, 0.3])
+    reasons = PairExplanation([name, "b"], [name, 1.0], [2.0, 2.0], numbers, (1.0, 0.2))
+    texts = [text for text, _ in shown(plots.pair(reasons).figure)]
+    assert any(text.startswith(r"\ud800") for text in texts)
+    ax = plots.pair(reasons)
+    legend(ax, [Patch(label=name)])
+    assert (r"\ud800", False) in shown(ax.figure)
 
 
 @pytest.mark.filterwarnings("error")
