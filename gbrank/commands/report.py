@@ -19,7 +19,6 @@ from pathlib import Path
 from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
 from gbrank.commands.shared import add, add_plugin, import_plugins, printable
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import quoted
 from gbrank.common.files import check_folder
 from gbrank.plots.report import report
 from gbrank.ranker import load_ranker
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_folder(arguments.html, "--html")
     folders = printable(arguments.model), printable(arguments.against or "the other model")
     if len({Path(folder).resolve() for folder in folders}) == 1:
-        raise ArgumentError("against", "must be another model than model", quoted(folders[1]))
+        raise ArgumentError("against", "must be another model than --model", folders[1])
     ranker = load_ranker(arguments.model)
     against = None if arguments.against is None else load_ranker(arguments.against)
     by = arguments.by or []
