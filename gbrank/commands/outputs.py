@@ -7,13 +7,12 @@ from pathlib import Path
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.files import is_stream
-from gbrank.datasets.table_files import is_table
 
 
 def refuse_inputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that is also an input, what a folder that is one holds, or another output.
 
-    Its folders may hold the folders that are written, such as models, by any name but a table's.
+    It may hold a folder that is written, such as a model, by any name that is not read as data.
     """
     given = {name: getattr(arguments, name) for name in arguments.paths}
     paths = {name: path for name, path in given.items() if path not in (None, "-")}
@@ -26,7 +25,7 @@ def refuse_inputs(arguments: argparse.Namespace) -> None:
     }
     for name, path in outputs.items():
         for source in inputs:
-            is_part = _is_inside(path, source) and (name in files or is_table(path))
+            is_part = _is_inside(path, source) and (name in files or _is_parquet(path))
             if _is_same(path, source) or is_part:
                 demand = "must be no file that is read, and in no folder that is read"
                 raise ArgumentError(name, demand, f"{path}, where {source} is read")
@@ -49,3 +48,7 @@ def _is_same(path: str, other: str) -> bool:
 
 def _is_inside(path: str, folder: str) -> bool:
     return os.path.isdir(folder) and Path(folder).resolve() in Path(path).resolve().parents
+
+
+def _is_parquet(path: str) -> bool:
+    return Path(path).suffix.lower() == ".parquet"
