@@ -14,7 +14,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gbrank.common.checks import as_array, listed, quoted, refuse_masked, refuse_text, unknown_name
+from gbrank.common.checks import (
+    as_array,
+    check_number,
+    listed,
+    quoted,
+    refuse_masked,
+    refuse_text,
+    unknown_name,
+)
 from gbrank.data.frames import (
     as_frame,
     as_numbers,
@@ -84,7 +92,10 @@ class Schema:
     def restored(cls, saved: dict[str, Any]) -> "Schema":
         """Return the schema in a saved model."""
         categories = {int(key): values for key, values in saved["categories"].items()}
-        return cls(**{**saved, "categories": categories})
+        schema = cls(**{**saved, "categories": categories})
+        for position in (*schema.categorical, *categories, *schema.empty):
+            check_number(position, "a column", 0, schema.n_features - 1, integer=True)
+        return schema
 
     @classmethod
     def union(cls, schemas: Sequence["Schema"]) -> "Schema":
