@@ -234,6 +234,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("validation_fraction", "GBRanker(validation_fraction=0.99).fit(X, y, qid=qid)"),
         ("init", "GBRanker(init='random').fit(X, y, qid=qid)"),
         ("init", "GBRanker(init=Ridge()).fit(X, y, qid=qid)"),
+        ("LinearRanker", "GBRanker(init=SLAMPerceptron()).fit(X, y, qid=qid)"),
         ("init", "GBRanker(init='regression').fit(X, y, qid=qid, init_score=y)"),
         ("initial scores", "GBRanker('smooth:ndcg', init='zero').fit(X, y, qid=qid)"),
         ("booster_params", "GBRanker(booster_params=['max_bin']).fit(X, y, qid=qid)"),
@@ -305,6 +306,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Measures": [
         ("measure", "get_measure('ndgc')"),
         ("measure", "get_measure(10)"),
+        ("NDCG()", "GBRanker(eval_metric=NDCG).fit(X, y, qid=qid)"),
         ("measure", "get_measure('ndcg(depth=10)')"),
         ("ndcg@3(k=5)", "get_measure('ndcg@3(k=5)')"),
         ("k", "get_measure('ndcg(k=1,k=2)')"),
@@ -332,6 +334,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Objectives": [
         ("objective", "get_objective('lamdarank')"),
         ("objective", "get_objective(10)"),
+        ("LambdaRank()", "GBRanker(LambdaRank).fit(X, y, qid=qid)"),
         ("objective", "get_objective('lambda(sigma=2):ndcg')"),
         ("objective", "get_objective('ranknet:ndcg')"),
         ("nested", "get_objective('(' * 999 + 'ranknet' + ')' * 999)"),

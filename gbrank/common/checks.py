@@ -183,6 +183,11 @@ def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
     return None if jobs is None else int(jobs)
 
 
+def call_it(value: object) -> str:
+    """Return what to do with a class that stands for one of its values; "" for anything else."""
+    return f" Call the class: {value.__name__}()." if isinstance(value, type) else ""
+
+
 def refuse_text(values: object, name: str) -> None:
     """Refuse a single text where columns are listed: its letters would be taken for names."""
     if isinstance(values, str):

@@ -77,7 +77,7 @@ def _fit(estimator: Any, training: Data, *validation: Data) -> Any:
     if not isinstance(estimator, BaseRanker) or "eval_qid" not in taken:
         raise ArgumentError(
             "init",
-            "must be fitted, unless it is a ranker of gbrank",
+            "must be fitted, unless it is a GBRanker or a LinearRanker",
             repr(estimator),
             " (Cloning, as in cross-validation, undoes a fit: wrap it in "
             "sklearn.frozen.FrozenEstimator, or pass the booster that LightGBM or XGBoost "

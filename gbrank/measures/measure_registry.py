@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
+from gbrank.common.argument_error import ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import quoted
+from gbrank.common.checks import call_it, quoted
 from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registry, first_line, own_aliases
 from gbrank.measures.custom_measure import CustomMeasure
@@ -152,10 +153,11 @@ def get_measure(measure: Metric) -> Measure:
     """
     if isinstance(measure, Measure):
         return measure
-    if callable(measure):
+    if callable(measure) and not isinstance(measure, type):
         return custom_measure(measure)
     if not isinstance(measure, str):
-        raise TypeError(f"measure must be a name, a Measure or a function, got {measure!r}.")
+        demand = "must be a name, a Measure or a function"
+        raise ArgumentTypeError("measure", demand, quoted(measure), call_it(measure))
     text, label = split_label(measure.strip())
     # As it may be meant: in small letters, and with a sign before its rank.
     asked = re.sub(r"(?<=[a-z])(\d+)$", r"@\1", text.lower())

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from gbrank.common.checks import nearest, quoted, unknown_name
+from gbrank.common.argument_error import ArgumentTypeError
+from gbrank.common.checks import call_it, nearest, quoted, unknown_name
 from gbrank.common.grammar import deep_nesting_refused, split_label, split_outside
 from gbrank.common.registry import ParsedText, Registry, first_line, own_aliases, parse_text
 from gbrank.common.words import WORDS
@@ -175,9 +176,10 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
     if isinstance(objective, Objective):
         return objective
     if not isinstance(objective, str):
-        if callable(objective):
+        if callable(objective) and not isinstance(objective, type):
             return custom_objective(objective)
-        raise TypeError(f"objective must be a name, an Objective or a function, got {objective!r}.")
+        demand = "must be a name, an Objective or a function"
+        raise ArgumentTypeError("objective", demand, quoted(objective), call_it(objective))
     with deep_nesting_refused(objective):
         return _from_text(objective.strip())
 
