@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.checks import check_number
 from gbrank.fit.estimator import scores_of
-from gbrank.fit.loop import part_of_more
+from gbrank.fit.loop import as_part
 
 
 class BestRate(BaseEstimator):
@@ -88,8 +88,7 @@ class BestRate(BaseEstimator):
         def trained(rate: float) -> tuple[Any, float, float]:
             start = time.process_time()
             ranker = clone(self.ranker).set_params(learning_rate=rate)
-            with part_of_more():
-                ranker.fit(X, y, qid=qid, eval_set=eval_set, eval_qid=eval_qid)
+            as_part(lambda: ranker.fit(X, y, qid=qid, eval_set=eval_set, eval_qid=eval_qid))
             return ranker, rate, time.process_time() - start
 
         best = max(map(trained, rates), key=lambda fit: fit[0].best_score_)  # only the best is kept

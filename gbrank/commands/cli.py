@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gbrank.commands.outputs import refuse_inputs
@@ -68,6 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         reason = f"not enough memory: {error}"
     except ArgumentError as error:
+        error.hint = re.sub(r"\b(\w+)=", lambda word: _option(word, flags), error.hint)
         reason = error.message(flags.get(error.argument, error.argument))
     except (ImportError, ValueError, TypeError) as error:
         reason = str(error)
@@ -75,6 +76,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     _say(f"error: {reason}")
     return 1
+
+
+def _option(word: re.Match[str], flags: Mapping[str, str]) -> str:
+    """Return the option for an argument that a hint names, as "unjudged=", or what it says."""
+    return f"{flags[word[1]]} " if word[1] in flags else word[0]
 
 
 def _prepare_streams() -> None:

@@ -12,6 +12,7 @@ from narwhals.dtypes import DType
 from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike, NDArray
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_choice, check_vector, listed, refuse_text, unknown_name
 from gbrank.data.ids import as_ids, is_missing
 
@@ -173,9 +174,11 @@ def judged(labels: ArrayLike, unjudged: Unjudged) -> tuple[NDArray[np.float64], 
         return np.where(missing, 0.0, values), np.ones(len(values), dtype=bool)
     if unjudged == "refuse" and missing.any():
         row = int(np.argmax(missing))
-        raise ValueError(
-            f"label must be at least 0, got {values[row]:g} in row {row} ({missing.sum()} such "
-            'rows). If nobody has judged them: unjudged="drop" or "irrelevant".'
+        raise ArgumentError(
+            "label",
+            "must be at least 0",
+            f"{values[row]:g} in row {row} ({missing.sum()} such rows)",
+            ' If nobody has judged them: unjudged="drop" or "irrelevant".',
         )
     if missing.all():
         raise ValueError("label must be known for a row, but nobody has judged any.")

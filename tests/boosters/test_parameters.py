@@ -379,6 +379,7 @@ def test_numbers_that_no_booster_heeds(booster: str, params: dict[str, Any]) -> 
     (name,) = params
     with pytest.raises(ValueError, match=name):
         scores(booster, params)
+    scores(booster, {})  # nothing of it stays set in the process
 
 
 def test_a_method_that_lightgbm_does_not_know() -> None:

@@ -64,7 +64,6 @@ def test_listed() -> None:
         (lambda: check_choice("x" * 10**4, "booster", ["a"]), "booster"),
         (lambda: GBRanker(learning_rate=LONG).fit([[1], [2]], [0, 1], group=[2]), "learning_rate"),
         (lambda: Schema.learn(WIDE).transform(WIDE.iloc[:, :1]), "X must have the columns of fit"),
-        (lambda: Schema.learn(WIDE.iloc[:, :1]).transform(WIDE), "X must have the columns of fit"),
         (lambda: Schema.union([Schema.learn(WIDE), Schema.learn(WIDE.iloc[:, :9])]), "X must"),
         (lambda: Schema.learn(WIDE, [LONG]), "categorical_feature"),
         (lambda: Queries.from_qid([LONG]).in_order({}), "query_weight"),

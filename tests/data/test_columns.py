@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from gbrank import GBRanker, make_cubic
 from gbrank.data import columns
 from gbrank.data.checking import check_rows, split_rows
-from gbrank.data.columns import COLUMNS, Column, fit_arguments, numbers
+from gbrank.data.columns import COLUMNS, Column, check_of_numbers, fit_arguments
 from gbrank.data.schema import Schema
 from gbrank.distributed.parts import with_query_columns
 from gbrank.distributed.shards import _join, _part, _pick
@@ -27,7 +27,7 @@ RANKER = GBRanker(random_state=0)
 @pytest.fixture
 def exposure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Declare two columns more: one of documents, one of queries."""
-    check = numbers("must be at least 0", lambda values: values < 0)
+    check = check_of_numbers("must be at least 0", lambda values: values < 0)
     added = Column(check, validation="eval_exposure", spark="exposureCol")
     monkeypatch.setitem(columns.COLUMNS, "exposure", added)
     monkeypatch.setitem(columns.COLUMNS, "season", Column(_season, per="query"))

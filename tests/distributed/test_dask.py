@@ -189,7 +189,7 @@ def test_as_good_on_real_data(client: Any, objective: str, booster: str) -> None
     # Rounded, for XGBoost to have the bins of one machine: other bins alone change a mean by 0.005.
     x, y, qid = np.asarray(data.X).round(2), np.asarray(data.y), np.asarray(data.qid)
     differences = []
-    for fold in data.folds:
+    for fold in data.splits:
         rows = np.concatenate([fold.train, fold.valid])
         params: dict[str, Any] = {
             "booster": booster, "n_estimators": 60, "num_leaves": 7, "random_state": 0,

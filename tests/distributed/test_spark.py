@@ -379,7 +379,7 @@ def test_as_good_on_real_data(spark: Any) -> None:
         "random_state": 0,
     }  # fmt: skip
     differences = []
-    for fold in data.folds:
+    for fold in data.splits:
         chosen = np.concatenate([fold.train, fold.valid])
         local = GBRanker(n_jobs=1, **params).fit(x[chosen], y[chosen], qid=qid[chosen])
         model = SparkGBRanker(**params).fit(spark.createDataFrame(frame.iloc[chosen]))

@@ -88,10 +88,14 @@ def test_together() -> None:
 
 def test_checkpoints_of_different_rounds(tmp_path: Path) -> None:
     """A worker was lost while it wrote: all begin anew. Otherwise all go on."""
+
+    def checkpoint(folder: str) -> Checkpoint:
+        return Checkpoint(tmp_path / folder, 2, callbacks="", recorded=False)
+
     GBRanker(n_estimators=4, random_state=0).fit(X, Y, qid=QID, checkpoint=tmp_path / "0")
-    anew = on_workers(lambda rank: Checkpoint(tmp_path / str(rank), 2).state is None, 2)
+    anew = on_workers(lambda rank: checkpoint(str(rank)).state is None, 2)
     assert anew == [True, True]
-    assert None not in on_workers(lambda rank: Checkpoint(tmp_path / "0", 2).state, 2)
+    assert None not in on_workers(lambda rank: checkpoint("0").state, 2)
 
 
 # --- Errors -----------------------------------------------------------------------------------

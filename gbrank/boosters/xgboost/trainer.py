@@ -24,6 +24,7 @@ from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
 from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
 from gbrank.common.arrays import Single, Vector
+from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import FeatureBatches
@@ -61,7 +62,7 @@ class XGBoostTrainer:
             self._places = np.argsort(train.queries.order)
             train = _grouped(train)
         # As a parameter of the booster, it would stay set for the whole process.
-        self._verbosity = settings.params.get("verbosity", 0)
+        self._verbosity = _checked_verbosity(settings)
         user = self.check(settings, schema)
         with ExitStack() as files:
             self._read(train, valid, schema, settings, files)
@@ -79,8 +80,7 @@ class XGBoostTrainer:
     @staticmethod
     def check(settings: TreeSettings, schema: Schema) -> Params:
         """Return the user's parameters, of which none is refused."""
-        verbosity = settings.params.get("verbosity", 0)
-        with translated(REFUSED), xgb.config_context(verbosity=verbosity):
+        with translated(REFUSED), xgb.config_context(verbosity=_checked_verbosity(settings)):
             return user_params(settings, tree_params(settings), schema)
 
     def _read(
@@ -166,6 +166,12 @@ class XGBoostTrainer:
 
     def _scores(self, data: xgb.DMatrix) -> Vector:
         return np.asarray(self._booster.predict(data, output_margin=True), dtype=np.float64)
+
+
+def _checked_verbosity(settings: TreeSettings) -> int:
+    """Return how much XGBoost says; a number that it refuses would stay set in the process."""
+    name = "verbosity in booster_params"
+    return int(check_number(settings.params.get("verbosity", 0), name, 0, 3, integer=True))
 
 
 def _grouped(train: Rows) -> Rows:
