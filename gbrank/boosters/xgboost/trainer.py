@@ -80,6 +80,7 @@ class XGBoostTrainer:
     @staticmethod
     def check(settings: TreeSettings, schema: Schema) -> Params:
         """Return the user's parameters, of which none is refused."""
+        granted_threads(settings.n_jobs)  # refuses a fork that has lost them
         with translated(REFUSED), xgb.config_context(verbosity=_checked_verbosity(settings)):
             return user_params(settings, tree_params(settings), schema)
 
