@@ -82,7 +82,7 @@ def list_objectives() -> list[ObjectiveFacts]:
     --------
     >>> from gbrank import list_objectives
     >>> [item.name for item in list_objectives()][:2]
-    ['approx', 'gbrank']
+    ['approx', 'lambda']
     """
     return [
         ObjectiveFacts(
