@@ -136,7 +136,7 @@ def test_single_precision(name: str, query: tuple[Vector, Vector], sigma: float)
 def test_what_is_not_finite_is_refused(
     name: str, query: tuple[Vector, Vector], row: int, value: float
 ) -> None:
-    """Of scores, labels and sigma; the row is named."""
+    """Of scores, y and sigma; the row is named."""
     labels, scores = np.minimum(query[0], 4.0), query[1]
     row = row % len(labels)
     for text, objective in OBJECTIVES[name][:4]:
@@ -149,7 +149,7 @@ def test_what_is_not_finite_is_refused(
             with pytest.raises(ValueError, match=r"^sigma must be a number of at least 1e-300"):
                 call(scores, value)
         wrong = np.where(np.arange(len(labels)) == row, value, labels)
-        with pytest.raises(ValueError, match=f"^labels {place}"):
+        with pytest.raises(ValueError, match=f"^y {place}"):
             objective.bind(wrong, Queries.from_sizes([len(labels)]))
 
 
