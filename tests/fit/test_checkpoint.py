@@ -530,4 +530,4 @@ def test_the_command_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert whole == again
     capsys.readouterr()
     assert main([*command, "--num-leaves", "7", "--model", str(tmp_path / "c"), *checkpoint]) != 0
-    assert "these were others: --num-leaves" in capsys.readouterr().err
+    assert "these were others: num_leaves." in capsys.readouterr().err
