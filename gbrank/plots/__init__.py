@@ -1,11 +1,10 @@
 """Pictures. Each function draws on a Matplotlib `Axes`, `ax` or a new one, and returns it."""
 
 from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
-from gbrank.plots.fitted_ranker import importance, learning_curves, relaxation_error
+from gbrank.plots.fitted_ranker import importance, learning_curves
 from gbrank.plots.goals import constraints, front
 from gbrank.plots.predictions import calibration, per_query
 from gbrank.plots.reasons import pair, query
-from gbrank.plots.smoothing import objective, soft_ranks
 
 __all__ = [
     "calibration",
@@ -15,11 +14,8 @@ __all__ = [
     "front",
     "importance",
     "learning_curves",
-    "objective",
     "pair",
     "per_query",
     "quality_by_seconds",
     "query",
-    "relaxation_error",
-    "soft_ranks",
 ]

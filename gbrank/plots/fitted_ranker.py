@@ -11,13 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_labels, check_number, quoted
-from gbrank.data.queries import Queries
+from gbrank.common.checks import check_choice, check_number, quoted
 from gbrank.export.forest import names_of
-from gbrank.measures.measure_registry import get_measure
-from gbrank.measures.per_query import labels_differ
-from gbrank.objectives.objective import MeasureObjective
-from gbrank.objectives.objective_registry import get_objective
 from gbrank.plots import style
 from gbrank.ranker import GBRanker
 
@@ -80,97 +75,6 @@ def learning_curves(
         lines += [ax.axvline(best, color=style.GREY, linewidth=1, label=f"best round: {best}")]
     lines += _sigmas_beside(ax, 1 + np.arange(len(ranker.sigmas_)), ranker.sigmas_)
     style.write(ax, xlabel="round", ylabel=measure)
-    style.legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
-    return ax
-
-
-def relaxation_error(
-    ranker: GBRanker,
-    X: Any,
-    y: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    group: ArrayLike | None = None,
-    points: int = 30,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw by how much the smoothed measure misses the measure, by round, and sigma beside it.
-
-    Both are of the scores after the round, at the sigma of the round: the mean over queries of
-    |loss + measure|. Where a theorem bounds it (ApproxRank and SmoothRank of NDCG), so does a
-    second curve, the mean of the bounds, each at most 1. Only rounds of the objective itself count,
-    not those of the objective that it begins with.
-
-    Parameters
-    ----------
-    ranker : GBRanker
-        Fitted with a smoothed objective of a measure, such as "approx:ndcg".
-    X, y, qid, group
-        Documents, as for `GBRanker.score`.
-    points : int
-        How many rounds to show at most.
-    ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not usable.
-
-    References
-    ----------
-    Qin, Liu & Li 2010, "A general approximation framework for direct optimization of information
-    retrieval measures", figures 1 to 3 and theorem 6; Chapelle & Wu 2010, "Gradient descent
-    optimization of smoothed information retrieval metrics", section 5.1.
-
-    Examples
-    --------
-    >>> from gbrank import GBRanker, make_cubic, plots
-    >>> X, y, qid = make_cubic(40, n_documents=10, n_features=5, random_state=0)
-    >>> ranker = GBRanker("approx:ndcg", n_estimators=10).fit(X, y, qid=qid)
-    >>> ax = plots.relaxation_error(ranker, X, y, qid=qid)
-    >>> [line.get_label() for line in ax.lines]
-    ['error', 'its bound']
-    """
-    check_is_fitted(ranker)
-    check_number(points, "points", 2, integer=True)
-    objective = get_objective(ranker.objective)
-    if not isinstance(objective, MeasureObjective) or objective.facts.start == "none":
-        raise ValueError(
-            "ranker must have been fitted with a smoothed objective of a measure, such as "
-            f"'approx:ndcg', got {objective}."
-        )
-    labels = check_labels(y, "y")
-    queries = Queries.resolve(len(labels), qid=qid, group=group)
-    bound, exact = objective.bind(labels, queries), get_measure(objective.measure)
-    values = exact.bind(labels, queries).per_query
-    # A query whose documents are all worth the same cannot be ranked: some losses are 0 there.
-    varied = labels_differ(objective.terms(labels, queries).gains, queries) > 0
-    if not varied.any():
-        raise ValueError(f"y must hold documents of different worth to {exact} in some query.")
-    last, progress = ranker.best_iteration_, ranker._fitted.progress
-    first = 1 if progress is None else max(1, last - progress.done + 1)
-    rounds = np.unique(np.linspace(first, last, points).astype(int))
-    sigmas = ranker.sigmas_[rounds - 1]
-    errors, bounds = [], []
-    for round, sigma in zip(rounds.tolist(), sigmas.tolist(), strict=True):
-        scores = ranker.predict(X, qid=qid, group=group, num_iteration=round)
-        misses = np.abs(bound.loss(scores, sigma, round) + values(scores))
-        errors.append(np.nanmean(misses[varied]))
-        each = np.split(scores[queries.order], queries.offsets[1:-1])
-        bounds.append(
-            [objective.error_bound(each[query], sigma) for query in np.flatnonzero(varied)]
-        )
-    ax = style.axes_for(ax)
-    lines = ax.plot(rounds, errors, color=style.BLUE, label="error")
-    if np.isfinite(bounds).all():
-        mean = np.minimum(bounds, 1.0).mean(axis=1)
-        lines += ax.plot(rounds, mean, color=style.ORANGE, label="its bound")
-    lines += _sigmas_beside(ax, rounds, sigmas)
-    style.write(ax, xlabel="round", ylabel=f"|smoothed {exact} − {exact}|")
     style.legend(ax, lines, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax
 

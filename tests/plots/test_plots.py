@@ -17,7 +17,7 @@ from matplotlib.text import Text
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from gbrank import NDCG, GBRanker, Queries, cross_validate_rankers, get_objective, make_cubic, plots
+from gbrank import NDCG, GBRanker, cross_validate_rankers, make_cubic, plots
 from gbrank.evaluation import Comparison, Front, Point, Row
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
 from gbrank.plots.style import legend
@@ -50,8 +50,8 @@ def curves(ax: Any) -> dict[str, Any]:
 def test_all_draw_where_they_are_told() -> None:
     """On the axes that they get, or on new ones."""
     _, given = pyplot.subplots()
-    assert plots.soft_ranks([1.0, 2.0], ax=given) is given
-    assert plots.soft_ranks([1.0, 2.0]) is not given
+    assert plots.calibration([0.0, 1.0], [0.2, 0.8], ax=given) is given
+    assert plots.calibration([0.0, 1.0], [0.2, 0.8]) is not given
 
 
 # --- Learning curves --------------------------------------------------------------------------
@@ -102,133 +102,6 @@ def test_learning_curves_without_sigma_or_validation() -> None:
     assert list(curves(plots.learning_curves(alone))) == ["train"]
     with pytest.raises(ValueError, match="ranker must have been fitted with validation data"):
         plots.learning_curves(fitted(validation_fraction=None))
-
-
-# --- Objectives -------------------------------------------------------------------------------
-
-LABELS, SCORES = [2.0, 0.0, 1.0, 0.0], [0.3, 0.1, -0.4, 0.9]
-
-
-@pytest.mark.parametrize("name", ["approx:ndcg", "smooth:ndcg", "ranknet"])
-def test_an_objective_by_one_score(name: str) -> None:
-    """Each point is the loss of the query with that score."""
-    ax = plots.objective(name, LABELS, SCORES, document=2, reach=1.5, sigmas=[1, 0.2])
-    bound = get_objective(name).bind(LABELS, Queries.from_sizes([4]))
-    assert list(curves(ax)) == ["σ = 1", "σ = 0.2"]
-    for sigma, points in zip([1.0, 0.2], curves(ax).values(), strict=True):
-        assert_allclose(points[[0, -1], 0], [-0.4 - 1.5, -0.4 + 1.5])
-        for score, loss in points[::50]:
-            moved = [*SCORES[:2], score, SCORES[3]]
-            assert_allclose(loss, bound.loss(moved, sigma)[0], rtol=1e-12)
-    assert ax.get_xlabel() == "score of document 2"
-    assert ax.get_title() == str(get_objective(name))
-
-
-def test_an_objective_along_a_random_direction() -> None:
-    """The seed's own, of root mean square 1; it starts at the scores, and goes past their range."""
-    ax = plots.objective("approx:ndcg", LABELS, SCORES, sigmas=[0.5], random_state=3)
-    points = curves(ax)["σ = 0.5"]
-    assert_allclose(points[[0, -1], 0], [-1.625, 1.625])
-    bound = get_objective("approx:ndcg").bind(LABELS, Queries.from_sizes([4]))
-    direction = np.random.default_rng(3).normal(size=4)
-    direction /= np.sqrt((direction**2).mean())
-    for step, loss in points[::50]:
-        assert_allclose(loss, bound.loss(SCORES + step * direction, 0.5)[0], rtol=1e-9)
-    other = plots.objective("approx:ndcg", LABELS, SCORES, sigmas=[0.5], random_state=4)
-    assert not np.allclose(curves(other)["σ = 0.5"], points)
-
-
-def test_a_stochastic_objective_has_one_curve() -> None:
-    """The noise is the same at every step: where the ranking stays, the loss is linear."""
-    ax = plots.objective("noisy", LABELS, SCORES, document=1, sigmas=[0.1], reach=100)
-    assert_allclose(np.diff(curves(ax)["σ = 0.1"][-50:, 1], 2), 0, atol=1e-9)
-
-
-def test_small_sigmas_follow_the_measure() -> None:
-    """As figure 1 of the SmoothRank paper shows."""
-    sigmas = [1.0, 0.1, 0.001]
-    ax = plots.objective(
-        "approx:ndcg", LABELS, SCORES, document=0, sigmas=sigmas, measure="ndcg", reach=2
-    )
-    *smooth, exact = [points[:, 1] for points in curves(ax).values()]
-    distances = [np.abs(curve - exact).mean() for curve in smooth]
-    assert distances[0] > 2 * distances[1] > 4 * distances[2]
-    assert list(curves(ax))[-1] == "−ndcg"
-    first = curves(ax)["−ndcg"][0]
-    assert_allclose(first[1], -NDCG()(LABELS, [first[0], *SCORES[1:]]), rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"document": 4}, "document must be an integer of at least 0 and at most 3"),
-        ({"sigmas": []}, "sigmas must have at least one entry"),
-        ({"sigmas": [0.0]}, "sigmas must be a number above 0"),
-        ({"reach": -1}, "reach must be a number above 0"),
-        ({"scores": [1.0]}, "scores must have 4 entries, got 1"),
-        ({"scores": [1.0, np.nan, 0, 0]}, "scores must be finite"),
-        ({"y": [-1, 0, 0, 0]}, "y must be at least 0"),
-        ({"objective": "approximate"}, "unknown objective"),
-        ({"random_state": "x"}, "random_state must be an integer"),
-    ],
-)
-def test_bad_arguments(change: dict[str, Any], message: str) -> None:
-    """The argument, what it was, and what it should be; no figure is left."""
-    arguments = {"objective": "approx:ndcg", "y": LABELS, "scores": SCORES} | change
-    with pytest.raises((ValueError, TypeError), match=message):
-        plots.objective(**arguments)
-    assert not pyplot.get_fignums()
-
-
-@pytest.mark.parametrize(
-    ("objective", "bounded"),
-    [("approx:ndcg", True), ("smooth:ndcg@5", True), ("approx:ndcg@5", False), ("tie:ap", False)],
-)
-def test_error_of_the_relaxation(objective: str, bounded: bool) -> None:
-    """|loss + measure| of each round's scores, at its sigma, below the mean bound."""
-    ranker = fitted(objective, init=GBRanker("ranknet", n_estimators=3, random_state=0, n_jobs=1))
-    ax = plots.relaxation_error(ranker, X, Y, qid=QID, points=4)
-    drawn = curves(ax)
-    assert list(drawn) == (["error", "its bound"] if bounded else ["error"])
-    rounds, errors = drawn["error"].T
-    assert rounds[0] == 1
-    assert rounds[-1] == ranker.best_iteration_
-    made, queries = get_objective(objective), Queries.from_qid(QID)
-    for round, error in zip(rounds.astype(int), errors, strict=True):
-        scores, sigma = ranker.predict(X, num_iteration=int(round)), ranker.sigmas_[round - 1]
-        smooth = -made.bind(Y, queries).loss(scores, sigma)
-        exact = made.measure.bind(Y, queries).per_query(scores)
-        assert error == pytest.approx(np.nanmean(np.abs(smooth - exact)), rel=1e-12)
-    if bounded:
-        assert (errors <= drawn["its bound"][:, 1]).all()
-        assert drawn["its bound"][:, 1].max() <= 1
-
-
-def test_queries_of_one_worth_are_no_error() -> None:
-    """Some losses are 0 there, and the measure 1; so are lists of relevant documents to AP."""
-    for objective, worth in (("approx:ndcg", [2.0]), ("approx:ap", [1.0, 2.0])):
-        ranker = fitted(objective)
-        first = QID[0] == QID
-        y = np.where(first, np.resize(worth, len(Y)), Y)
-        errors = [
-            curves(plots.relaxation_error(ranker, X[rows], y[rows], qid=QID[rows], points=2))
-            for rows in (np.ones(len(Y), dtype=bool), ~first)
-        ]
-        assert_allclose(errors[0]["error"], errors[1]["error"], rtol=1e-12)
-        with pytest.raises(ValueError, match="y must hold documents of different worth"):
-            plots.relaxation_error(ranker, X[first], y[first], qid=QID[first])
-
-
-def test_error_of_the_relaxation_of_its_own_rounds() -> None:
-    """Not of those of the objective that it begins with; beside sigma."""
-    ranker = fitted(init=None, validation_fraction=None, n_estimators=10)
-    ax = plots.relaxation_error(ranker, X, Y, qid=QID)
-    assert_array_equal(curves(ax)["error"][:, 0], [6, 7, 8, 9, 10])
-    (sigmas,) = ax.figure.axes[-1].lines
-    assert_allclose(sigmas.get_ydata(), ranker.sigmas_[5:])
-    for objective in ("ranknet", "lambda:ndcg", "slam:ndcg"):
-        with pytest.raises(ValueError, match=f"smoothed objective of a measure.*{objective}"):
-            plots.relaxation_error(fitted(objective), X, Y, qid=QID)
 
 
 # --- Two models, query by query ---------------------------------------------------------------
@@ -436,38 +309,15 @@ def test_names_are_shown_as_they_are(name: str) -> None:
 
 def test_a_title_of_your_own_may_be_mathematics() -> None:
     """Where gbrank's texts had no dollar."""
-    ax = plots.soft_ranks([1.0, 2.0])
+    ax = plots.calibration([0.0, 1.0], [0.2, 0.8])
     ax.set_title(r"$\sigma$")
     assert (r"$\sigma$", True) in shown(ax.figure)
 
 
 def test_features_of_one_name_have_a_bar_each() -> None:
-    """And widths that differ in the seventh digit a name each."""
+    """Not one bar for both."""
     why = PairExplanation(["a", "a"], [1.0, 1.0], [2.0, 2.0], np.array([0.5, 0.25]), (1.0, 0.25))
     assert [patch.get_width() for patch in plots.pair(why).patches] == [0.5, 0.25]
-    ax = plots.soft_ranks([1.0, 2.0], sigmas=[1234567.0, 1234568.0])
-    assert list(curves(ax))[-2:] == ["σ = 1234567", "σ = 1234568"]
-
-
-# --- Soft ranks -------------------------------------------------------------------------------
-
-
-def test_soft_ranks() -> None:
-    """By the formula; best first; equal scores share a rank."""
-    scores = np.array([0.3, 1.5, 0.3, -2.0])
-    ax = plots.soft_ranks(scores, sigmas=[1.0, 0.01])
-    ordered = [1.5, 0.3, 0.3, -2.0]
-    for sigma, points in zip([1.0, 0.01], curves(ax).values(), strict=True):
-        assert_array_equal(points[:, 0], [1, 2.5, 2.5, 4])
-        soft = [
-            1 + sum(1 / (1 + np.exp((s - t) / sigma)) for j, t in enumerate(ordered) if j != i)
-            for i, s in enumerate(ordered)
-        ]
-        assert_allclose(points[:, 1], soft, rtol=1e-12)
-    assert_allclose(curves(ax)["σ = 0.01"][:, 1], [1, 2.5, 2.5, 4])
-    for bad in (0.0, -1.0):
-        with pytest.raises(ValueError, match="sigmas must be a number above 0"):
-            plots.soft_ranks(scores, sigmas=[bad])
 
 
 # --- Importance -------------------------------------------------------------------------------

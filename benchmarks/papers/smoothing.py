@@ -26,7 +26,7 @@ from gbrank.plots.style import GREY, axes_for, legend, tidy
 POINTS = 401
 
 
-def objective(
+def draw_objective(
     objective: str | Objective | Callable[..., Any],
     y: ArrayLike,
     scores: ArrayLike,
@@ -77,8 +77,8 @@ def objective(
 
     Examples
     --------
-    >>> from gbrank import plots
-    >>> ax = plots.objective(
+    >>> from benchmarks.papers.smoothing import draw_objective
+    >>> ax = draw_objective(
     ...     "approx:ndcg", [2, 0, 1], [0.0, 1.0, 2.0], document=0, sigmas=[1, 0.1], measure="ndcg"
     ... )
     >>> [line.get_label() for line in ax.lines]
@@ -116,7 +116,7 @@ def objective(
     return ax
 
 
-def soft_ranks(
+def draw_soft_ranks(
     scores: ArrayLike,
     *,
     sigmas: Sequence[float] = (1.0, 0.3, 0.1, 0.03),
@@ -150,8 +150,8 @@ def soft_ranks(
 
     Examples
     --------
-    >>> from gbrank import plots
-    >>> ax = plots.soft_ranks([4.20074, 3.12378, 4.40918, 1.55258, 4.13330], sigmas=[0.01])
+    >>> from benchmarks.papers.smoothing import draw_soft_ranks
+    >>> ax = draw_soft_ranks([4.20074, 3.12378, 4.40918, 1.55258, 4.13330], sigmas=[0.01])
     >>> ax.lines[1].get_ydata().round(5)  # table 1 of the paper
     array([1.     , 2.00118, 2.99882, 4.     , 5.     ])
     """
