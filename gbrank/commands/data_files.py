@@ -16,7 +16,7 @@ from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.labels import split_columns
 from gbrank.data.schema import Schema
-from gbrank.datasets.letor_reader import parse_letor
+from gbrank.datasets.letor_reader import Letor
 from gbrank.datasets.stacking import stack_files
 from gbrank.datasets.table_files import Tables, is_table, parquet_files, scan_and_mask
 from gbrank.datasets.text_files import read_bytes, text_of
@@ -163,7 +163,7 @@ def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float6
 
 
 def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
-    letor = parse_letor(path, n_features)
+    letor = Letor(path, n_features)
     refuse = arguments.unjudged == "refuse"
     wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
     if wrong.any():
@@ -181,7 +181,7 @@ def _unlabelled_letor(
     named = arguments.format == "trec"  # comments play no other part, and may hold any bytes
     parts = []
     for path in paths:
-        letor = parse_letor(path, n_features)
+        letor = Letor(path, n_features)
         columns = letor.features(arguments.sparse), letor.labels, letor.queries()
         parts.append((*columns, letor.comments() if named else ()))
     X, _, qid, comments = stack_files(paths, parts)

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import islice, pairwise
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, quoted
 from gbrank.data.schema import Features
-from gbrank.datasets.letor_parser import (
-    EXPECTED,
-    INEXACT,
-    WIDEST,
-    WIDEST_AT,
-    ParsedLines,
-    parse,
-    scatter,
-    token_end,
-)
 from gbrank.datasets.text_files import INTEGER, StrPath, read_bytes
 
 QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
@@ -33,6 +25,17 @@ _MAX_FEATURES = 2**31 - 1  # LightGBM, XGBoost and scikit-learn's trees count co
 _DENSE_CELLS = 2**27  # 1 GiB of float64
 _DENSE_CELLS_PER_ENTRY = 50
 _QUERY_CHARACTERS = 2**28  # 1 GiB, at 4 bytes each
+
+_LINE = re.compile(rb"^[^#\n]*", re.MULTILINE)  # without its comment
+_DOCUMENT = re.compile(
+    rb"^[^\S\n]*(?P<label>[^\s#]+)[^\S\n]+qid:(?P<qid>[^\s#]+)[^#\n]*(#(?P<comment>.*))?",
+    re.MULTILINE,
+)
+_TOKEN = re.compile(rb"\S+")
+_INDEX = re.compile(rb"0*([1-9][0-9]{0,9})")
+_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_MISSING = re.compile(rb"[+-]?nan", re.IGNORECASE)
+_UNDERSCORE = re.compile(rb"^[^#\n]*[0-9]_[0-9]", re.MULTILINE)  # which Python drops in numbers
 
 
 @overload
@@ -114,168 +117,146 @@ def read_letor(
     >>> y, qid, comments
     (array([2., 0.]), array([10, 10]), ['the best', ''])
     """
-    letor = parse_letor(path, n_features)
+    letor = Letor(path, n_features)
     documents = (letor.features(sparse), letor.labels, letor.queries())
     return (*documents, letor.comments()) if comments else documents
 
 
-def parse_letor(path: StrPath, n_features: int | None) -> Letor:
-    """Read a file; what is wrong with it is an error here, or where its parts are asked for."""
-    limit = _MAX_FEATURES
-    if n_features is not None:
-        limit = check_number(n_features, "n_features", 1, _MAX_FEATURES, integer=True)
-    data = read_bytes(path)
-    source = _Source(path, data if data.endswith(b"\n") else data + b"\n")
-    return Letor(source, _parse_source(source, limit), n_features)
-
-
-@dataclass(frozen=True)
-class _Source:
-    """The bytes of a file, ending in a newline, and its path."""
-
-    path: StrPath
-    data: bytes
-
-    def place(self, at: int) -> str:
-        """Return the file, line and column of byte `at`."""
-        line = self.data.count(b"\n", 0, at) + 1
-        before = self.data[self.data.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")
-        return f"{os.fspath(self.path)}, line {line}, column {len(before) + 1}"
-
-    def token(self, at: int) -> str:
-        """Return the token at byte `at`."""
-        end = token_end(np.frombuffer(self.data, np.uint8), at)
-        return self.data[at:end].decode(errors="replace")
-
-    def fault(self, at: int, expected: str, end: int | None = None) -> ValueError:
-        """Build the error for the token at byte `at`, which ends at `end` or where a token does."""
-        got = self.token(at) if end is None else self.data[at:end].decode(errors="replace")
-        return ValueError(f"{self.place(at)}: expected {expected}, got {quoted(got)}")
-
-    def text(self, start: int, end: int) -> str:
-        try:
-            return self.data[start:end].decode()
-        except UnicodeDecodeError:
-            raise self.fault(start, "text in UTF-8", end) from None
-
-
-@dataclass(frozen=True)
 class Letor:
-    """What a file holds."""
+    """What a file holds; what is wrong with it is an error here, or where its parts are asked for.
 
-    source: _Source
-    table: ParsedLines
-    n_features: int | None  # None: as many as the largest index
+    scikit-learn reads the numbers. It takes more than this form and names no line: where it finds
+    a fault, or what may be one, the lines are read again one by one.
+    """
 
-    @property
-    def labels(self) -> Vector:
-        """The label of each document."""
-        return self.table.labels
+    def __init__(self, path: StrPath, n_features: int | None) -> None:
+        from sklearn.datasets import load_svmlight_file  # takes long to import
+
+        asked = check_number(
+            n_features, "n_features", 1, _MAX_FEATURES, integer=True, optional=True
+        )
+        limit = asked or _MAX_FEATURES
+        self._path, self._data, self._n_features = path, read_bytes(path), asked
+        if (nul := self._data.find(b"\0")) >= 0:
+            token = _TOKEN.match(self._data, nul)
+            raise self._fault(nul, "text without NUL bytes", token[0] if token else b"")
+        try:
+            X, self.labels = load_svmlight_file(io.BytesIO(self._data), zero_based=False)
+        except (ValueError, OverflowError):
+            self._check_lines(limit)
+            raise
+        names: dict[bytes, int] = {}
+        codes = (names.setdefault(found["qid"], len(names)) for found in self._documents())
+        self._codes, self._names = np.fromiter(codes, np.int64), list(names)
+        finite = np.isfinite(self.labels).all() and not np.isinf(X.data).any()
+        whole = len(self._codes) == len(self.labels) > 0 and X.indices.max(initial=0) < limit
+        if not (finite and whole) or _UNDERSCORE.search(self._data):
+            self._check_lines(limit)
+        width = asked or int(X.indices.max(initial=-1)) + 1
+        # LightGBM converts anything but a csr_matrix, with a warning.
+        self._X = sp.csr_matrix((X.data, X.indices, X.indptr), (len(self.labels), width))
 
     def features(self, sparse: bool) -> Features:
         """Return X."""
-        table = self.table
-        width = int(table.counts[WIDEST]) if self.n_features is None else self.n_features
         if sparse:
-            # LightGBM converts anything but a csr_matrix, with a warning.
-            entries = (table.values, table.columns, table.offsets)
-            return sp.csr_matrix(entries, shape=(len(table.labels), width))
-        _check_dense_size(self.source, table, width, self.n_features)
-        X = np.zeros((len(table.labels), width))
-        scatter(table.offsets, table.columns, table.values, X)
+            return self._X
+        n_documents, width = self._X.shape
+        cells = max(_DENSE_CELLS, _DENSE_CELLS_PER_ENTRY * self._X.nnz)
+        if n_documents * width > cells:
+            limit = cells // n_documents
+            hint = f" (dense X of {n_documents} documents; try sparse=True)"
+            if self._n_features is not None:
+                raise ArgumentError("n_features", f"must be at most {limit}{hint}", f"{width}")
+            self._check_lines(limit, hint)
+        X = np.zeros((n_documents, width))
+        for row, (start, end) in enumerate(pairwise(self._X.indptr.tolist())):
+            X[row, self._X.indices[start:end]] = self._X.data[start:end]
         return X
 
     def queries(self) -> QueryIds:
         """Return the query of each document."""
-        return _query_ids(self.source, self.table)
+        try:
+            names = [name.decode() for name in self._names]
+        except UnicodeDecodeError:
+            raise self._not_text("qid") from None
+        if all(re.fullmatch(INTEGER, name) and -(2**63) <= int(name) < 2**63 for name in names):
+            return np.array(list(map(int, names)), np.int64)[self._codes]
+        most = _QUERY_CHARACTERS // len(self._codes)
+        if (longest := max(map(len, names))) > most:
+            form = f"queries of at most {most} characters, got one of {longest}"
+            raise ValueError(f"{os.fspath(self._path)}: expected {form}")
+        return np.array(names)[self._codes]
 
     def comments(self) -> list[str]:
         """Return what follows the first # of each document's line."""
-        text, data = self.source.text, self.source.data
-        spans = ((at, data.index(b"\n", at)) for at in self.table.features_end.tolist())
-        return [text(min(at + 1, end), end).strip() for at, end in spans]
+        try:
+            return [(found["comment"] or b"").decode().strip() for found in self._documents()]
+        except UnicodeDecodeError:
+            raise self._not_text("comment") from None
 
     def label_in_file(self, document: int) -> tuple[str, str]:
         """Return where the label of a document is, and how it is written there."""
-        data, end = self.source.data, int(self.table.features_end[document])
-        start = data.rfind(b"\n", 0, end) + 1
-        at = end - len(data[start:end].lstrip())
-        return self.source.place(at), self.source.token(at)
+        found = next(islice(self._documents(), document, None))
+        return self._place(found.start("label")), found["label"].decode()
 
+    def _documents(self) -> Iterator[re.Match[bytes]]:
+        return _DOCUMENT.finditer(self._data)
 
-def _parse_source(source: _Source, limit: int) -> ParsedLines:
-    nul = source.data.find(b"\0")
-    if nul >= 0:
-        raise source.fault(nul, "text without NUL bytes")
-    n_lines, n_colons = source.data.count(b"\n"), source.data.count(b":")
-    table = ParsedLines(
-        counts=np.zeros(6, dtype=np.int64),
-        labels=np.empty(n_lines),
-        features_end=np.empty(n_lines, dtype=np.int64),
-        offsets=np.zeros(n_lines + 1, dtype=np.int64),
-        columns=np.empty(n_colons, dtype=np.int32),
-        values=np.empty(n_colons),
-        queries=np.empty((n_lines, 3), dtype=np.int64),
-        inexact=np.empty((n_lines + n_colons, 3), dtype=np.int64),
-    )
-    fault, at, bound = parse(np.frombuffer(source.data, np.uint8), limit, table)
-    _round_inexact(source, table)
-    if fault:
-        raise source.fault(at, EXPECTED[fault].format(bound))
-    documents, entries, queries, *_ = table.counts.tolist()
-    if not documents:
-        raise source.fault(0, "a document, label qid:<query> <index>:<value> ...", end=0)
-    return table._replace(
-        labels=table.labels[:documents],
-        features_end=table.features_end[:documents],
-        offsets=table.offsets[: documents + 1],
-        columns=table.columns[:entries],
-        values=table.values[:entries],
-        queries=table.queries[:queries],
-    )
+    def _not_text(self, part: str) -> ValueError:
+        """Return the error of the first document of which a part is not in UTF-8."""
+        for found in self._documents():
+            try:
+                (found[part] or b"").decode()
+            except UnicodeDecodeError:
+                return self._fault(found.start(part), "text in UTF-8", found[part])
+        raise AssertionError(part)
 
+    def _check_lines(self, limit: int, hint: str = "") -> None:
+        """Refuse the first fault in the file."""
+        n_documents = 0
+        for line in _LINE.finditer(self._data):
+            tokens = list(_TOKEN.finditer(self._data, *line.span()))
+            n_documents += bool(tokens)
+            if tokens:
+                self._check_document(tokens, line.end(), limit, hint)
+        if not n_documents:
+            raise self._fault(0, "a document, label qid:<query> <index>:<value> ...", b"")
 
-def _round_inexact(source: _Source, table: ParsedLines) -> None:
-    """Let Python round the numbers that the parser could not round exactly."""
-    slots, starts, ends = table.inexact[: table.counts[INEXACT]].T
-    spans = zip(starts, ends, strict=True)  # no lists: they would be larger than the file
-    texts = (source.data[start:end] for start, end in spans)
-    numbers = np.fromiter(map(float, texts), np.float64, len(slots))
-    overflows = np.flatnonzero(np.isinf(numbers))
-    if overflows.size:
-        raise source.fault(int(starts[overflows[0]]), "a number within the range of float64")
-    is_label = slots < 0
-    table.labels[~slots[is_label]] = numbers[is_label]
-    table.values[slots[~is_label]] = numbers[~is_label]
+    def _check_document(
+        self, tokens: list[re.Match[bytes]], end: int, limit: int, hint: str
+    ) -> None:
+        label, *others = tokens
+        self._check_number(label.start(), label[0], "a finite number as label")
+        if not others or not re.fullmatch(rb"qid:.+", others[0][0]):
+            at, got = (others[0].start(), others[0][0]) if others else (end, b"")
+            raise self._fault(at, "qid:<query>", got)
+        last = 0
+        for token in others[1:]:
+            text, colon, value = token[0].partition(b":")
+            digits = _INDEX.fullmatch(text)
+            index = int(digits[1]) if digits and colon else 0
+            if not 1 <= index <= limit:
+                form = f"<index>:<value> with an index from 1 to {limit}{hint}"
+                raise self._fault(token.start(), form, token[0])
+            if index <= last:
+                raise self._fault(token.start(), f"an index above {last}", token[0])
+            last = index
+            if not _MISSING.fullmatch(value):
+                at = token.end() - len(value)
+                self._check_number(at, value, "a finite number or nan")
 
+    def _check_number(self, at: int, text: bytes, form: str) -> None:
+        if not _NUMBER.fullmatch(text):
+            raise self._fault(at, form, text)
+        if np.isinf(float(text)):
+            raise self._fault(at, "a number within the range of float64", text)
 
-def _check_dense_size(source: _Source, table: ParsedLines, width: int, asked: int | None) -> None:
-    documents, entries = len(table.labels), len(table.values)
-    cells = max(_DENSE_CELLS, _DENSE_CELLS_PER_ENTRY * entries)
-    if documents * width <= cells:
-        return
-    remedy = f"at most {cells // documents} (dense X of {documents} documents; try sparse=True)"
-    if asked is not None:
-        raise ValueError(f"n_features must be {remedy}, got {asked}.")
-    raise source.fault(int(table.counts[WIDEST_AT]), f"an index of {remedy}")
+    def _fault(self, at: int, expected: str, got: bytes) -> ValueError:
+        shown = quoted(got.decode(errors="replace"))
+        return ValueError(f"{self._place(at)}: expected {expected}, got {shown}")
 
-
-def _query_ids(source: _Source, table: ParsedLines) -> QueryIds:
-    firsts, starts, ends = table.queries.T
-    sizes = np.diff(firsts, append=len(table.labels))
-
-    def names() -> Iterator[str]:
-        return map(source.text, starts, ends)
-
-    if all(map(_is_int64, names())):
-        return np.repeat(np.fromiter(map(int, names()), np.int64, len(firsts)), sizes)
-    width = max(map(len, names()))
-    most = _QUERY_CHARACTERS // len(table.labels)
-    if width > most:
-        longest = int(np.argmax(ends - starts))
-        raise source.fault(starts[longest], f"a query of at most {most} characters", ends[longest])
-    return np.repeat(np.fromiter(names(), f"U{width}", len(firsts)), sizes)
-
-
-def _is_int64(name: str) -> bool:
-    return bool(re.fullmatch(INTEGER, name)) and -(2**63) <= int(name) < 2**63
+    def _place(self, at: int) -> str:
+        """Return the file, line and column of byte `at`."""
+        line = self._data.count(b"\n", 0, at) + 1
+        before = self._data[self._data.rfind(b"\n", 0, at) + 1 : at].decode(errors="replace")
+        return f"{os.fspath(self._path)}, line {line}, column {len(before) + 1}"

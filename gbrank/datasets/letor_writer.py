@@ -13,8 +13,7 @@ from scipy import sparse as sp
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_finite, check_vector
 from gbrank.data.schema import Features
-from gbrank.datasets.letor_parser import EXACT_INTEGERS
-from gbrank.datasets.text_files import StrPath, check_names, written
+from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, written
 
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
 

@@ -21,6 +21,7 @@ from gbrank.common.files import replaced
 StrPath: TypeAlias = str | os.PathLike[str]
 
 INTEGER = r"^(0|-?[1-9][0-9]{0,18})$"  # how ids that are integers are written
+EXACT_INTEGERS = 2**53  # up to this size
 UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # numbers as text shrink to a tenth or so
 _OTHER_MARKS = {  # the longer ones first: they begin like the others
     codecs.BOM_UTF32_LE: "UTF-32",

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_vector, quoted, refuse_where
 from gbrank.data.queries import Queries
-from gbrank.datasets.letor_parser import EXACT_INTEGERS
-from gbrank.datasets.text_files import StrPath, check_names, read_bytes, written
+from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, read_bytes, written
 
 Judged: TypeAlias = tuple[Vector, list[str], list[str]]
 

@@ -199,7 +199,7 @@ def test_ctrl_c(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gbrank.commands.data_files.parse_letor", interrupt)
+    monkeypatch.setattr("gbrank.commands.data_files.Letor", interrupt)
     assert main(["evaluate", "test.txt", "--scores", "scores.txt"]) == 130
 
 

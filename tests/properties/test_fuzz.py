@@ -61,7 +61,7 @@ for path in sys.argv[1:]:
     except ValueError as error:
         assert path in str(error)
     if path == sys.argv[1]:
-        before = peak()  # the parser is compiled, and its arrays are small
+        before = peak()  # all is imported, and arrays are small
 print(peak() - before)
 """
 
