@@ -344,7 +344,7 @@ class GBRanker(BoostedRanker):
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
             Of a data frame, the columns of `fit` are taken by name, and others left out. Columns
             that have names may also be a mapping of name to values, or a list of mappings, one
-            a row; where some are categories, an array of objects will do.
+            a row, None being missing; where some are categories, an array of objects will do.
         qid : array-like, shape (n_documents,)
             With `context`, whose features are relative to the documents given: the query of each
             row. Without, nothing depends on it.

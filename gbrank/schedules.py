@@ -5,7 +5,6 @@ rounds. A plain function of the two works wherever a schedule does, and so does 
 ``unit="spread"`` sigma is in units of the scores' spread. Weights in a mixture may be schedules.
 """
 
-import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -13,8 +12,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
-from gbrank.common.argument_error import ArgumentTypeError
-from gbrank.common.checks import check_number, quoted, unknown_name
+from gbrank.common.checks import check_number, check_takes, quoted, unknown_name
 from gbrank.common.fields import REQUIRED, choice, keep_checked, real, whole
 from gbrank.common.grammar import changed_options, evaluate, format_options
 
@@ -267,24 +265,10 @@ SCHEDULES: dict[str, Callable[..., Schedule]] = {
 }
 
 
-def _check_signature(function: Callable[..., Any], name: str) -> None:
-    """Refuse a function that does not take a round and the number of rounds."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # of one that Python cannot look into
-        return
-    try:
-        signature.bind(0, None)
-    except TypeError:
-        called = getattr(function, "__name__", type(function).__name__)
-        got = f"{called}({', '.join(signature.parameters)})"
-        raise ArgumentTypeError(name, "must be a function of (round, rounds)", got) from None
-
-
 def as_schedule(value: Sigma, name: str = "sigma") -> Curve:
     """Return a schedule from a number, a function, or a string that is a number or a call."""
     if callable(value):
-        _check_signature(value, name)
+        check_takes(value, name, "round", "rounds")
         return value
     if not isinstance(value, str):
         return constant(check_number(value, name, 0))

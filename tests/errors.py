@@ -57,12 +57,16 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("constraints",
          "GBRanker(constraints=['ap >= 0.5']).fit(X, y, qid=qid, time_limit=1)"),
         ("constraint", "get_constraint('ndcg@10[m] <= 0.5')"),
+        *(
+            ("at most 1", f"GBRanker(constraints='{text}').fit(X, y, qid=qid, labels={{'m': y}})")
+            for text in ("ndcg >= 1.01", "ap[m] >= 2", "p@3 >= 1.1")
+        ),
         ("level", "get_constraint('ndcg@10[m] >= 1.5 of best')"),
         ("constraints", "GBRanker(constraints=['ap >= 0.5', 'ap >= 0.6']).fit(X, y, qid=qid)"),
         ("constraints",
          "GBRanker('lightgbm:lambdarank', constraints=['ap >= 0.5']).fit(X, y, qid=qid)"),
         ("constraints",
-         "get_constraint(Constraint(custom_measure(len), 0.5)).objective(RankNet())"),
+         "get_constraint(Constraint(custom_measure(min), 0.5)).objective(RankNet())"),
         ("ranker", "pareto(GBRanker(constraints=['ap >= 0.5']), X, y, qid=qid, measure='ap')"),
         ("ranker", "pareto(LinearRanker(), X, y, qid=qid, measure='ap')"),
         ("ranker", "pareto(GBRanker('lightgbm:lambdarank'), X, y, qid=qid, measure='ap')"),
@@ -75,6 +79,26 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "pareto(GBRanker(), X, y, qid=qid, measure='ap', validation_fraction=1)"),
         ("ranker", "plots.importance(LinearRanker().fit(X, y, qid=qid))"),
         ("ax", "plots.importance(trained, ax=3)"),
+        *(
+            ("must be one of gbrank here", f"{code.format(repr(name))}")
+            for name in ("lightgbm:lambdarank", "xgboost:rank:ndcg", "catboost:YetiRank")
+            for code in ("LinearRanker({}).fit(X, y, qid=qid)", "get_objective({})",
+                         "get_objective('ranknet+' + {})")
+        ),
+        ("catboost:YetiRank", "GBRanker('catboost:YetiRank').fit(X, y, qid=qid)"),
+        ("(scores, labels)", "GBRanker(eval_metric=lambda a: 1.0).fit(X, y, qid=qid)"),
+        ("(scores, labels, 0)", "custom_measure(lambda s, y: 1.0, columns=[0])"),
+        ("gain", "NDCG(gain=lambda: 1.0)"),
+        ("discount", "NDCG(discount=lambda y, k: 1.0)"),
+        ("(round)", "GBRanker().fit(X, y, qid=qid, callbacks=[lambda: None])"),
+        ("sigma", "GBRanker('approx:ndcg', sigma=lambda round: 1.0).fit(X, y, qid=qid)"),
+        *(
+            (f"{name} must be an array, got a sparse csr_matrix",
+             f"GBRanker().fit(X, **{{'y': y, 'qid': qid}} "
+             f"| {{'{name}': sparse.csr_matrix(qid[:, None])}})")
+            for name in ("y", "qid", "sample_weight", "query_weight", "init_score", "position")
+        ),
+        ("group", "GBRanker().fit(X, y, group=sparse.csr_matrix(qid[:, None]))"),
         ("ranker", "plots.constraints(GBRanker('ranknet', n_estimators=1).fit(X, y, qid=qid))"),
     ],
     "Labels, scores and weights": [

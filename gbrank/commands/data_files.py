@@ -107,10 +107,7 @@ def read_labelled(
     if tables is None:
         width = schema.n_features if schema else getattr(arguments, "n_features", None)
         parts = [_labelled_letor(arguments, path, width)[:4] for path in paths]
-        data = Labelled(*stack_files(paths, parts))
-        if not data.X.shape[1] and arguments.command != "evaluate":
-            raise ValueError(f"{paths[0]}: expected a feature, <index>:<value>, got none")
-        return data
+        return Labelled(*stack_files(paths, parts))
     label, qid, drop = arguments.label or "label", arguments.qid or "qid", arguments.drop or []
     if schema is not None:
         known = {label, qid, *labels, *(schema.names or ()), *keep}
@@ -119,6 +116,7 @@ def read_labelled(
     if Path(paths[0]).is_dir():
         progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
         return Labelled(*scan_and_mask(tables, *roles, progress))
+    tables.features(label, qid, drop)
     if qid in tables.names:
         tables.check_queries(qid)
     X, y, queries, kept = split_and_mask(tables.read(), *roles)
@@ -162,8 +160,16 @@ def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float6
     return np.array(numbers)[documents.kept]
 
 
-def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
+def _parsed(path: str, n_features: int | None, needed: bool = True) -> Letor:
+    """Return a LETOR file, which must have features where they are needed."""
     letor = Letor(path, n_features)
+    if needed and not letor.features(sparse=True).nnz:
+        raise ValueError(f"{path}: expected a feature, <index>:<value>, got none")
+    return letor
+
+
+def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
+    letor = _parsed(path, n_features, getattr(arguments, "scores", None) is None)
     refuse = arguments.unjudged == "refuse"
     wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
     if wrong.any():
@@ -181,7 +187,7 @@ def _unlabelled_letor(
     named = arguments.format == "trec"  # comments play no other part, and may hold any bytes
     parts = []
     for path in paths:
-        letor = Letor(path, n_features)
+        letor = _parsed(path, n_features)
         columns = letor.features(arguments.sparse), letor.labels, letor.queries()
         parts.append((*columns, letor.comments() if named else ()))
     X, _, qid, comments = stack_files(paths, parts)

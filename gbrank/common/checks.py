@@ -1,8 +1,9 @@
 """Checks of what users pass in: every error names the argument, what it was, what it should be."""
 
 import difflib
+import inspect
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from reprlib import Repr
 from typing import Any
 
@@ -55,6 +56,8 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
             f"a {kind.__module__}.{kind.__qualname__} on a GPU: copy it, by .get() in CuPy or "
             ".cpu() in PyTorch",
         )
+    if hasattr(values, "toarray"):
+        raise ArgumentTypeError(name, "must be an array", f"a sparse {type(values).__name__}")
     return np.asarray(values)
 
 
@@ -69,6 +72,8 @@ def check_vector(values: ArrayLike, name: str, length: int | None = None) -> Vec
     refuse_masked(values, name)
     try:
         array = as_array(values, name)
+    except ArgumentError:
+        raise
     except ValueError:
         raise ArgumentError(name, "must hold one number per entry", quoted(values)) from None
     array = one_column(array)
@@ -186,6 +191,21 @@ def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
 def call_it(value: object) -> str:
     """Return what to do with a class that stands for one of its values; "" for anything else."""
     return f" Call the class: {value.__name__}()." if isinstance(value, type) else ""
+
+
+def check_takes(function: Callable[..., Any], name: str, *arguments: str) -> None:
+    """Refuse a function that cannot be called with so many arguments."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of one that Python cannot look into
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        called = getattr(function, "__name__", type(function).__name__)
+        got = shortened(f"{called}({', '.join(signature.parameters)})")
+        demand = f"must be a function of ({', '.join(arguments)})"
+        raise ArgumentTypeError(name, demand, got) from None
 
 
 def refuse_text(values: object, name: str) -> None:

@@ -56,6 +56,7 @@ def _is_sequence(values: object) -> bool:
         hasattr(values, "__getitem__")
         and hasattr(values, "__len__")
         and not hasattr(values, "__array__")
+        and not hasattr(values, "toarray")
         and not isinstance(values, str | bytes | Mapping)
     )
 

@@ -35,6 +35,7 @@ from gbrank.data.frames import (
 )
 from gbrank.data.ids import is_missing
 
+ABSENT: Any = object()  # what a mapping of a row does not hold
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
 BOOSTERS = {"catboost": "CatBoost", "lightgbm": "LightGBM", "xgboost": "XGBoost"}
 
@@ -152,7 +153,7 @@ class Schema:
 
     def _values_of(self, X: Any) -> list[list[Any]] | None:
         """Return the values of each column of fit; None of X that is an array of numbers."""
-        if self.names and (found := values_by_name(X)) is not None:
+        if self.names and (found := values_by_name(X, self.names)) is not None:
             return [list(found.values())[place] for place in _places(self.names, list(found))]
         if not self.categories:
             return None
@@ -288,7 +289,7 @@ def _codes(
     return np.array([codes.get(value, np.nan) for value in values])
 
 
-def values_by_name(X: Any) -> dict[str, list[Any]] | None:
+def values_by_name(X: Any, needed: Iterable[str]) -> dict[str, list[Any]] | None:
     """Return the columns of a mapping of lists, or of a list of mappings; None for others."""
     if isinstance(X, Mapping):
         for name, values in X.items():
@@ -299,7 +300,16 @@ def values_by_name(X: Any) -> dict[str, list[Any]] | None:
                 )
         found = {str(name): list(values) for name, values in X.items()}
     elif isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
-        found = {str(name): [row.get(name) for row in X] for name in dict.fromkeys(chain(*X))}
+        found = {
+            str(name): [row.get(name, ABSENT) for row in X] for name in dict.fromkeys(chain(*X))
+        }
+        for name in filter(found.get, needed):
+            lacking = [place for place, value in enumerate(found[name]) if value is ABSENT]
+            if lacking:
+                raise ValueError(
+                    f"X must have {quoted(name)} in every mapping, None where it is missing; that "
+                    f"in row {lacking[0]} lacks it."
+                )
     else:
         return None
     if len(sizes := {len(values) for values in found.values()}) > 1:

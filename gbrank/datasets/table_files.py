@@ -14,6 +14,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.argument_error import found_in
 from gbrank.common.extras import needed
 from gbrank.common.files import refuse_stream
 from gbrank.data.batches import FeatureBatches
@@ -100,7 +101,7 @@ def scan_and_mask(
     progress: bool,
 ) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
     """Return what `scan_parquet` does, and the mask of the rows that it kept."""
-    features = feature_names(tables.names, label, qid, drop, tables.index)
+    features = tables.features(label, qid, drop)
     roles = nw.from_native(tables.read([label, qid]), eager_only=True)
     y, queries, kept = labels_and_queries(roles, label, qid, unjudged)
     shape = tables.n_rows, len(features)
@@ -163,6 +164,11 @@ class Tables:
     def read(self, names: Sequence[str] | None = None) -> Any:
         """Return all rows, with some columns or all."""
         return self._arrow.concat_tables(self.batches(names))
+
+    def features(self, label: str, qid: str, drop: Sequence[str]) -> list[str]:
+        """Return the columns that are features, or say what is wrong with those of the files."""
+        with found_in(f"{self._files[0].path}: "):
+            return feature_names(self.names, label, qid, drop, self.index)
 
     def check_queries(self, qid: str) -> None:
         """Refuse rows without a query, and queries that are in more than one file."""

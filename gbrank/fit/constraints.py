@@ -7,14 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import numpy as np
+
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.checks import check_number, quoted
-from gbrank.measures.measure import Measure
+from gbrank.data.rows import Rows
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.lambdarank import LambdaRank
 from gbrank.objectives.noisy_lambdarank import NoisyLambdaRank
 from gbrank.objectives.objective import Objective
 from gbrank.objectives.on_label import OnLabel
+
+ROUNDING = 1e-9  # in what a perfect ranking has
 
 
 @dataclass(frozen=True)
@@ -160,6 +165,19 @@ def get_constraints(constraints: object) -> list[Constraint]:
     if len(set(measures)) < len(measures):
         raise ArgumentError("constraints", "must be of different measures", str(measures))
     return made
+
+
+def refuse_unreachable(constraints: Sequence[Constraint], rows: Rows) -> None:
+    """Refuse a constraint that a perfect ranking of the rows does not meet."""
+    for item in constraints:
+        own, chosen, _ = rows.with_label(item.of.label, f"constraint {item}")
+        perfect = np.zeros(len(rows.y))
+        perfect[chosen] = item.of.terms(own.y, own.queries).gains
+        with found_in(f"constraints: {item}: "):
+            best = bind_to_rows(item.of, rows).mean(perfect)
+        if not item.of_best and item.level > best + ROUNDING:
+            most = f"must be at most {best:.6g} in {str(item)!r}, which a perfect ranking has"
+            raise ArgumentError("level", most, f"{item.level}", place="constraints: ")
 
 
 @dataclass(frozen=True)

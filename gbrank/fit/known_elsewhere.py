@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
-from gbrank.common.checks import quoted, unknown_names
+from gbrank.common.checks import nearest, quoted, unknown_names
 from gbrank.common.table import Table
 from gbrank.common.words import WORDS, by_name
 
@@ -104,20 +104,28 @@ def refuse_theirs(callback: object) -> None:
         )
 
 
-def _refuse(owner: str, kind: str, given: Collection[str], known: list[str]) -> None:
+def _refuse(
+    owner: str, kind: str, given: Iterable[str], known: Collection[str], error: type[Exception]
+) -> None:
     """Refuse the keywords that a function does not have, all at once."""
-    familiar: list[str] = []
+    words = HERE if "GBRanker" in owner else {}  # a linear ranker has little of others' words
+    sentences: list[str] = []
     unknown: list[str] = []
     for name in sorted(set(given) - set(known)):
-        lacks = kind == "argument" and f"fit({name}=" in HERE.get(name, "")  # as Dask's fit may
-        (familiar if name in HERE and not lacks else unknown).append(name)
-    sentences = [f"{owner} has no {name}: {instead(name)}." for name in familiar]
+        lacks = kind == "argument" and f"fit({name}=" in words.get(name, "")  # as Dask's fit may
+        near = name if name in words or nearest(name, known) else nearest(name, words)
+        if lacks or near is None or near not in words:
+            unknown.append(name)
+        elif near == name:
+            sentences.append(f"{owner} has no {name}: {instead(name)}.")
+        else:
+            sentences.append(f"{owner} has no {name}. Did you mean {near}: {instead(near)}?")
     if unknown:
         sentences.append(unknown_names(f"{kind} of {owner}", unknown, known))
-        if kind == "parameter":
+        if kind == "parameter" and words:
             sentences.append("Others of the booster's go into booster_params.")
     if sentences:
-        raise TypeError(" ".join(sentences))
+        raise error(" ".join(sentences))
 
 
 def explains_words(method: M) -> M:
@@ -127,7 +135,8 @@ def explains_words(method: M) -> M:
     @functools.wraps(method)
     def explaining(self: Any, *values: Any, **named: Any) -> Any:
         if not named.keys() <= set(known):
-            _refuse(f"{type(self).__name__}.{method.__name__}", "argument", named, known)
+            owner = f"{type(self).__name__}.{method.__name__}"
+            _refuse(owner, "argument", named, known, TypeError)
         return method(self, *values, **named)
 
     return cast(M, explaining)
@@ -140,15 +149,13 @@ def explains_parameters(cls: T) -> T:
 
     @functools.wraps(init)
     def explaining_init(self: Any, *values: Any, **params: Any) -> None:
-        _refuse(cls.__name__, "parameter", params, known)
+        _refuse(cls.__name__, "parameter", params, known, TypeError)
         init(self, *values, **params)
 
     @functools.wraps(set_params)
     def explaining_set_params(self: Any, **params: Any) -> Any:
-        names = sorted(params.keys() & HERE.keys() - self.get_params(deep=False).keys())
-        if names:
-            sentences = (f"{cls.__name__} has no {name}: {instead(name)}." for name in names)
-            raise ValueError(" ".join(sentences))
+        names = (name.partition("__")[0] for name in params)  # of another's parameter, its owner
+        _refuse(type(self).__name__, "parameter", names, self.get_params(deep=False), ValueError)
         return set_params(self, **params)
 
     cls.__init__, cls.set_params = explaining_init, explaining_set_params  # type: ignore[misc, attr-defined]

@@ -17,7 +17,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
-from gbrank.fit.constraints import get_constraints
+from gbrank.fit.constraints import get_constraints, refuse_unreachable
 from gbrank.fit.context import Context
 from gbrank.fit.estimator import check_verbose
 from gbrank.fit.gradients import Gradients
@@ -140,6 +140,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     trained = copy(ranker)  # with the objective that is trained
     multipliers = None
     if constraints:
+        refuse_unreachable(constraints, valid[0] if valid else rows)
         multipliers = Multipliers(constraints, "valid_0" if valid else "train", ranker.n_estimators)
         trained.objective = multipliers.mixture(ranker.objective)
     gradients = _gradients(trained, rows, settings)  # what is wrong shows before a start is fitted

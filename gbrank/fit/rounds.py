@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.checks import check_number, quoted
+from gbrank.common.checks import check_number, check_takes, quoted
 from gbrank.common.extras import needed
 from gbrank.common.table import Table, Tabular
 from gbrank.common.warnings import warn_user
@@ -71,6 +71,8 @@ def check_callbacks(callbacks: Sequence[Callback] | None) -> list[Callback]:
         refuse_theirs(callback)
     if not isinstance(listed, Sequence) or not all(map(callable, listed)):
         raise ArgumentTypeError("callbacks", "must be a list of functions", quoted(callbacks))
+    for callback in listed:
+        check_takes(callback, "a callback", "round")
     return list(listed)
 
 

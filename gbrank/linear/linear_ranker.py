@@ -20,6 +20,7 @@ from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, Ids, TableLike
 from gbrank.fit.estimator import WEIGHTS, check_seed, check_verbose
 from gbrank.fit.fitted import FittedRounds, Published, saved, vector_of
+from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import Loop, evaluations
 from gbrank.fit.rounds import Callback, EvalsResult, Stopping, check_callbacks
 from gbrank.linear import solvers
@@ -43,6 +44,7 @@ class FittedSteps(FittedWeights, FittedRounds):
     init_coef: Vector = saved(vector_of)
 
 
+@explains_parameters
 @dataclass(eq=False, repr=False)
 class LinearRanker(LinearModel[FittedSteps]):
     """Linear ranker: the score of a document is w·x, its features times weights.

@@ -15,6 +15,7 @@ from gbrank.data.rows import Rows
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, Ids, TableLike
 from gbrank.fit.fitted import Published, saved, vector_of
+from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
@@ -36,6 +37,7 @@ class FittedPerceptron(FittedWeights):
         return cls(schema=schema, coef=zeros, cumulative_loss=np.empty(0))
 
 
+@explains_parameters
 @dataclass(eq=False, repr=False)
 class SLAMPerceptron(LinearModel[FittedPerceptron]):
     """Perceptron for rankings: where a query is not ranked perfectly, a step along SLAM.

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from gbrank.common.arrays import Matrix, Positions, Vector
-from gbrank.common.checks import quoted
+from gbrank.common.checks import check_takes, quoted
 from gbrank.common.fields import choice
 from gbrank.data.batches import feature_columns
 from gbrank.data.ids import as_list
@@ -52,6 +52,7 @@ class CustomMeasure(Measure):
                     "columns must hold names of columns of X, or positions from 0, got "
                     f"{item!r} in {list(self.columns)}."
                 )
+        check_takes(self.function, "a measure", "scores", "labels", *map(str, self.columns))
         super().__post_init__()
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, check_vector, quoted, unknown_name
+from gbrank.common.checks import check_number, check_takes, check_vector, quoted, unknown_name
 from gbrank.common.fields import REQUIRED, keep_checked, real
 from gbrank.common.plain import plain
 from gbrank.common.warnings import warn_user
@@ -114,6 +114,8 @@ def _check_curve(curve: Any, name: str, known: Iterable[str], wanted: str) -> An
         raise ArgumentTypeError(name, f"must be {wanted}", quoted(curve))
     if isinstance(curve, str) and curve not in known:
         raise unknown_name(name, curve, known)
+    if callable(curve):
+        check_takes(curve, name, "labels" if name == "gain" else "ranks")
     return curve
 
 

@@ -329,12 +329,18 @@ def test_values_by_name_and_objects() -> None:
     schema = Schema.learn(frame, ["t"])
     wanted = schema.transform(frame)
     lists = frame.to_dict("list")
-    mappings = [{"k": True, "n": 1.5, "t": "u"}, {"k": False}, {"t": "v", "n": 3, "k": True}]
+    mappings = [
+        {"k": True, "n": 1.5, "t": "u"},
+        {"k": False, "t": None, "n": None},
+        {"t": "v", "n": 3, "k": True},
+    ]
     for X in (lists, {**lists, "more": [[], {}, "x"]}, mappings):
         assert_array_equal(schema.transform(X), wanted)
     for X in (frame.to_numpy(), frame.to_numpy().tolist()):
         assert_array_equal(schema.transform(X), wanted)
     for wrong, message in (
+        ([mappings[0], {"k": True, "t": "v"}], "must have 'n' in every mapping.* row 1 lacks it"),
+        ([{"k": True, "t": "v"}], r"it lacks \['n'\]"),
         ({"n": [1], "k": [True]}, r"it lacks \['t'\]"),
         ({**lists, "n": ["1"] * 3}, r"'n' holds '1' \(str\), expected numbers"),
         ({**lists, "t": [1, 2, 3]}, r"'t' holds 1 \(int\), expected categories that are text"),

@@ -73,9 +73,9 @@ def test_one_that_holds_by_itself_changes_nothing() -> None:
 
 
 def test_one_that_cannot_hold_is_told() -> None:
-    with pytest.warns(UserWarning, match=r"asks for 0\.9000.*reaches 0\.\d+.*alone, it reaches"):
-        ranker = fitted("p@10(threshold=3)[margin] >= 0.9")
-    assert ranker.constraints_[0].best < 0.9
+    with pytest.warns(UserWarning, match=r"asks for 0\.9990.*reaches 0\.\d+.*alone, it reaches"):
+        ranker = fitted("ndcg@10 >= 0.999")
+    assert ranker.constraints_[0].best < 0.999
 
 
 def test_another_objective_and_a_mixture() -> None:
@@ -240,7 +240,10 @@ def test_other_spellings() -> None:
         ([0.5], TypeError, "a text or a Constraint"),
         (5, TypeError, "a list of texts"),
         (["ndcg[other] >= 0.5"], ValueError, "unknown label 'other'"),
-        (["rbp@3[margin] >= 0.5"], None, ""),
+        (["rbp@3[margin] >= 0.47"], None, ""),
+        (["rbp@3[margin] >= 0.48"], ValueError, r"level must be at most 0\.47805 in 'rbp@3\[marg"),
+        (["ndcg(gain=(3,2,1,0))[margin] >= 1"], None, ""),  # of gains, not of labels
+        (["ndcg[margin] >= 1", "ndcg >= 1"], None, ""),
     ],
 )
 def test_what_is_wrong_with_constraints(

@@ -10,7 +10,7 @@ import pytest
 import xgboost as xgb
 from sklearn.base import clone
 
-from gbrank import GBRanker, get_measure, get_objective
+from gbrank import GBRanker, LinearRanker, SLAMPerceptron, get_measure, get_objective
 from gbrank.commands.cli import main
 from gbrank.fit.known_elsewhere import HERE, TABLE, option_instead
 
@@ -198,6 +198,26 @@ def test_other_keywords() -> None:
         GBRanker().fit(X, Y, qid=QID, eval_sets=[])  # type: ignore[call-arg]
 
 
+@pytest.mark.parametrize("cls", [GBRanker, LinearRanker, SLAMPerceptron])
+def test_slips_of_the_pen(cls: Any) -> None:
+    """In the constructor and in set_params; for some words the nearest are another library's."""
+    known = cls().get_params()
+    for name in known:
+        said = rf"unknown parameter of {cls.__name__} '{name}_'\. Did you mean '{name}'\? Known: "
+        with pytest.raises(TypeError, match=said):
+            cls(**{f"{name}_": 1})
+        with pytest.raises(ValueError, match=said):
+            cls().set_params(**{f"{name}_": 1})
+    said = (
+        r"^GBRanker has no n_tres\. Did you mean num_trees: use GBRanker\(n_estimators=\.\.\.\)\?$"
+    )
+    if cls is not GBRanker:
+        said = rf"^unknown parameter of {cls.__name__} 'n_tres'\. Known: [^:]*\.$"
+    for call, kind in ((cls, TypeError), (cls().set_params, ValueError)):
+        with pytest.raises(kind, match=said):
+            call(n_tres=3)
+
+
 def test_weights_of_queries() -> None:
     """XGBRanker's weights are those of queries: the error says what these are called here."""
     with pytest.raises(ValueError, match=r"400 entries, got 5\. Weights of queries are query_weig"):
@@ -219,8 +239,10 @@ def test_known_keywords_are_what_they_were() -> None:
     assert clone(GBRanker(n_estimators=7)).n_estimators == 7
     with pytest.raises(TypeError):
         GBRanker("ranknet", 5)  # type: ignore[misc, arg-type]
-    with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
+    with pytest.raises(ValueError, match="unknown parameter of GBRanker 'colour'"):
         GBRanker().set_params(colour=1)
+    with pytest.raises(ValueError, match=r"unknown parameter of GBRanker 'innit'.* mean 'init'"):
+        GBRanker().set_params(innit__num_leaves=3)
     nested = GBRanker(init=GBRanker()).set_params(init__num_leaves=3)
     assert nested.init.num_leaves == 3
 
