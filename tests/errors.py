@@ -5,7 +5,7 @@ import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import duckdb
 import lightgbm as lgb
@@ -173,10 +173,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "GBRanker().fit(lgb.Dataset(X, y), y, qid=qid)"),
         ("X", "trained.predict(xgb.DMatrix(X))"),
         ("X", "trained.predict(damaged())"),
-        ("X", "trained.predict(OnGPU())"),
-        ("y", "GBRanker().fit(X, OnGPU(), qid=qid)"),
-        ("qid", "GBRanker().fit(X, y, qid=OnGPU())"),
-        ("group", "GBRanker().fit(X, y, group=OnGPU())"),
         ("X", "trained.predict(pd.DataFrame.sparse.from_spmatrix(sparse.csr_matrix(X)))"),
         ("X", "GBRanker().fit(X[:0], y[:0], qid=qid[:0])"),
         ("X", "GBRanker().fit(pd.DataFrame({'': y}), y, qid=qid)"),
@@ -601,16 +597,6 @@ def names(folder: Path) -> dict[str, Any]:
 
     def signed(content: bytes) -> bytes:
         return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
-
-    class OnGPU:
-        """As of CuPy."""
-
-        __cuda_array_interface__: ClassVar[dict[str, Any]] = {}
-
-        def __array__(self, *_: Any, **__: Any) -> Any:
-            raise AssertionError("is not brought back unasked")
-
-    OnGPU.__module__, OnGPU.__qualname__ = "cupy", "ndarray"
 
     def damaged() -> Any:
         matrix = sparse.csr_matrix(X)

@@ -47,15 +47,7 @@ def listed(names: Iterable[object], most: int = 10) -> str:
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Return an array, refusing one on a GPU, which other libraries do not bring back unasked."""
-    if hasattr(values, "__cuda_array_interface__"):
-        kind = type(values)
-        raise ArgumentTypeError(
-            name,
-            "must be in main memory",
-            f"a {kind.__module__}.{kind.__qualname__} on a GPU: copy it, by .get() in CuPy or "
-            ".cpu() in PyTorch",
-        )
+    """Return an array, refusing a sparse matrix, of which NumPy would make one object."""
     if hasattr(values, "toarray"):
         raise ArgumentTypeError(name, "must be an array", f"a sparse {type(values).__name__}")
     return np.asarray(values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
@@ -18,12 +18,6 @@ from gbrank.data.ids import as_ids, is_missing
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
-INTEGERS = nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64
-NUMPY_TYPES = {
-    np.dtype("bool" if kind is nw.Boolean else kind.__name__.lower()): kind
-    for kind in (nw.Boolean, nw.Float32, nw.Float64, *INTEGERS)
-}
-AT_ONCE = 2**20  # how many numbers are copied together, beside the matrix that they go to
 
 
 def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
@@ -204,36 +198,3 @@ def as_numbers(column: nw.Series[Any], single: bool = False) -> NDArray[Any] | N
     except ValueError:  # of Arrow, for integers beyond 2**53, which other libraries round
         values = column.to_list()
         return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
-
-
-def column_types(frame: nw.DataFrame[Any]) -> list[DType]:
-    """Return the type of each column; for pandas, narwhals would take a prediction's time."""
-    if not frame.implementation.is_pandas():
-        return list(frame.schema.values())
-    types: list[DType] = []
-    found: dict[Any, DType] = {dtype: kind() for dtype, kind in NUMPY_TYPES.items()}
-    for place, dtype in enumerate(frame.to_native().dtypes):
-        if dtype.kind == "O" or dtype not in found:  # what objects are, their values say
-            found[dtype] = frame[:, place].dtype
-        types.append(found[dtype])
-    return types
-
-
-def places_by_type(dtypes: Sequence[DType], n_rows: int) -> Iterator[list[int]]:
-    """Yield the places of columns that can be read at once: of one type that NumPy has too."""
-    places: dict[type[DType], list[int]] = {kind: [] for kind in NUMPY_TYPES.values()}
-    for place, dtype in enumerate(dtypes):
-        if type(dtype) in places:
-            places[type(dtype)].append(place)
-    width = max(1, AT_ONCE // n_rows)
-    for same in places.values():
-        yield from (same[start : start + width] for start in range(0, len(same), width))
-
-
-def read_at_once(frame: nw.DataFrame[Any], places: list[int]) -> NDArray[Any] | None:
-    """Return columns of one type as an array; None if a missing value makes objects of them."""
-    whole = places == list(range(frame.shape[1]))
-    read = frame if whole else frame[:, places]
-    # narwhals would look at each column of pandas' once more.
-    values = (read.to_native() if frame.implementation.is_pandas() else read).to_numpy()
-    return None if values.dtype == object else values

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
+from datetime import date, datetime, timedelta, timezone
 from hashlib import blake2b
-from numbers import Complex
+from numbers import Number
 from typing import Any
 
 import narwhals as nw
@@ -17,9 +16,9 @@ from gbrank.common.checks import as_array, quoted, refuse_masked
 
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
-TIMES = date, time, timedelta, np.datetime64, np.timedelta64
+TIMES = date, timedelta, np.datetime64, np.timedelta64
 # Types of columns that NumPy has no like of: it would cut final NULs, make matrices, or refuse.
-AS_OBJECTS = (nw.String, nw.Int128, nw.UInt128, nw.Struct, nw.Array)
+AS_OBJECTS = (nw.String, nw.Time, nw.Int128, nw.UInt128, nw.Struct, nw.Array)
 
 
 def as_ids(qid: Any) -> NDArray[Any]:
@@ -33,21 +32,12 @@ def as_ids(qid: Any) -> NDArray[Any]:
         qid = arrow.chunked_array([qid])
     series = nw.from_native(qid, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        return _from_series(series)
+        at_once = series.dtype not in AS_OBJECTS
+        return np.asarray(series.to_native()) if at_once else _objects(series.to_list())
     if _is_sequence(qid):
         return one_column(_from_sequence(qid))
     values = one_column(as_array(qid, "qid"))
     return values.astype(object) if values.dtype.kind == "T" else values
-
-
-def _from_series(series: "nw.Series[Any]") -> NDArray[Any]:
-    if series.dtype == nw.Time and not series.null_count():
-        nanoseconds = series.cast(nw.Time).cast(nw.Int64).to_numpy()
-        if (nanoseconds % 1000).any():  # which Python's times do not have
-            return nanoseconds.view("m8[ns]")
-    if series.dtype == nw.Time or series.dtype in AS_OBJECTS:
-        return _objects(series.to_list())
-    return np.asarray(series.to_native())
 
 
 def _is_sequence(values: object) -> bool:
@@ -85,8 +75,7 @@ def as_list(ids: NDArray[Any]) -> list[Any]:
 def first_missing(ids: NDArray[Any]) -> int | None:
     """Return the place of the first id that is missing, or has a missing part."""
     if ids.dtype == object:
-        lacking = (is_missing(value) or _holds_missing(value) for value in ids)
-        return next((place for place, lacks in enumerate(lacking) if lacks), None)
+        return next((place for place, value in enumerate(ids) if _lacks(value)), None)
     if ids.dtype.kind not in "fcmM" or not (missing := np.isnan(ids)).any():
         return None
     return int(np.argmax(missing))
@@ -100,11 +89,11 @@ def is_missing(value: object) -> bool:
     return bool(differs) if isinstance(differs, bool | np.bool_) else differs is value
 
 
-def _holds_missing(value: object) -> bool:
-    """Say whether a tuple or set holds NaN, NaT or NA: it need not equal one of the same parts."""
-    return isinstance(value, tuple | frozenset) and any(
-        _holds_missing(item) or (item is not None and is_missing(item)) for item in value
-    )
+def _lacks(value: object) -> bool:
+    """Say whether an id is missing, or a tuple that holds NaN, NaT or NA: None equals itself."""
+    if not isinstance(value, tuple):
+        return is_missing(value)
+    return any(item is not None and is_missing(item) for item in value)
 
 
 def codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
@@ -146,16 +135,12 @@ def key_of(value: object) -> int:
         return _digest(repr(text)) if number is None else _key_of_number(number)
     if isinstance(value, TIMES):
         return _key_of_time(value)
-    if isinstance(value, Complex | Decimal):
+    if isinstance(value, Number):
         return _key_of_number(value)
     if isinstance(value, tuple):
         return _digest(repr([key_of(item) for item in value]))
-    if isinstance(value, frozenset):
-        return _digest(repr({"set": sorted(map(key_of, value))}))
-    if isinstance(value, bytes):
-        return _digest(repr(bytes(value)))
     text = repr(value)
-    if ADDRESS.search(text):
+    if ADDRESS.search(text) or isinstance(value, frozenset):
         raise ValueError(
             "qid must hold values whose repr is the same in every process, got one of type "
             f"{type(value).__name__}."
@@ -183,19 +168,15 @@ def _number_of_text(text: str) -> float | None:
 def _key_of_number(value: Any) -> int:
     """Return an integer of up to 64 bits as it is, and a hash of others."""
     real = value.real
-    # NumPy 1 compares no longdouble with a long integer.
     if value == real and -(2.0**63) <= real < 2.0**64 and real % 1 == 0:
         return int(real) & (2**64 - 1)
     return _digest(f"number {hash(value)}")  # the same for equal numbers of all types
 
 
 def _key_of_time(value: Any) -> int:
-    """Return a hash of a moment, or of how long it is after midnight or another moment."""
-    if isinstance(value, time):
-        value = timedelta(0, value.second, value.microsecond, 0, value.minute, value.hour)
+    """Return a hash of a moment, or of how long it is after another one."""
     if isinstance(value, datetime) and value.tzinfo is not None and not hasattr(value, "asm8"):
-        # NumPy has years after 9999, in which another zone's last moments lie.
-        value = np.datetime64(value.replace(tzinfo=None)) - np.timedelta64(value.utcoffset())
+        value = value.astimezone(timezone.utc).replace(tzinfo=None)
     kind = "m" if isinstance(value, timedelta | np.timedelta64) else "M"
     make: Any = np.timedelta64 if kind == "m" else np.datetime64
     exact = make(getattr(value, "asm8", value))  # pandas has nanoseconds

@@ -91,8 +91,7 @@ class Queries:
         Raises
         ------
         ValueError
-            If there is no row, or ids are missing (NaN, NaT, None), masked, without stable repr, or
-            tuples that hold NaN.
+            If there is no row, or ids are missing (NaN, NaT, None), masked, or without stable repr.
 
         Examples
         --------

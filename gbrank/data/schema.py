@@ -1,9 +1,7 @@
 """Feature matrices: what users pass as X becomes one numeric array, the same way every time."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from itertools import chain
 from numbers import Real
@@ -15,7 +13,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.checks import (
-    as_array,
     check_number,
     listed,
     quoted,
@@ -23,21 +20,14 @@ from gbrank.common.checks import (
     refuse_text,
     unknown_name,
 )
-from gbrank.data.frames import (
-    as_frame,
-    as_numbers,
-    column_types,
-    has_no_value,
-    is_numeric,
-    is_stored_index,
-    places_by_type,
-    read_at_once,
-)
+from gbrank.common.plain import plain
+from gbrank.data.frames import as_frame, as_numbers, has_no_value, is_numeric, is_stored_index
 from gbrank.data.ids import is_missing
 
 ABSENT: Any = object()  # what a mapping of a row does not hold
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
-BOOSTERS = {"catboost": "CatBoost", "lightgbm": "LightGBM", "xgboost": "XGBoost"}
+NOT_OF_NUMPY = nw.Decimal, nw.Int128, nw.UInt128
+AT_ONCE = 2**20  # how many numbers are copied together, beside the matrix that they go to
 
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
 
@@ -113,16 +103,15 @@ class Schema:
                 )
         special = sorted({position for part in schemas for position in part.categorical})
         roles = {position: _role(schemas, position) for position in special}
+        known = {
+            position: {value for part in schemas for value in part.categories.get(position, ())}
+            for position, role in roles.items()
+            if role == "categories"
+        }
         return replace(
             first,
             categorical=[position for position, role in roles.items() if role != "numbers"],
-            categories={
-                position: _sorted(
-                    {value for part in schemas for value in part.categories.get(position, ())}
-                )
-                for position, role in roles.items()
-                if role == "categories"
-            },
+            categories={position: _sorted(values) for position, values in known.items()},
             empty=[],
         )
 
@@ -175,7 +164,7 @@ class Schema:
         _refuse_empty((len(columns[0]), len(columns)))
         return np.column_stack(
             [
-                _codes(values, names[position], *self._known[position])
+                _codes(values, names[position], self._known[position])
                 if position in self.categories
                 else _numbers(values, names[position])
                 for position, values in enumerate(columns)
@@ -183,15 +172,15 @@ class Schema:
         )
 
     def _refuse_infinite(self, matrix: Features) -> None:
-        infinite = np.isinf(matrix.data if sp.issparse(matrix) else matrix)
+        values = matrix.data if sp.issparse(matrix) else matrix
+        infinite = np.isinf(values)
         if not infinite.any():
             return
+        place = int(np.argmax(infinite))
+        row, column = divmod(place, self.n_features)
         if sp.issparse(matrix):
-            entries = matrix.tocoo()
-            first = np.argmax(np.isinf(entries.data))
-            row, column = int(entries.row[first]), int(entries.col[first])
-        else:
-            row, column = map(int, np.unravel_index(np.argmax(infinite), infinite.shape))
+            row = int(np.searchsorted(matrix.indptr, place, "right")) - 1
+            column = int(matrix.indices[place])
         name = column if self.names is None else self.names[column]
         raise ValueError(
             "X must not hold infinite values; use NaN for missing ones. Got one in row "
@@ -199,27 +188,32 @@ class Schema:
         )
 
     def _from_frame(self, frame: "nw.DataFrame[Any]", places: list[int]) -> NDArray[Any]:
-        """Return the columns at these places of a frame, those of one type read at once."""
-        of_frame = column_types(frame)
-        dtypes = [of_frame[place] for place in places]
+        """Return the columns at these places of a frame, numbers several at once."""
+        of_frame = list(frame.schema.values())
+        numeric = [is_numeric(of_frame[place]) for place in places]
         single = all(
-            dtype == nw.Float32 or (not is_numeric(dtype) and has_no_value(frame[:, place]))
-            for place, dtype in zip(places, dtypes, strict=True)
+            of_frame[place] == nw.Float32 or (not numbers and has_no_value(frame[:, place]))
+            for place, numbers in zip(places, numeric, strict=True)
         )
         matrix = np.empty((len(frame), len(places)), np.float32 if single else np.float64)
-        left = set(range(len(places)))
-        for positions in places_by_type(dtypes, len(frame)):
-            values = read_at_once(frame, [places[position] for position in positions])
-            if values is not None:
-                matrix[:, positions] = values
-                left.difference_update(positions)
-        for position in sorted(left | set(self.categories)):
-            matrix[:, position] = self._from_column(frame[:, places[position]], position, single)
+        known = [position in self.categories for position in range(len(places))]
+        step = max(1, AT_ONCE // len(frame))
+        for start in range(0, len(places), step):
+            some = slice(start, start + step)
+            at_once = all(numeric[some]) and not any(known[some])
+            at_once &= not any(of_frame[place] in NOT_OF_NUMPY for place in places[some])
+            values = frame[:, places[some]].to_numpy() if at_once else None
+            if values is None or values.dtype == object:  # as missing values make it
+                for position in range(*some.indices(len(places))):
+                    column = frame[:, places[position]]
+                    matrix[:, position] = self._from_column(column, position, single)
+            else:
+                matrix[:, some] = values
         return matrix
 
     def _from_column(self, column: "nw.Series[Any]", position: int, single: bool) -> NDArray[Any]:
         if position in self.categories:
-            return _codes(column.to_list(), column.name, *self._known[position])
+            return _codes(column.to_list(), column.name, self._known[position])
         values = as_numbers(column, single)
         if values is None:
             raise ValueError(
@@ -229,13 +223,10 @@ class Schema:
         return values
 
     @cached_property
-    def _known(self) -> dict[int, tuple[dict[Any, int], set[str]]]:
-        """The codes of the categories of each column that has some, and of what kinds they are."""
+    def _known(self) -> dict[int, dict[Any, int]]:
+        """The codes of the categories of each column that has some."""
         return {
-            position: (
-                {value: code for code, value in enumerate(known)},
-                {_kind(value) for value in known} or {"text", "numbers"},
-            )
+            position: {value: code for code, value in enumerate(known)}
             for position, known in self.categories.items()
         }
 
@@ -254,7 +245,7 @@ def _role(schemas: Sequence[Schema], position: int) -> str:
 
 
 def _categories(column: "nw.Series[Any]") -> list[Any]:
-    found = [_plain(value) for value in _distinct(column.to_list()) if not is_missing(value)]
+    found = [plain(value) for value in _distinct(column.to_list()) if not is_missing(value)]
     for value in found:
         if not isinstance(value, str | int | float | bool):
             raise ValueError(
@@ -275,10 +266,9 @@ def _first_word(column: "nw.Series[Any]") -> str:
     return ""
 
 
-def _codes(
-    values: list[Any], name: str, codes: dict[Any, int], kinds: set[str]
-) -> NDArray[np.float64]:
+def _codes(values: list[Any], name: str, codes: dict[Any, int]) -> NDArray[np.float64]:
     """Return the codes of known categories; NaN for others of their kind and for missing ones."""
+    kinds = {_kind(value) for value in codes} or {"text", "numbers"}
     for value in _distinct(values):
         if not is_missing(value) and _kind(value) not in kinds:
             raise ValueError(
@@ -287,6 +277,21 @@ def _codes(
                 f"{' or '.join(sorted(kinds))}."
             )
     return np.array([codes.get(value, np.nan) for value in values])
+
+
+def _kind(category: object) -> str:
+    """Return what kind a category is of: 3, 3.0 and True are numbers."""
+    if isinstance(category, str):
+        return "text"
+    return "numbers" if isinstance(category, Real | np.bool_) else type(category).__name__
+
+
+def _distinct(values: list[Any]) -> Iterable[Any]:
+    """Return the different values as they appear; all if some cannot be hashed."""
+    try:
+        return dict.fromkeys(values)
+    except TypeError:
+        return values
 
 
 def values_by_name(X: Any, needed: Iterable[str]) -> dict[str, list[Any]] | None:
@@ -328,22 +333,6 @@ def _numbers(values: list[Any], name: str) -> NDArray[np.float64]:
     return np.array([np.nan if is_missing(value) else value for value in values], np.float64)
 
 
-def _distinct(values: list[Any]) -> Iterable[Any]:
-    """Return the different values as they appear; all if some cannot be hashed."""
-    try:
-        return dict.fromkeys(values)
-    except TypeError:
-        return values
-
-
-def _kind(category: object) -> str:
-    """Return what kind a category is of: 3, 3.0 and True are numbers."""
-    if isinstance(category, str):
-        return "text"
-    numbers = isinstance(category, Real | Decimal | np.bool_)
-    return "numbers" if numbers else type(category).__name__
-
-
 def _sorted(categories: set[Any]) -> list[Any]:
     return sorted(categories, key=lambda value: (str(type(value)), value))
 
@@ -378,13 +367,12 @@ def _places(wanted: list[str], names: list[str]) -> list[int]:
 def column_names(frame: "nw.DataFrame[Any]") -> list[str]:
     """Return the names of columns as text, in which they must differ."""
     names = [str(name) for name in frame.columns]
-    for name, count in Counter(names).items():
-        if count > 1:
-            same = [own for own in frame.columns if str(own) == name]
-            raise ValueError(
-                "X must have a name of its own for each column, which are taken as text, got "
-                f"{' and '.join(map(repr, same))}."
-            )
+    if len(set(names)) < len(names):
+        twice = max(names, key=names.count)
+        same = " and ".join(repr(own) for own in frame.columns if str(own) == twice)
+        raise ValueError(
+            f"X must have a name of its own for each column, which are taken as text, got {same}."
+        )
     if "" in names:
         raise ValueError(
             f"X must have a name for each column, got '' for column {names.index('')}. An index "
@@ -421,25 +409,14 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
         )
 
 
-def _refuse_booster_data(X: object) -> None:
-    library = BOOSTERS.get(type(X).__module__.partition(".")[0])
-    if library is not None:
-        raise TypeError(
-            "X must be an array, a sparse matrix, a data frame or files (scan_parquet), got "
-            f"{library}'s {type(X).__name__}. gbrank makes it itself: pass the features that it "
-            "was made of."
-        )
-
-
 def checked_matrix(X: Any) -> Features:
     """Return features of an array or a sparse matrix, in two dimensions, as real numbers."""
-    _refuse_booster_data(X)
     refuse_masked(X, "X", "fill it with NaN, which is missing")
-    matrix = X if sp.issparse(X) else as_array(X, "X")
+    matrix = X if sp.issparse(X) else np.asarray(X)
     if matrix.ndim != 2:
         raise ValueError(
-            f"X must have two dimensions, got shape {matrix.shape}. Reshape your data: one "
-            "document is X.reshape(1, -1), one feature X.reshape(-1, 1)."
+            f"X must have two dimensions, got shape {matrix.shape} of a {type(X).__name__}. "
+            "Reshape your data: one document is X.reshape(1, -1), one feature X.reshape(-1, 1)."
         )
     if sp.issparse(X):
         matrix = _as_canonical(X)
@@ -476,10 +453,6 @@ def _as_canonical(X: Any) -> Features:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def column_places(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from plain_trees import PLAIN
 
 from gbrank import GBRanker
-from gbrank.data import frames
+from gbrank.data import schema as schemas
 from gbrank.data.schema import Schema
 
 NAN = float("nan")
@@ -92,7 +92,7 @@ def expected(names: list[str], gaps: bool = False) -> NDArray[np.float64]:
 @pytest.fixture(params=[2**20, ROWS * 2, 1], ids=["all at once", "two at once", "one by one"])
 def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let so many numbers be read together."""
-    monkeypatch.setattr(frames, "AT_ONCE", request.param)
+    monkeypatch.setattr(schemas, "AT_ONCE", request.param)
 
 
 @pytest.mark.usefixtures("at_once")

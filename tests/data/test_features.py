@@ -3,7 +3,6 @@
 import datetime as dt
 import itertools
 from collections.abc import Callable, Iterator
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -495,7 +494,6 @@ def test_categories_of_another_kind(case: str) -> None:
         ([3, 5], [5.0, 9.5]),
         ([3.0, 5.0], [5, 9]),
         ([3, 5], [np.int8(5), np.float32(9)]),
-        ([3, 5], [Decimal(5), Decimal(9)]),
         ([0, 1], [True, True]),
         ([0, 1], [np.True_, np.False_]),
         ([False, True], [1, 9]),

@@ -33,13 +33,6 @@ class Text(str):
     """A text of a class of its own."""
 
 
-class Bytes(bytes):
-    """Bytes that are written otherwise."""
-
-    def __repr__(self) -> str:
-        return "Bytes()"
-
-
 class Colour(str, enum.Enum):
     """A text and a name."""
 
@@ -76,9 +69,6 @@ APART: dict[str, Any] = {
     "arrow text": pa.array(["a\0", "a"]),
     "arrow chunks": pa.chunked_array([["a\0"], ["a"]]),
     "pandas arrow text": arrow_series(["a\0", "a"], pa.string()),
-    "polars times": pl.Series([1, 2]).cast(pl.Time),
-    "arrow times": pa.array([1, 2], pa.time64("ns")),
-    "pandas arrow times": arrow_series([1, 2], pa.time64("ns")),
     "arrow dates": pa.array([86_400_000, 86_400_001], pa.date64()),
     "polars 128 bits": long_series([2**100, 2**100 + 1]),
     "polars unsigned 128 bits": long_series([2**100, 2**100 + 1], "UInt128"),
@@ -97,7 +87,6 @@ APART: dict[str, Any] = {
     "long integers": [10**5000, 10**5000 + 1],
     "long integers in tuples": [(10**5000, 1), (10**5000, 2)],
     "text that speaks of an address": [("at 0xdeadbeef", 1), ("at 0xdeadbeef", 2)],
-    "bytes that speak of an address": [b"at 0xdeadbeef", b"at 0xdeadbeee", 1],
     "large decimals": [Decimal("1E+99999999"), Decimal("1E+99999998")],
     "text and bytes": [b"a", "a"],
     "a date and a time": [DAY.date(), DAY],
@@ -115,7 +104,7 @@ def test_ids_that_stay_apart(kind: str) -> None:
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table])
-@pytest.mark.parametrize("kind", ["polars text", "polars times", "polars 128 bits"])
+@pytest.mark.parametrize("kind", ["polars text", "polars 128 bits"])
 def test_columns_that_stay_apart(kind: str, make: Callable[..., Any]) -> None:
     """In the queries of a split frame, too."""
     ids = APART[kind]
@@ -127,15 +116,6 @@ def test_columns_that_stay_apart(kind: str, make: Callable[..., Any]) -> None:
         ids = ids.to_arrow()
     qid = split_frame(make({"qid": ids, "label": [1, 0], "x": [1.0, 2.0]}))[2]
     assert len(set(qid.tolist())) == 2
-
-
-def test_times_are_times_where_python_has_them() -> None:
-    """Only what has nanoseconds becomes a count of them."""
-    for ids in (pl.Series([dt.time(1, 2, 3, 4)]), pa.array([dt.time(1, 2, 3, 4)])):
-        assert Queries.from_qid(ids).ids.tolist() == [dt.time(1, 2, 3, 4)]
-    found = Queries.from_qid(pl.Series([3_600_000_000_001]).cast(pl.Time)).ids
-    assert found.tolist() == [3_600_000_000_001]
-    assert found.dtype == "m8[ns]"
 
 
 EQUAL: dict[str, list[Any]] = {
@@ -163,14 +143,13 @@ EQUAL: dict[str, list[Any]] = {
         pa.array(["a"]), pa.array(["a"]).dictionary_encode(), deque(["a"]),
     ],
     "bytes": [
-        [b"a"], [Bytes(b"a")], np.array([b"a"]), [np.bytes_(b"a")], pl.Series([b"a"]),
+        [b"a"], np.array([b"a"]), [np.bytes_(b"a")], pl.Series([b"a"]),
         pa.array([b"a"]),
     ],
     "tuples": [
         [(1, 2)], [(np.int64(1), np.float32(2))], [Pair(1, 2)], [(True, Fraction(2))],
         [(Decimal(1), 2.0)], np.array([(1, 2)], "i8,f8"),
     ],
-    "sets": [[frozenset([1, 2])], [frozenset([2.0, Fraction(1)])]],
     "days": [
         [DAY.date()], [DAY], [DAY.replace(fold=1)], [pd.Timestamp(DAY)], [np.datetime64(DAY, "D")],
         [np.datetime64(DAY, "ns")], np.array([DAY], "M8[D]"), np.array([DAY], "M8[ns]"),
@@ -181,21 +160,13 @@ EQUAL: dict[str, list[Any]] = {
         [DAY.replace(tzinfo=UTC)], [BERLIN], [BERLIN.to_pydatetime()], pd.Series([BERLIN]),
         pl.Series([DAY.replace(tzinfo=UTC)]), pa.array([DAY.replace(tzinfo=UTC)]),
     ],
-    "the last moments": [
-        [dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-1)))],
-        [np.datetime64(dt.datetime.max, "us") + np.timedelta64(1, "h")],
-    ],
-    "the first moments": [
-        [dt.datetime.min.replace(tzinfo=dt.timezone(dt.timedelta(hours=1)))],
-        [np.datetime64(dt.datetime.min, "us") - np.timedelta64(1, "h")],
-    ],
     "nanoseconds": [
         np.array([1], "M8[ns]"), [pd.Timestamp(1)], [np.datetime64(1, "ns")],
         [pd.Timestamp(1, tz="UTC")], pl.Series([1]).cast(pl.Datetime("ns")),
     ],
     "times of the day": [
         [dt.time(1, 2, 3, 4)], pl.Series([dt.time(1, 2, 3, 4)]), pd.Series([dt.time(1, 2, 3, 4)]),
-        np.array([3_723_000_004_000], "m8[ns]"),
+        pa.array([dt.time(1, 2, 3, 4)]),
     ],
     "durations": [
         [dt.timedelta(1)], [np.timedelta64(1, "D")], [pd.Timedelta(days=1)],
@@ -232,7 +203,6 @@ def test_other_ids_have_other_keys() -> None:
         (3,),
         ((3,),),
         ("03",),
-        frozenset([3]),
         "",
         (),
         1j,
@@ -259,7 +229,7 @@ def test_keys_of_earlier_versions() -> None:
     assert query_keys(np.array([5, -1])).tolist() == [5, 2**64 - 1]
     code = (
         "from gbrank.data.sampling import query_keys; from gbrank import Queries\n"
-        "ids = ['x', ('x', b'y', 0.5), frozenset('abcdefgh'), 10**400, True]\n"
+        "ids = ['x', ('x', b'y', 0.5), 10**400, True]\n"
         "print(query_keys(Queries.from_qid(ids).ids).tolist())"
     )
     command, path = [sys.executable, "-c", code], ":".join(sys.path)
@@ -308,7 +278,7 @@ def test_equal_ids_train_the_same_model() -> None:
         (long_series([2**100, None]), "be missing.* in row 1"),
         (pa.nulls(2), "be missing.* in row 0"),
         ([1, (object(),)], "values whose repr is the same.*type object"),
-        ([frozenset([object()])], "values whose repr is the same.*type object"),
+        ([frozenset([1])], "values whose repr is the same.*type frozenset"),
         ("text", r"one dimension, got shape \(\)"),
         (b"text", r"one dimension, got shape \(\)"),
         ({"a": 1}, r"one dimension, got shape \(\)"),
