@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from gbrank.boosters.tree import LARGEST, Membership, Split, Threshold, at_most
-from gbrank.common.checks import unknown_name
+from gbrank.common.checks import listed, unknown_name
 from gbrank.common.files import replace_file
+from gbrank.common.warnings import warn_user
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.lightgbm_json import write_lightgbm_json
 from gbrank.export.onnx import write_onnx
@@ -164,6 +165,7 @@ def _within(format: Format, split: Split) -> Split:
 
 def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
     thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
+    near: dict[str, set[float]] = {}  # beside 0, where the format has others than the model
     for split in forest.splits():
         feature = forest.features[split.feature]
         if isinstance(split, Membership) and not format.categories:
@@ -177,8 +179,13 @@ def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
                 f"{feature!r}; {name} reads missing values as zeros. If there are none, or zero is "
                 "what they mean, set missing_as_zero."
             )
-        if isinstance(split, Threshold) and not _is_zero(split.threshold):
-            threshold, reached = split.threshold, format.reached(split.threshold)
+        if not isinstance(split, Threshold):
+            continue
+        threshold, reached = split.threshold, format.reached(split.threshold)
+        if _is_zero(threshold):
+            if at_most(reached) != at_most(threshold):
+                near.setdefault(feature, set()).update((reached, threshold))
+        else:
             first = thresholds.setdefault((split.feature, reached), threshold)
             moved = abs(reached - threshold) if isfinite(threshold) else 0.0
             if first != threshold or moved > PRECISION * abs(threshold) + SMALLEST:
@@ -187,6 +194,12 @@ def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
                     f"{feature!r}, which is {reached!r} in {name}. Train on a column that is "
                     "shifted and scaled to numbers around 1, or on X.astype('float32')."
                 )
+    if near:
+        ends = set[float]().union(*near.values())
+        warn_user(
+            f"{name} is less fine beside 0 than the model: numbers from {min(ends):.2g} to "
+            f"{max(ends):.2g}, but not 0 itself, may go another way, of {listed(near)}."
+        )
 
 
 def _is_zero(threshold: float) -> bool:

@@ -19,7 +19,7 @@ from gbrank.fit.calibration import fit_calibration
 from gbrank.fit.checkpoints import in_use
 from gbrank.fit.constraints import Constraint
 from gbrank.fit.fitted import FittedTrees
-from gbrank.fit.loop import History, as_part, evaluations
+from gbrank.fit.loop import History, as_part, evaluations, kept
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.rounds import Round, warn_of_short_patience
@@ -45,9 +45,9 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         trainer = plan.trainer()
         with closing(trainer):
             history = plan.loop(trainer).run()
-            model = trainer.finish(history.best_round)
+            model = kept(trainer.finish, history.best_round)
             whole = not (plan.valid or history.interrupted)
-            scores = _final_scores(plan, model, trainer if whole else None)
+            scores = kept(_final_scores, plan, model, trainer if whole else None)
     biases = trainer.bias(history.best_round) if isinstance(trainer, DebiasedTrainer) else None
     progress = None
     with interrupts_held():  # the booster's destructor would lose a Ctrl-C
@@ -64,6 +64,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         )
     judged = plan.valid[0] if plan.valid else plan.rows
     top = all_max(max(float(part.y.max()) for part in (plan.rows, *plan.valid)))
+    calibration = kept(fit_calibration, scores, judged.y, judged.weights, top)
     outcomes = []
     if multipliers is not None:
         outcomes = multipliers.outcomes(history.results, history.best_round)
@@ -76,7 +77,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         init=plan.start,
         learning_rate=rate,
         position_bias=biases,
-        calibration=fit_calibration(scores, judged.y, judged.weights, top),
+        calibration=calibration,
         progress=progress,
         data=plan.sizes,
         constraints=outcomes,

@@ -42,6 +42,18 @@ def as_part(fit: Callable[[], T]) -> T:
     return copy_context().run(fit_part)  # no Ctrl-C comes too early to set it back
 
 
+def kept(finish: Callable[..., T], *arguments: Any) -> T:
+    """Call what comes after the rounds of a fit; again after a Ctrl-C, which then waits."""
+    try:
+        return finish(*arguments)
+    except KeyboardInterrupt:
+        if _is_part.get():
+            raise
+        warn_user("Fit interrupted after its rounds: the model keeps them.", FitInterrupted)
+        with interrupts_held():
+            return finish(*arguments)
+
+
 class Evaluation:
     """Measures bound to one set of rows."""
 

@@ -8,6 +8,7 @@ import itertools
 import json
 import re
 import sys
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -370,6 +371,31 @@ def test_thresholds_of_solr(threshold: float) -> None:
 def test_zero_is_no_positive_number_to_solr(tmp_path: Path) -> None:
     """LightGBM's threshold between them is 1e-35."""
     assert F(_before_slack(1.0000000180025095e-35)) + F(1e-6) == 0
+
+
+@boosters
+def test_numbers_beside_zero_in_solr(booster: str, tmp_path: Path) -> None:
+    """It adds 1e-6 in single precision: a warning says which numbers may go another way."""
+    X = np.column_stack([np.sign(Y - 2) * RNG.integers(0, 2, N), RNG.normal(size=N)])
+    ranker = fitted(X, booster, n_estimators=4, extra_trees=False)
+    with pytest.warns(UserWarning, match="solr is less fine beside 0 than the model") as caught:
+        export_model(ranker, tmp_path / "model", "solr", feature_names=["a", "b"])
+    (said,) = caught
+    low, high = map(float, re.search(r"from (\S+) to (\S+),", str(said.message)).groups())  # type: ignore[union-attr]
+    sizes = 10.0 ** np.arange(-44, 1, 0.25)
+    rows = np.zeros((2 * len(sizes) + 1, 2), F)
+    rows[1:, 0] = np.concatenate([-sizes, sizes])
+    wrong = (
+        np.abs(READERS["solr"](tmp_path / "model", rows, ["a", "b"]) - ranker.predict(rows)) > 1e-5
+    )
+    assert wrong.any()
+    assert not wrong[0]
+    assert ((rows[wrong, 0] >= low) & (rows[wrong, 0] <= high)).all()
+    assert high - low < 2e-13
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for format in FORMATS.keys() - {"solr"}:
+            export_model(ranker, tmp_path / "model", format, missing_as_zero=True)
 
 
 @formats

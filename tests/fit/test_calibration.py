@@ -1,6 +1,7 @@
 """Probabilities: Platt scaling, the ranker's output, its error in comparisons."""
 
 import json
+import signal
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from plain_trees import PLAIN
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from gbrank import GBRanker, LinearRanker, compare_rankers, expected_calibration_error
 from gbrank.boosters import TRAINERS
 from gbrank.evaluation import Dataset, Fold
-from gbrank.fit import loop
+from gbrank.fit import boost, loop
 from gbrank.fit.calibration import fit_calibration
 
 Vector = NDArray[np.float64]
@@ -378,6 +380,37 @@ def test_a_tree_that_ctrl_c_dropped_plays_no_part(
         ranker.fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
     assert ranker.best_iteration_ < 6
     assert_fitted_to(ranker, ranker.predict(X[TRAIN]), Y[TRAIN], None, Y[TRAIN].max())
+
+
+ENDS = {"finish": "booster", "_final_scores": boost, "fit_calibration": boost}
+
+
+@boosters
+@pytest.mark.parametrize("end", ENDS)
+def test_ctrl_c_after_the_rounds_keeps_them(
+    booster: str, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it interrupts, and whole: the same model as without it."""
+    owner = TRAINERS[booster] if ENDS[end] == "booster" else ENDS[end]
+    original, calls = getattr(owner, end), []
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(0)
+        if len(calls) == 1:
+            signal.raise_signal(signal.SIGINT)
+        return original(*arguments)
+
+    same = make("ranknet", booster=booster, n_estimators=3).fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
+    monkeypatch.setattr(owner, end, interrupted)
+    ranker = make("ranknet", booster=booster, n_estimators=3)
+    with pytest.warns(loop.FitInterrupted, match="after its rounds: the model keeps them"):
+        ranker.fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
+    assert (ranker.best_iteration_, ranker.calibration_) == (3, same.calibration_)
+    assert_array_equal(ranker.predict(X), same.predict(X))
+    calls.clear()
+    whole = make("ranknet", init=clone(ranker), booster=booster)
+    with pytest.raises(KeyboardInterrupt):  # of a part of a fit, as in its rounds
+        whole.fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
 
 
 @pytest.mark.parametrize("validated", [False, True])

@@ -206,6 +206,9 @@ def test_groups() -> None:
     names, codes = groups([*("abcdefghijkl" * 2), "a"])
     assert names == [*"abcdefghij", "2 others"]
     assert np.bincount(codes).tolist() == [3, *[2] * 9, 4]
+    names, codes = groups([1, "1", "missing", None, "a", "1"])  # all different
+    assert names == ["'1'", "1", "'missing'", "a", "missing"]
+    assert codes.tolist() == [1, 0, 2, 4, 3, 0]
     assert groups([True, False, True])[0] == ["True", "False"]
     names, codes = groups([*"abcdefghijk", "a"])  # one rare text is no group of its own
     assert names == [*"abcdefghijk"]

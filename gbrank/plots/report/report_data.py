@@ -138,7 +138,9 @@ def groups(values: Sequence[Any]) -> tuple[list[str], NDArray[np.int64]]:
         order = sorted(counts) if numeric else [value for value, _ in counts.most_common()]
         rare = order[MOST_GROUPS:] if len(order) > MOST_GROUPS + 1 else []
         kept = order[: len(order) - len(rare)]
-        names = number_names(kept) if numeric else list(map(str, kept))
+        alike = Counter([*map(str, kept), "missing"])  # 1 and "1" are two groups
+        names = [repr(value) if alike[str(value)] > 1 else str(value) for value in kept]
+        names = number_names(kept) if numeric else names
         code_of = {value: code for code, value in enumerate(kept)} | dict.fromkeys(rare, len(kept))
         names += [f"{len(rare):,} others"] if rare else []
     if None in values:
