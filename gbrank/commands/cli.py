@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gbrank.commands.outputs import refuse_inputs
+from gbrank.commands.outputs import check_outputs
+from gbrank.commands.shared import import_plugins
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.version import __version__
 
@@ -52,9 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _prepare_streams()
         arguments = _parser().parse_args(argv)
         flags = arguments.flags
-        refuse_inputs(arguments)
+        check_outputs(arguments)
         with warnings.catch_warnings():
             warnings.showwarning = lambda text, *_: _say(f"warning: {text}")
+            import_plugins(getattr(arguments, "plugin", ()))
             arguments.run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -146,7 +148,7 @@ class _CommandParser(argparse.ArgumentParser):
         command.add_options(self)
         flags = {item.dest: item.option_strings[0] for item in self._actions if item.option_strings}
         paths = {item.dest: str(item.metavar) for item in self._actions if item.metavar in PATHS}
-        outputs = getattr(command, "OUTPUTS", ())
+        outputs = getattr(command, "OUTPUTS", {})
         self.set_defaults(run=command.run, flags=flags, paths=paths, outputs=outputs)
         # --early_stopping_rounds=5 is known too
         args = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), text) for text in args]

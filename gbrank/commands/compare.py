@@ -35,16 +35,11 @@ from typing import Any
 
 import joblib
 
-from gbrank.commands.data_files import (
-    add_categorical,
-    add_table_options,
-    add_unjudged,
-    read_labelled,
-)
+from gbrank.commands.data_files import add_table_options, read_labelled
+from gbrank.commands.outputs import check_picture
 from gbrank.commands.shared import (
     add,
     add_plugin,
-    check_picture,
     documented_parameters,
     import_plugins,
     printable,
@@ -62,7 +57,12 @@ from gbrank.evaluation import (
 )
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
-OUTPUTS = ("results", "json", "picture", "seconds_picture")
+OUTPUTS = {
+    "results": None,
+    "json": check_folder,
+    "picture": check_picture,
+    "seconds_picture": check_picture,
+}
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
 
 RANKERS = (DEFAULT_OBJECTIVE, "lightgbm:lambdarank", "xgboost:rank:ndcg")
@@ -89,9 +89,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--picture FILE", "draw the numbers to this file")
     add(parser, "--seconds-picture FILE", "draw the measures against CPU seconds")
     add(parser, "--jobs N", "processes (default: all)")
-    add_table_options(parser)
-    add_categorical(parser)
-    add_unjudged(parser)
+    add_table_options(parser, "categorical", "unjudged")
     add_plugin(parser)
     group = parser.add_argument_group("budget of every ranker")
     documented = documented_parameters(ranker_from_name)
@@ -104,8 +102,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Compare rankers, print a table, and write JSON and a picture."""
-    import_plugins(arguments.plugin)
-    _check_files(arguments)
     names = arguments.rankers or list(RANKERS)
     measures = arguments.measures or list(MEASURES)
     budget = {name: getattr(arguments, name) for name in BUDGET}
@@ -157,10 +153,3 @@ def _read(arguments: argparse.Namespace, path: str) -> Dataset:
         values = X[name].cast("string").dictionary_encode()
         X = X.set_column(X.column_names.index(name), name, values)
     return Dataset(printable(Path(path).name), X, data.y, data.qid)
-
-
-def _check_files(arguments: argparse.Namespace) -> None:
-    if arguments.json is not None:
-        check_folder(arguments.json, "--json")
-    check_picture(arguments.picture, "--picture")
-    check_picture(arguments.seconds_picture, "--seconds-picture")

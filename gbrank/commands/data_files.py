@@ -22,6 +22,26 @@ from gbrank.datasets.table_files import Tables, is_table, parquet_files, scan_an
 from gbrank.datasets.text_files import read_bytes, text_of
 
 SCORE = "score"  # the column of scores in tables
+COLUMN_OPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "label": ("--label COLUMN", "labels in tables (default: label)", {}),
+    "qid": ("--qid COLUMN", "queries in tables (default: qid)", {}),
+    "drop": (
+        "--drop COLUMN ...",
+        "columns of tables that are no features, such as names of documents",
+        {},
+    ),
+    "categorical": (
+        "--categorical COLUMN ...",
+        "features in tables that are categories: text, or codes from 0",
+        {"dest": "categorical_feature"},
+    ),
+    "unjudged": (
+        "--unjudged",
+        "what to do with documents whose label is -1 or, in a table, missing: leave them out, or "
+        "label them 0 (default: refuse)",
+        {"action": "store", "choices": ["refuse", "drop", "irrelevant"], "default": "refuse"},
+    ),
+}
 
 
 class Labelled(NamedTuple):
@@ -43,7 +63,7 @@ class Unlabelled(NamedTuple):
     comments: Sequence[str]  # in LETOR files
 
 
-def add_files(parser: argparse.ArgumentParser) -> None:
+def add_files(parser: argparse.ArgumentParser, *more: str) -> None:
     """Add the files, and the options that say how to read them."""
     parser.add_argument(
         "files",
@@ -55,7 +75,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         "batches, which memory need not hold",
     )
     add(parser, "--sparse", "keep the features of LETOR files sparse in memory")
-    add_table_options(parser)
+    add_table_options(parser, *more)
 
 
 def _file(name: str) -> str:
@@ -63,29 +83,11 @@ def _file(name: str) -> str:
     return "/dev/stdin" if name == "-" else name
 
 
-def add_table_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what each column of a table is."""
-    add(parser, "--label COLUMN", "labels in tables (default: label)")
-    add(parser, "--qid COLUMN", "queries in tables (default: qid)")
-    text = "columns of tables that are no features, such as names of documents"
-    add(parser, "--drop COLUMN ...", text)
-
-
-def add_unjudged(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says what to do with documents that nobody has judged."""
-    parser.add_argument(
-        "--unjudged",
-        choices=["refuse", "drop", "irrelevant"],
-        default="refuse",
-        help="what to do with documents whose label is -1 or, in a table, missing: leave them out, "
-        "or label them 0 (default: refuse)",
-    )
-
-
-def add_categorical(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says which features are categories."""
-    text = "features in tables that are categories: text, or codes from 0"
-    add(parser, "--categorical COLUMN ...", text, dest="categorical_feature")
+def add_table_options(parser: argparse.ArgumentParser, *more: str) -> None:
+    """Add the options that say what each column of a table is, and more of `COLUMN_OPTIONS`."""
+    for name in ("label", "qid", "drop", *more):
+        usage, text, options = COLUMN_OPTIONS[name]
+        add(parser, usage, text, **options)
 
 
 def read_labelled(

@@ -18,7 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.figure import Figure
 
-from gbrank.commands.shared import add, check_picture, write_picture
+from gbrank.commands.outputs import check_picture
+from gbrank.commands.shared import add, write_picture
 from gbrank.common.checks import check_number
 from gbrank.data.queries import Queries
 from gbrank.data.splitting import query_train_test_split
@@ -29,7 +30,7 @@ from gbrank.measures.measure_registry import get_measure
 from gbrank.plots.style import PALETTE, tidy
 from gbrank.ranker import GBRanker
 
-OUTPUTS = ("output",)
+OUTPUTS = {"output": check_picture}
 USAGE = "gbrank demo [options]"
 
 METRIC = "ndcg@10"
@@ -73,7 +74,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Train three rankers, print a table of measures and draw them against seconds."""
     check_number(arguments.queries, "--queries", 3, integer=True)
-    check_picture(arguments.output, "--output")
     X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
     n_train = arguments.queries * 2 // 3
     X, X_test, y, y_test, qid, qid_test = query_train_test_split(

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from gbrank.commands.data_files import add_files, add_unjudged, read_labelled, read_numbers
-from gbrank.commands.shared import add, add_plugin, import_plugins, print_json
+from gbrank.commands.data_files import add_files, read_labelled, read_numbers
+from gbrank.commands.shared import add, add_plugin, print_json
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -34,8 +34,7 @@ USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank evaluate`."""
-    add_files(parser)
-    add_unjudged(parser)
+    add_files(parser, "unjudged")
     source = parser.add_mutually_exclusive_group(required=True)
     add(source, "--model FOLDER", "judge the scores of this model")
     text = "judge these scores, one a line, or the column score of a table; - is standard input"
@@ -49,7 +48,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Measure scores and print the values."""
-    import_plugins(arguments.plugin)
     measures = {name: get_measure(name) for name in arguments.metric or USUAL}
     labels = sorted({measure.label for measure in measures.values() if measure.label is not None})
     rows, scores = _read(arguments, labels)

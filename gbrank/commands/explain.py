@@ -18,24 +18,24 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
+from gbrank.commands.data_files import add_files, read_labelled
+from gbrank.commands.outputs import check_html
 from gbrank.commands.shared import add, load_trees
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
 from gbrank.data.ids import as_list
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
 
-OUTPUTS = ("html",)
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+OUTPUTS = {"html": check_html}
 USAGE = "gbrank explain FILE [FILE ...] --model FOLDER --query QUERY [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank explain`."""
-    add_files(parser)
-    add_unjudged(parser)
+    add_files(parser, "unjudged")
     add(parser, "--model FOLDER", "folder of a model", required=True)
     add(parser, "--query QUERY", "the query's id in the data", required=True)
     text = "explain why the document of one rank is above that of another"
@@ -45,10 +45,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Explain a query or a pair of its documents."""
-    if arguments.html is not None:
-        from gbrank.plots.report.html_page import check_page
-
-        check_page(arguments.html, "--html")
     ranker = load_trees(arguments.model)
     data = read_labelled(arguments, arguments.files, ranker._schema)
     known = {str(query): query for query in dict.fromkeys(as_list(data.qid))}

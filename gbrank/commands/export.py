@@ -15,7 +15,7 @@ from gbrank.commands.shared import add, load_trees
 from gbrank.datasets.text_files import read_lines
 from gbrank.export import FORMATS, export_model
 
-OUTPUTS = ("output",)
+OUTPUTS = {"output": None}
 USAGE = "gbrank export --model FOLDER --format FORMAT --output PATH [options]"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from gbrank.commands.shared import add_plugin, import_plugins
+from gbrank.commands.shared import add_plugin
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
@@ -34,7 +34,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Print what is registered."""
-    import_plugins(arguments.plugin)
     if arguments.kind != "measures":
         _print("objectives", list_objectives(), arguments.verbose)
     if arguments.kind != "objectives":

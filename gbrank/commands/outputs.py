@@ -1,4 +1,4 @@
-"""A command writes over nothing that it reads."""
+"""What a command writes: over nothing that it reads, and to where it can, before hours of work."""
 
 import argparse
 import os
@@ -6,10 +6,19 @@ from itertools import combinations
 from pathlib import Path
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.files import is_stream
+from gbrank.common.files import check_folder, is_stream
 
 
-def refuse_inputs(arguments: argparse.Namespace) -> None:
+def check_outputs(arguments: argparse.Namespace) -> None:
+    """Refuse what is also an input, and what could not be written."""
+    _refuse_inputs(arguments)
+    for name, check in arguments.outputs.items():
+        path = getattr(arguments, name)
+        if check is not None and path is not None:
+            check(path, f"--{name.replace('_', '-')}")
+
+
+def _refuse_inputs(arguments: argparse.Namespace) -> None:
     """Refuse an output that is also an input, what a folder that is one holds, or another output.
 
     It may hold a folder that is written, such as a model, by any name that is not read as data.
@@ -52,3 +61,34 @@ def _is_inside(path: str, folder: str) -> bool:
 
 def _is_parquet(path: str) -> bool:
     return Path(path).suffix.lower() == ".parquet"
+
+
+def check_model(path: str, option: str) -> None:
+    """Refuse a folder for a model that holds anything but a model and a checkpoint."""
+    from gbrank.fit.checkpoints import is_of_checkpoint  # not loaded by all commands
+    from gbrank.fit.storage import DESCRIPTION, is_of_model
+
+    folder = Path(path)
+    names = {item.name for item in folder.iterdir()} if folder.exists() else set()
+    names = {name for name in names if not is_of_checkpoint(name)}
+    others = {name for name in names if not is_of_model(name)}
+    if others or (names and DESCRIPTION not in names):
+        demand = "must be a new folder, or one that holds a model and nothing else"
+        raise ArgumentError(option, demand, f"{folder} with {min(others or names)!r}")
+
+
+def check_picture(path: str, option: str) -> None:
+    """Refuse a picture of a kind that is not known."""
+    from matplotlib.backend_bases import FigureCanvasBase  # takes a good part of a second
+
+    check_folder(path, option)
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in kinds:
+        raise ArgumentError(option, f"must end in one of {', '.join(sorted(kinds))}", path)
+
+
+def check_html(path: str, option: str) -> None:
+    """Refuse a page that could not be written."""
+    from gbrank.plots.report.html_page import check_page  # imports Matplotlib
+
+    check_page(path, option)

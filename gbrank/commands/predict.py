@@ -45,7 +45,7 @@ from gbrank.ranker import GBRanker, load_ranker
 
 Predict: TypeAlias = Callable[[Unlabelled], NDArray[np.float64]]
 
-OUTPUTS = ("output",)
+OUTPUTS = {"output": None}
 USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
 
 

@@ -16,21 +16,20 @@ For example:
 import argparse
 from pathlib import Path
 
-from gbrank.commands.data_files import add_files, add_unjudged, read_labelled
-from gbrank.commands.shared import add, add_plugin, import_plugins, printable
+from gbrank.commands.data_files import add_files, read_labelled
+from gbrank.commands.outputs import check_html
+from gbrank.commands.shared import add, add_plugin, printable
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.files import check_folder
 from gbrank.plots.report import report
 from gbrank.ranker import load_ranker
 
-OUTPUTS = ("html",)
+OUTPUTS = {"html": check_html}
 USAGE = "gbrank report FILE [FILE ...] --model FOLDER --html PATH [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank report`."""
-    add_files(parser)
-    add_unjudged(parser)
+    add_files(parser, "unjudged")
     add(parser, "--model FOLDER", "folder of a model", required=True)
     add(parser, "--html PATH", "where the page goes", required=True)
     add(parser, "--against FOLDER", "folder of the model to compare it with")
@@ -46,8 +45,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read models and data, write the page and say where it is."""
-    import_plugins(arguments.plugin)
-    check_folder(arguments.html, "--html")
     folders = printable(arguments.model), printable(arguments.against or "the other model")
     if len({Path(folder).resolve() for folder in folders}) == 1:
         raise ArgumentError("against", "must be another model than --model", folders[1])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.files import check_folder, replaced
+from gbrank.common.files import replaced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,20 +41,6 @@ def printable(path: str) -> str:
 def validation_curve(ranker: "GBRanker") -> tuple[str, list[float]]:
     """Return the deciding measure and its value by round, none without validation data."""
     return next(iter(ranker.evals_result_.get("valid_0", {}).items()), ("", []))
-
-
-def check_model_folder(path: str) -> None:
-    """Refuse a folder for a model that holds anything but a model and a checkpoint."""
-    from gbrank.fit.checkpoints import is_of_checkpoint  # not loaded by all commands
-    from gbrank.fit.storage import DESCRIPTION, is_of_model
-
-    folder = Path(path)
-    names = {item.name for item in folder.iterdir()} if folder.exists() else set()
-    names = {name for name in names if not is_of_checkpoint(name)}
-    others = {name for name in names if not is_of_model(name)}
-    if others or (names and DESCRIPTION not in names):
-        demand = "must be a new folder, or one that holds a model and nothing else"
-        raise ArgumentError("model", demand, f"{folder} with {min(others or names)!r}")
 
 
 def load_trees(path: str) -> "GBRanker":
@@ -114,23 +100,7 @@ def import_plugins(names: Sequence[str]) -> None:
             raise ValueError(f"--plugin {name}: {type(error).__name__}: {error}") from error
 
 
-def check_picture(path: str | None, option: str) -> None:
-    """Refuse a picture that could not be written, before hours of work."""
-    if path is None:
-        return
-    from matplotlib.backend_bases import FigureCanvasBase  # takes a good part of a second
-
-    check_folder(path, option)
-    kinds = FigureCanvasBase.get_supported_filetypes()
-    if _kind(path) not in kinds:
-        raise ArgumentError(option, f"must end in one of {', '.join(sorted(kinds))}", path)
-
-
 def write_picture(figure: "Figure", path: str) -> None:
     """Write a picture, whole or not at all, in the format of its name."""
     with replaced(path) as file:
-        figure.savefig(file, format=_kind(path), dpi=150)
-
-
-def _kind(path: str) -> str:
-    return Path(path).suffix[1:].lower()
+        figure.savefig(file, format=Path(path).suffix[1:].lower(), dpi=150)

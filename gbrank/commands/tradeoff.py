@@ -14,28 +14,20 @@ import argparse
 import sys
 from typing import Any
 
-from gbrank.commands.data_files import add_categorical, add_files, add_unjudged, read_labelled
-from gbrank.commands.shared import (
-    add,
-    add_plugin,
-    check_model_folder,
-    check_picture,
-    import_plugins,
-    write_picture,
-)
+from gbrank.commands.data_files import add_files, read_labelled
+from gbrank.commands.outputs import check_html, check_model, check_picture
+from gbrank.commands.shared import add, add_plugin, write_picture
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
 from gbrank.ranker import GBRanker
 
-OUTPUTS = ("results", "picture", "html", "model")
+OUTPUTS = {"results": None, "picture": check_picture, "html": check_html, "model": check_model}
 USAGE = "gbrank tradeoff FILE [FILE ...] --labels COLUMN ... --measure MEASURE [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank tradeoff`."""
-    add_files(parser)
-    add_categorical(parser)
-    add_unjudged(parser)
+    add_files(parser, "categorical", "unjudged")
     add(parser, "--labels COLUMN ...", "columns of tables that are other labels", required=True)
     add(parser, "--measure MEASURE", 'the second goal, such as "ndcg@10[margin]"', required=True)
     text = f"shares of its best value to ask for (default: {' '.join(map(str, LEVELS))})"
@@ -59,17 +51,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train the rankers, print the table, and write what was asked for."""
-    from gbrank.plots.report.html_page import check_page
-
-    import_plugins(arguments.plugin)
     if (arguments.choose is None) != (arguments.model is None):
         raise ValueError("--choose and --model must be given together, got one of them.")
     if arguments.choose is not None:
-        check_model_folder(arguments.model)
         check_choice(arguments.choose, "choose", point_names(arguments.levels, arguments.weights))
-    check_picture(arguments.picture, "--picture")
-    if arguments.html is not None:
-        check_page(arguments.html, "--html")
     names = {"objective": "objective", "eval_metric": "metric", "n_estimators": "n_estimators"}
     given = {name: getattr(arguments, option) for name, option in names.items()}
     parameters = {name: value for name, value in given.items() if value is not None}

@@ -28,27 +28,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, get_args
 
-from gbrank.commands.data_files import (
-    add_categorical,
-    add_files,
-    add_unjudged,
-    read_labelled,
-    read_numbers,
-)
-from gbrank.commands.shared import (
-    add,
-    add_plugin,
-    check_model_folder,
-    documented_parameters,
-    import_plugins,
-    validation_curve,
-)
+from gbrank.commands.data_files import add_files, read_labelled, read_numbers
+from gbrank.commands.outputs import check_model
+from gbrank.commands.shared import add, add_plugin, documented_parameters, validation_curve
 from gbrank.data.batches import learn_schema
 from gbrank.data.columns import COLUMNS
 from gbrank.fit.loop import FitInterrupted
 from gbrank.ranker import GBRanker
 
-OUTPUTS = ("model", "checkpoint")
+OUTPUTS = {"model": check_model, "checkpoint": None}
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
 
 # The parameters of GBRanker become options, except `verbose`: that is --quiet.
@@ -63,9 +51,7 @@ DEFAULTS = {"random_state": 0}  # not GBRanker's: the same command makes the sam
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank train`."""
-    add_files(parser)
-    add_categorical(parser)
-    add_unjudged(parser)
+    add_files(parser, "categorical", "unjudged")
     add(parser, "--model FOLDER", "where the model goes", required=True)
     add(parser, "--valid FILE ...", "validation data", action="store", dest="eval_set")
     text = "columns of tables that are other labels, for objectives, measures and constraints: "
@@ -134,8 +120,6 @@ def _pair(text: str) -> tuple[str, Any]:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train a ranker, save it and say what came out."""
-    import_plugins(arguments.plugin)
-    check_model_folder(arguments.model)
     given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
     parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
     ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
