@@ -68,8 +68,7 @@ def read_letor(
     ----------
     path : str or path-like
         A text file in UTF-8, plain or compressed with gzip (told by its content, not its name);
-        comments that are not returned may hold any bytes. One that unpacks to more than 1 GiB and
-        more than 100 times its size is refused.
+        comments that are not returned may hold any bytes.
     sparse : bool, default False
         Return X sparse, with exactly the entries of the file, zeros too. XGBoost takes those that
         are not stored for missing values, LightGBM and scikit-learn for zeros.

@@ -220,7 +220,6 @@ class _File:
         with self.faults():
             if _separator(path) is None:
                 refuse_stream(path)
-                os.stat(path)  # whose error names the file
                 with self._opened() as file:
                     self._describe(file.schema_arrow, file.metadata.num_rows)
             else:
@@ -265,26 +264,15 @@ class _File:
         fields = (field for field in schema if not is_stored_index(field.name))
         self.schema, self.n_rows = self._arrow.schema(fields, schema.metadata), n_rows
 
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
+    def _opened(self) -> Any:
         """Open a file in Parquet format, which must be as it was: labels are read only once."""
-        # By its path: threads of pyarrow that let go of a file of Python's while Python ends abort.
-        try:
-            with needed("pyarrow.parquet", "tables").ParquetFile(os.fspath(self.path)) as file:
-                self._refuse_changed()
-                yield file
-            self._refuse_changed()
-        except (self._arrow.ArrowException, OSError):
-            self._refuse_changed()
-            raise
-
-    def _refuse_changed(self) -> None:
         if _state(self.path) != self._state:
             raise ValueError(
                 f"{self.path}: expected the file as it was when its folder was scanned, got one "
-                "that has changed since: scan the folder again, and let the files be until all is "
-                "read"
+                "that has changed since: scan the folder again"
             )
+        # By its path: threads of pyarrow that let go of a file of Python's while Python ends abort.
+        return needed("pyarrow.parquet", "tables").ParquetFile(os.fspath(self.path))
 
 
 def _read_csv(path: StrPath, is_text: Callable[[str], bool]) -> Any:
@@ -362,10 +350,7 @@ def _separator(path: StrPath) -> str | None:
     return {".csv": ",", ".tsv": "\t"}.get(ending)
 
 
-def _state(path: StrPath) -> tuple[int, int, int] | None:
-    """Return what tells whether a file was written again; None if it is gone."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
+def _state(path: StrPath) -> tuple[int, int, int]:
+    """Return what tells whether a file was written again."""
+    found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns

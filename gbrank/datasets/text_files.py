@@ -2,7 +2,6 @@
 
 import codecs
 import gzip
-import io
 import os
 import re
 import zlib
@@ -21,14 +20,8 @@ from gbrank.common.files import replaced
 StrPath: TypeAlias = str | os.PathLike[str]
 
 INTEGER = r"^(0|-?[1-9][0-9]{0,18})$"  # how ids that are integers are written
+_OTHER_MARKS = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE
 EXACT_INTEGERS = 2**53  # up to this size
-UNPACKED_BYTES, UNPACKED_TIMES = 2**30, 100  # numbers as text shrink to a tenth or so
-_OTHER_MARKS = {  # the longer ones first: they begin like the others
-    codecs.BOM_UTF32_LE: "UTF-32",
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
 
 
 def read_bytes(path: StrPath) -> bytes:
@@ -39,10 +32,12 @@ def read_bytes(path: StrPath) -> bytes:
 def text_of(path: StrPath, data: bytes) -> bytes:
     """Return the text of a file of this content, as `read_bytes` does."""
     if data.startswith(b"\x1f\x8b"):
-        data = _unpacked(path, data)
-    for mark, encoding in _OTHER_MARKS.items():
-        if data.startswith(mark):
-            raise ValueError(f"{path}: expected text in UTF-8, got {encoding}")
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
+    if data.startswith(_OTHER_MARKS):
+        raise ValueError(f"{path}: expected text in UTF-8, got UTF-16 or UTF-32")
     return data.removeprefix(codecs.BOM_UTF8)
 
 
@@ -67,20 +62,6 @@ def _misplaced(path: StrPath, data: bytes, at: int, expected: str) -> ValueError
     shown = data[data.rfind(b"\n", 0, at) + 1 :][:200].partition(b"\n")[0]
     got = quoted(shown.decode(errors="replace"))
     return ValueError(f"{path}, line {line}: expected {expected}, got {got}")
-
-
-def _unpacked(path: StrPath, packed: bytes) -> bytes:
-    most = max(UNPACKED_BYTES, UNPACKED_TIMES * len(packed))
-    try:
-        data = gzip.GzipFile(fileobj=io.BytesIO(packed)).read(most + 1)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path}: expected a whole gzip file, got {error}") from None
-    if len(data) > most:
-        raise ValueError(
-            f"{path}: expected a gzip file that unpacks to at most {most} bytes (1 GiB, or "
-            f"{UNPACKED_TIMES} times its size), got more. Unpack it first if it is meant."
-        )
-    return data
 
 
 @contextmanager

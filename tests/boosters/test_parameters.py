@@ -314,32 +314,6 @@ def test_files_that_cannot_be_read(name: str, content: str | None, tmp_path: Pat
         scores("lightgbm", {name: str(file)})
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("forcedsplits_filename", {}),
-        ("forcedsplits_filename", {"feature": 0}),
-        ("forcedsplits_filename", {"feature": "f0", "threshold": 1.0}),
-        ("forcedsplits_filename", {"feature": -1, "threshold": 1.0}),
-        ("forcedsplits_filename", {"feature": 0, "threshold": "high"}),
-        ("forcedsplits_filename", {"feature": 0, "threshold": 1, "below": {}}),
-        ("forcedsplits_filename", {"feature": 0, "threshold": 1, "right": {"feature": 1}}),
-        ("forcedsplits_filename", [1, 2]),
-        ("forcedbins_filename", {}),
-        ("forcedbins_filename", [{"feature": 0}]),
-        ("forcedbins_filename", [{"feature": 0, "bin_upper_bound": ["x"]}]),
-    ],
-    ids=str,
-)
-def test_files_of_something_else(name: str, content: Any, tmp_path: Path) -> None:
-    """LightGBM itself makes nothing of them, or something that nobody wrote."""
-    file = tmp_path / "own.json"
-    file.write_text(json.dumps(content), encoding="utf-8")
-    message = rf"{name} in booster_params must name a JSON file of .*own\.json', which holds"
-    with pytest.raises(ValueError, match=message):
-        scores("lightgbm", {name: str(file)})
-
-
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("signs", [{3: 1}, {"shop": -1}, [0, 0, 0, 1, 0, 0], "(0,0,0,-1,0,0)"])
 def test_categories_have_no_order(booster: str, signs: Any) -> None:

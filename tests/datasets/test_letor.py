@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.ensemble import RandomForestRegressor
 
-from gbrank.datasets import make_cubic, read_letor, text_files, write_letor
+from gbrank.datasets import make_cubic, read_letor, write_letor
 from reference import assert_same_bits
 
 WriteFile: TypeAlias = Callable[[str | bytes], Path]
@@ -109,15 +109,6 @@ def test_damaged_gzip_is_an_error(file: WriteFile, damage: Callable[[bytes], byt
     path = file(damage(gzip.compress(SAMPLE.encode() * 50)))
     with pytest.raises(ValueError, match=rf"{re.escape(str(path))}: expected a whole gzip file"):
         read_letor(path)
-
-
-def test_gzip_bombs_are_refused(file: WriteFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file is not unpacked beyond a bound."""
-    bomb = file(gzip.compress(b"1 qid:1 1:0.5\n" * 100_000))
-    assert len(read_letor(bomb)[1]) == 100_000
-    monkeypatch.setattr(text_files, "UNPACKED_BYTES", 1000)
-    with pytest.raises(ValueError, match=r"unpacks to at most \d+ bytes .* Unpack it first"):
-        read_letor(bomb)
 
 
 def test_path_may_be_a_string_and_must_exist(file: WriteFile, tmp_path: Path) -> None:
