@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+import narwhals as nw
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model, recognise
 from gbrank.common.arrays import Vector
+from gbrank.common.extras import needed
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import TableLike
@@ -18,6 +20,7 @@ from gbrank.fit.storage import Saved, describe_booster
 from gbrank.measures.measure_registry import Metric
 
 NAMED_BY_PLACE = re.compile(r"Column_\d+")  # by LightGBM, where X was no frame
+TEXTS = nw.String, nw.Categorical, nw.Enum
 NATIVE = ("pandas", "pyarrow", "scipy", "numpy")  # packages whose tables both boosters read
 
 
@@ -96,7 +99,11 @@ def _recognised(booster: object) -> tuple[str, Model]:
 
 def _readable(X: TableLike) -> TableLike:
     """Return what both boosters read: frames of other libraries become arrays."""
-    if type(X).__module__.split(".")[0] in NATIVE:
+    package = type(X).__module__.split(".")[0]
+    if package == "pyarrow" and any(dtype in TEXTS for dtype in nw.from_native(X).schema.values()):
+        needed("pandas")  # whose categories they read
+        return X.to_pandas(strings_to_categorical=True)
+    if package in NATIVE:
         return X
     schema = Schema.learn(X)
     if schema.categories:

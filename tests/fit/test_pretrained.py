@@ -8,6 +8,7 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import xgboost as xgb
@@ -134,6 +135,11 @@ def test_categories_are_read_by_the_booster(tmp_path: Path) -> None:
     assert_array_equal(made.predict(turned), made.predict(table))
     made.save(tmp_path)
     assert_array_equal(load_ranker(tmp_path).predict(table), made.predict(table))
+    newer = xgb.XGBRanker(n_estimators=5, n_jobs=1, enable_categorical=True)
+    for start in (made.init_, PretrainedRanker(newer.fit(table, Y, qid=QID))):
+        for kept in (turned, table.assign(colour=colour)):  # as the command line reads files
+            scores = start.predict(pa.Table.from_pandas(kept, preserve_index=False))
+            assert_array_equal(scores, start.predict(table))
     frame = pl.DataFrame({"a": X[:, 0], "colour": colour}).cast({"colour": pl.Categorical})
     with pytest.raises(ValueError, match=r"frame of pandas.*got polars"):
         made.init_.predict(frame)
