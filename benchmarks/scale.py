@@ -33,7 +33,8 @@ import pyarrow.parquet as pq
 from scipy.optimize import nnls
 
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
-from gbrank import GBRanker, scan_parquet
+from gbrank import GBRanker
+from gbrank.datasets import scan_parquet
 from gbrank.distributed import DaskGBRanker
 
 

@@ -18,11 +18,11 @@ from .data.splitting import QueryTimeSeriesSplit as QueryTimeSeriesSplit
 from .data.splitting import query_train_test_split as query_train_test_split
 from .datasets import make_cubic as make_cubic
 from .datasets import read_letor as read_letor
-from .datasets import scan_parquet as scan_parquet
 from .datasets import write_letor as write_letor
 from .evaluation import compare_rankers as compare_rankers
+from .evaluation import compare_scores as compare_scores
 from .evaluation import cross_validate_rankers as cross_validate_rankers
-from .evaluation import expected_calibration_error as expected_calibration_error
+from .evaluation import how_many_queries as how_many_queries
 from .evaluation import make_scorer as make_scorer
 from .evaluation import pareto as pareto
 from .export import export_model as export_model

@@ -22,6 +22,17 @@ from gbrank.schedules import constant, join, linear
 
 # Arguments, and the code that goes wrong; X, y and qid are good.
 SECTIONS: dict[str, list[tuple[str, str]]] = {
+    "A judge beside people": [
+        ("scores", "compare_scores({}, y, qid)"),
+        ("labels", "compare_scores({'a': y}, y, qid, judged_by=y, labels={'judge': y})"),
+        ("y", "compare_scores({'a': y}, np.where(y > 1, y, np.nan), qid, judged_by=y)"),
+        ("y", "compare_scores({'a': y}, y * np.nan, qid, judged_by=y)"),
+        ("metric",
+         "compare_scores({'a': y}, y, qid, judged_by=y, labels={'m': y}, metric='ndcg[m]')"),
+        ("judged_by",
+         "GBRanker(n_estimators=2).fit(X, y, qid=qid).score(X, y, qid, judged_by=y,"
+         " sample_weight=y + 1)"),
+    ],
     "Several goals": [
         ("labels", "GBRanker('ranknet[m]').fit(X, y, qid=qid)"),
         ("label", "GBRanker('ranknet[m]').fit(X, y, qid=qid, labels={'n': y})"),

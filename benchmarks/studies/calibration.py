@@ -10,8 +10,8 @@ from joblib import Parallel, delayed
 
 from benchmarks.studies.study import options
 from benchmarks.writing import RESULTS, markdown_table
-from gbrank import GBRanker, expected_calibration_error, plots
-from gbrank.evaluation import Dataset, ranker_from_name, read_folds
+from gbrank import GBRanker, plots
+from gbrank.evaluation import Dataset, expected_calibration_error, ranker_from_name, read_folds
 
 DEFAULT = str(GBRanker().objective)
 OBJECTIVES = dict.fromkeys([DEFAULT, "pointwise", "lambda:ndcg+pointwise", "lambda:ndcg"])

@@ -78,7 +78,8 @@ def scan_parquet(
     --------
     >>> import tempfile
     >>> import pandas as pd
-    >>> from gbrank import GBRanker, make_cubic, scan_parquet
+    >>> from gbrank import GBRanker, make_cubic
+    >>> from gbrank.datasets import scan_parquet
     >>> X, y, qid = make_cubic(100, n_documents=10, random_state=0)
     >>> table = pd.DataFrame(X).add_prefix("x").assign(label=y, qid=qid)
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -56,7 +56,13 @@ def read_run(path: StrPath) -> Judged:
     ...     read_run(f"{folder}/run.txt")
     (array([2.5, 0.5]), ['q1', 'q1'], ['d3', 'd1'])
     """
-    return _read(path, "query Q0 document rank score name", "score", "a finite number", _NUMBER)
+    return parse_run(path, read_bytes(path))
+
+
+def parse_run(path: StrPath, content: bytes) -> Judged:
+    """Return what a TREC run holds, given its bytes."""
+    form = "query Q0 document rank score name"
+    return _parse(path, content, form, "score", "a finite number", _NUMBER)
 
 
 def read_qrels(path: StrPath) -> Judged:
@@ -92,7 +98,8 @@ def read_qrels(path: StrPath) -> Judged:
     ...     read_qrels(f"{folder}/qrels.txt")
     (array([0., 2.]), ['q1', 'q1'], ['d1', 'd3'])
     """
-    return _read(path, "query iteration document label", "label", "an integer", _INTEGER)
+    form = "query iteration document label"
+    return _parse(path, read_bytes(path), form, "label", "an integer", _INTEGER)
 
 
 def read_judged_run(run: StrPath, qrels: StrPath) -> tuple[Vector, Vector, list[str]]:
@@ -249,13 +256,15 @@ def write_qrels(path: StrPath, y: ArrayLike, qid: ArrayLike, documents: Sequence
         file.writelines(f"{query} 0 {name} {int(label)}\n".encode() for query, name, label in rows)
 
 
-def _read(path: StrPath, form: str, column: str, kind: str, pattern: re.Pattern[str]) -> Judged:
-    """Read a file of lines of this form, with a number of this pattern in one column."""
+def _parse(
+    path: StrPath, data: bytes, form: str, column: str, kind: str, pattern: re.Pattern[str]
+) -> Judged:
+    """Read lines of this form, with a number of this pattern in one column."""
     columns = form.split()
     numbers, lines = array("d"), array("q")
     qid: list[str] = []
     documents: list[str] = []
-    for line, content in enumerate(io.BytesIO(read_bytes(path)), 1):
+    for line, content in enumerate(io.BytesIO(data), 1):
         where = f"{os.fspath(path)}, line {line}: expected"
         try:
             fields = [field.decode() for field in content.split()]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import queries_needed
 from gbrank.common.extras import needed
 from gbrank.data.columns import Data
@@ -207,6 +208,7 @@ class DaskGBRanker(GBRanker):
         sample_weight: Collection | None = None,
         query_weight: Collection | None = None,
         labels: Any = None,
+        judged_by: Collection | None = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
@@ -214,6 +216,8 @@ class DaskGBRanker(GBRanker):
         ----------
         X, y, qid, sample_weight, query_weight, labels
             Dask collections, as for `fit`; or, with `group`, what `GBRanker.score` takes.
+        judged_by
+            As for `GBRanker.score`; it takes no Dask collections.
 
         Returns
         -------
@@ -228,7 +232,10 @@ class DaskGBRanker(GBRanker):
                 sample_weight=sample_weight,
                 query_weight=query_weight,
                 labels=labels,
+                judged_by=judged_by,
             )
+        if judged_by is not None:
+            raise ArgumentError("judged_by", "must be None for Dask collections")
         if qid is None or group is not None:
             raise ValueError("score needs qid= (one query id per row) of Dask collections.")
         check_is_fitted(self)

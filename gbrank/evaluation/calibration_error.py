@@ -43,7 +43,7 @@ def expected_calibration_error(t: ArrayLike, p: ArrayLike, *, bins: int = 10) ->
 
     Examples
     --------
-    >>> from gbrank import expected_calibration_error
+    >>> from gbrank.evaluation import expected_calibration_error
     >>> round(expected_calibration_error([0.0, 0.5, 1.0, 1.0], [0.25, 0.25, 0.75, 0.75]), 4)
     0.125
     """

@@ -26,6 +26,8 @@ class Comparison:
         The outcome of each fit.
     measures, baseline
         The names of the measures, and of the ranker that the others are compared with.
+    asked : float
+        The difference of which the summary says how many queries tell it.
 
     Examples
     --------
@@ -40,17 +42,23 @@ class Comparison:
     outcomes: Sequence[Outcome] = field(repr=False)
     measures: Sequence[str]
     baseline: str
+    asked: float = 0.01
 
     @property
     def records(self) -> dict[str, list[Any]]:
         """The value of each query in each fit, as columns from which to make a data frame."""
         table = [row for outcome in self.outcomes for row in rows(outcome)]
-        return dict(zip(columns(self.measures), map(list, zip(*table, strict=True)), strict=True))
+        return dict(zip(columns(self._columns), map(list, zip(*table, strict=True)), strict=True))
+
+    @property
+    def _columns(self) -> list[str]:
+        """The names of the values of a query."""
+        return list(self.outcomes[0].test.values) if self.outcomes else list(self.measures)
 
     @cached_property
     def _summaries(self) -> dict[str, list[Row]]:
         inputs = self.outcomes, self.measures, self.baseline
-        return {part: summarise(*inputs, part) for part in PARTS}
+        return {part: summarise(*inputs, part, self.asked) for part in PARTS}
 
     def summary(self, part: str = "test") -> list[Row]:
         """Return a row per data set, measure and ranker, and those of all data sets together.
@@ -82,7 +90,8 @@ class Comparison:
         -------
         str
         """
-        return "\n\n".join([*map(as_text, self.blocks(part)), *self._notes()])
+        texts = (as_text(block, self.asked) for block in self.blocks(part))
+        return "\n\n".join([*texts, *self._notes()])
 
     def to_markdown(self, part: str = "test") -> str:
         """Return the summary as Markdown.
@@ -96,7 +105,7 @@ class Comparison:
         -------
         str
         """
-        tables = map(as_table, self.blocks(part))
+        tables = (as_table(block, self.asked) for block in self.blocks(part))
         texts = (f"**{table.caption}**\n\n{table.to_markdown()}" for table in tables)
         return "\n\n".join([*texts, *self._notes()])
 
@@ -124,8 +133,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return the tables as notebooks show them."""
-        notes = (f"<p>{note}</p>" for note in self._notes())
-        return "".join([*(as_table(rows).to_html() for rows in self.blocks()), *notes])
+        tables = (as_table(block, self.asked).to_html() for block in self.blocks())
+        return "".join([*tables, *(f"<p>{note}</p>" for note in self._notes())])
 
     def _notes(self) -> list[str]:
         """Return what the tables need to be said of them."""

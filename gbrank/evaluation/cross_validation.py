@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import found_in
-from gbrank.common.checks import check_choice, check_number, refuse_twice
+from gbrank.common.argument_error import ArgumentError, found_in
+from gbrank.common.checks import check_choice, check_number, listed, quoted, refuse_twice
 from gbrank.data.columns import COLUMNS
+from gbrank.data.frames import as_frame
 from gbrank.data.rows import Rows
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.named_rankers import ranker_from_name
 from gbrank.evaluation.runner import run_tasks
+from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.summary import POOLED
 from gbrank.evaluation.trial import PARTS, Task, Trial, configure
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -42,8 +45,8 @@ def cross_validate_rankers(
     X, y, qid, folds, name
         As for `Dataset`.
     **options
-        For `Dataset`: labels, sample_weight and the other columns; for `compare_rankers`: seeds,
-        measures, baseline, results, n_jobs, progress.
+        For `Dataset`: judged_by, docid, labels, sample_weight and the other columns; for
+        `compare_rankers`: seeds, measures, baseline, difference, results, n_jobs, progress.
 
     Returns
     -------
@@ -57,7 +60,8 @@ def cross_validate_rankers(
     >>> [(row.ranker, row.n_queries) for row in result.summary()]
     [('ranknet', 9), ('lambdarank', 9)]
     """
-    columns = {key: options.pop(key) for key in COLUMNS if key in options}
+    names = (*COLUMNS, "judged_by", "docid")
+    columns = {key: options.pop(key) for key in names if key in options}
     return compare_rankers(rankers, [Dataset(name, X, y, qid, folds, **columns)], **options)
 
 
@@ -68,6 +72,7 @@ def compare_rankers(
     seeds: int | Sequence[int] = 5,
     measures: Sequence[Metric] = ("ndcg@10",),
     baseline: str | None = None,
+    difference: float = 0.01,
     results: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
@@ -81,16 +86,22 @@ def compare_rankers(
 
     Parameters
     ----------
-    rankers : mapping of str to estimator or str
-        Unfitted rankers by name, with the `fit` and `predict` of `GBRanker`, or strings for
-        `ranker_from_name`, which then stop early by the first measure. A `random_state` is set to
-        the seed, and `n_jobs` to 1.
+    rankers : mapping of str to estimator, str or scores
+        By name: estimators with `fit` and `predict`, which are trained, fitted or not; strings for
+        `ranker_from_name`, which then stop early by the first measure; or what `scores_from` takes,
+        which is judged as it is: a booster, the file of a model, a column, scores, a TREC run. (So
+        is a fitted estimator in scikit-learn's ``FrozenEstimator``.) What has seen the test queries
+        in training will look better than it is. A `random_state` is set to the seed, and `n_jobs`
+        to 1. An estimator whose `fit` takes no qid is given LightGBM's group, CatBoost's group_id,
+        or no queries, whatever it takes; validation data only where it takes them with queries.
     datasets : sequence of Dataset
     seeds : int or sequence of int
         How often each fit is repeated, or from which seeds.
     measures : sequence of str, Measure or callable
     baseline : str, optional
         The ranker that the others are compared with; the first by default.
+    difference : float
+        The summary says how many queries it takes to tell a difference of this size.
     results : path, optional
         A folder that keeps what each query is worth, one CSV file per fit: a comparison that was
         stopped goes on from there. The file's name holds a fingerprint of all that the numbers
@@ -126,16 +137,17 @@ def compare_rankers(
     >>> [row.data for row in comparison.summary()]
     ['cubic 1', 'cubic 2', 'pooled']
     """
-    resolved = _check_measures(measures)
-    estimators = _check_rankers(rankers, resolved[0])
+    resolved = check_metrics(measures, "measures")
     _check_datasets(datasets, resolved)
+    estimators = _check_rankers(rankers, resolved[0], datasets)
     numbers = _check_seeds(seeds)
+    check_number(difference, "difference", 0, open_low=True)
     first = next(iter(estimators))
     baseline = check_choice(first if baseline is None else baseline, "baseline", estimators)
     tasks = [
         Task(
             Trial(data.name, name, seed, fold),
-            configure(ranker, random_state=seed, n_jobs=1),
+            configure(ranker[data.name], random_state=seed, n_jobs=1),
             data,
             resolved,
         )
@@ -145,31 +157,46 @@ def compare_rankers(
         for name, ranker in estimators.items()
     ]
     outcomes = run_tasks(tasks, results, n_jobs, progress, try_first=True)
-    return Comparison(outcomes, list(map(str, resolved)), baseline)
+    return Comparison(outcomes, list(map(str, resolved)), baseline, difference)
 
 
-def _check_measures(measures: Any) -> list[Measure]:
-    if isinstance(measures, str) or callable(measures) or len(measures) == 0:
-        raise ValueError(f"measures must be a list of at least one measure, got {measures!r}.")
-    resolved = [get_measure(measure) for measure in measures]
-    refuse_twice("measures", [str(resolved[resolved.index(item)]) for item in resolved])
+def check_metrics(metrics: Any, argument: str) -> list[Measure]:
+    """Return at least one measure, of one or a list."""
+    if isinstance(metrics, str | Measure) or callable(metrics):
+        metrics = [metrics]
+    if not isinstance(metrics, Sequence) or not len(metrics):
+        demand = "must be a measure, or a list of at least one"
+        raise ArgumentError(argument, demand, quoted(metrics))
+    resolved = [get_measure(measure) for measure in metrics]
+    refuse_twice(argument, [str(resolved[resolved.index(item)]) for item in resolved])
     return resolved
 
 
-def _check_rankers(rankers: object, metric: Measure) -> dict[str, Any]:
+def _check_rankers(
+    rankers: object, metric: Measure, datasets: Sequence[Dataset]
+) -> dict[str, dict[str, Any]]:
+    """Return each ranker, or its scores, on each data set."""
     if not isinstance(rankers, Mapping) or not rankers:
         raise ValueError(f"rankers must be a dict of name to ranker, got {rankers!r}.")
-    estimators = {}
-    for name, ranker in rankers.items():
-        if isinstance(ranker, str):
-            ranker = ranker_from_name(ranker, eval_metric=metric)
-        if not isinstance(name, str) or not hasattr(ranker, "fit"):
-            raise TypeError(
-                "rankers must map names to unfitted estimators or names that ranker_from_name "
-                f"knows, got {name!r}: {ranker!r}."
-            )
-        estimators[name] = ranker
-    return estimators
+    if not all(isinstance(name, str) for name in rankers):
+        raise TypeError(f"rankers must have names that are texts, got {listed(rankers)}.")
+    return {
+        name: {data.name: _on_data(name, ranker, metric, data) for data in datasets}
+        for name, ranker in rankers.items()
+    }
+
+
+def _on_data(name: str, ranker: Any, metric: Measure, data: Dataset) -> Any:
+    """Return a ranker to train, or the scores of one that is judged as it is."""
+    if hasattr(ranker, "fit") and not isinstance(ranker, type):
+        return ranker
+    if isinstance(ranker, str):
+        frame = as_frame(data.X, "X")
+        is_column = frame is not None and ranker in frame.columns
+        if not is_column and not Path(ranker).exists():
+            return ranker_from_name(ranker, eval_metric=metric)
+    with found_in(f"rankers[{name!r}]: "):
+        return scores_from(ranker, data.X, qid=data.qid, docid=data.docid)
 
 
 def _check_datasets(datasets: object, measures: list[Measure]) -> None:

@@ -19,6 +19,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows, take_rows
 from gbrank.data.splitting import Fold, LetorFolds
 from gbrank.fit.arguments import FitData
+from gbrank.measures.judges import JUDGE, PEOPLE, with_judge
 
 
 class LabelledDocuments(NamedTuple):
@@ -49,6 +50,12 @@ class Dataset:
         What else rankers are trained on, as for `GBRanker.fit`: ``labels``, ``sample_weight``,
         ``query_weight``, ``init_score``, ``position``, ``categorical_feature``. Weights play no
         part in what queries are worth.
+    judged_by : array-like, shape (n_documents,), optional
+        Labels by a judge, such as a language model, for all documents. y may then be NaN in queries
+        that people have not judged: rankers are trained on people's labels where there are any, and
+        else on the judge's; both decide what they are worth (see `compare_scores`).
+    docid : array-like, shape (n_documents,), optional
+        What documents are called, for TREC runs that rankers are compared with.
 
     Attributes
     ----------
@@ -78,6 +85,9 @@ class Dataset:
         y: ArrayLike,
         qid: ArrayLike,
         folds: Folds = 5,
+        *,
+        judged_by: ArrayLike | None = None,
+        docid: ArrayLike | None = None,
         **columns: Any,
     ) -> None:
         if not isinstance(name, str) or not name:
@@ -88,12 +98,17 @@ class Dataset:
             raise ArgumentError("y", "must hold one label per row", "None")
         if qid is None:
             raise queries_needed("Dataset", "qid= (one query id per row)")
-        data = FitData(X if hasattr(X, "shape") else np.asarray(X), y, qid=qid, **columns)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        self.queries = Queries.resolve(X.shape[0], qid, columns.get("group"))
+        self.docid, self.judged = docid, judged_by is not None
+        if judged_by is not None:
+            both = with_judge(y, judged_by, self.queries, columns.pop("labels", None))
+            y, columns["labels"] = both["y"], both["labels"]
+        data = FitData(X, y, qid=qid, **columns)
         if data.validation:
             raise ArgumentError("eval_set", "must be a part of the folds")
         self.name, self.X = name, data.training["X"]
         self.categorical_feature = data.categorical_feature
-        self.queries = Queries.resolve(self.X.shape[0], qid, columns.get("group"))
         self.qid = self.queries.ids[self.queries.index]
         self.columns = checked_columns(data.training, self.queries)
         self.y: NDArray[np.float64] = self.columns["y"]
@@ -142,6 +157,11 @@ class Dataset:
         queries = Queries.from_qid(self.qid[chosen])
         first = chosen[queries.order[queries.offsets[:-1]]]  # row of each query
         return whole.take(chosen, queries, self.queries.index[first])
+
+    def to_train_on(self, rows: Rows) -> Rows:
+        """Return rows without the labels that are there only to judge by."""
+        own = {name: own for name, own in rows.labels.items() if name not in (PEOPLE, JUDGE)}
+        return rows.replace(labels=own or None) if self.judged else rows
 
     @cached_property
     def fingerprint(self) -> str:

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from gbrank.common.arrays import Matrix, Vector
+from gbrank.measures.judges import powered_mean
 
 RESAMPLES = 9999
 CELLS = 2**22  # how many numbers in memory, for resamples that are computed together
@@ -49,14 +51,97 @@ def means(strata: Sequence[Matrix], reference: int = -1) -> Means:
     )
 
 
-def paired_tests(strata: Sequence[Matrix], reference: int = -1) -> tuple[Vector, Vector]:
-    """Return p-values of the randomisation test and the t test of each difference; NaN for none."""
-    p = np.full((2, len(strata[0])), np.nan)
-    others = np.delete(np.arange(len(strata[0])), reference)
-    if others.size and all(values.size for values in strata):
-        differences = [values[others] - values[reference] for values in strata]
-        p[:, others] = randomisation_test(differences), t_test(differences)
-    return p[0], p[1]
+class Both(NamedTuple):
+    """Values of one data set by people and by a judge, a row a ranker, and whom people judged."""
+
+    people: Matrix
+    judge: Matrix
+    judged: NDArray[np.bool_]  # of each query
+
+
+class Comparisons(NamedTuple):
+    """Of each ranker: means, and tests of the difference from the reference; NaN for none."""
+
+    means: Means
+    p_randomisation: Vector
+    p_t: Vector
+    error: Vector  # of the difference: its standard error, and the degrees of freedom of t
+    freedom: Vector
+    worth: Vector  # how many queries of people the judge is worth to the difference
+
+
+def compared(strata: Sequence[Matrix | Both], reference: int = -1) -> Comparisons:
+    """Compare rankers, a row each, with the reference; by people and a judge where both are."""
+    both = [values for values in strata if isinstance(values, Both)]
+    if both:
+        return _powered(both, reference)
+    plain = [values for values in strata if not isinstance(values, Both)]
+    n_rankers = len(plain[0])
+    found = np.full((5, n_rankers), np.nan)
+    others = np.delete(np.arange(n_rankers), reference)
+    if others.size and all(values.size for values in plain):
+        differences = [values[others] - values[reference] for values in plain]
+        found[:4, others] = randomisation_test(differences), *t_test(differences)
+    return Comparisons(means(plain, reference), *tuple(found))
+
+
+def _powered(strata: Sequence[Both], reference: int) -> Comparisons:
+    """Compare rankers by people's judgements, made more certain by a judge's: `powered_mean`."""
+    rankers = range(len(strata[0].people))
+    own = [_combined(strata, ranker) for ranker in rankers]
+    against = [_combined(strata, ranker, reference) for ranker in rankers]
+    compared = np.arange(len(rankers)) != reference % len(rankers)
+
+    def of(name: str, nowhere: ArrayLike = np.nan) -> Vector:
+        return np.where(compared, [getattr(one, name) for one in against], nowhere)
+
+    means = Means(
+        *(np.array([getattr(one, name) for one in own]) for name in ("mean", "low", "high")),
+        *(of(name, 0.0) for name in ("mean", "low", "high")),
+    )
+    return Comparisons(
+        means,
+        p_randomisation=np.full(len(rankers), np.nan),
+        p_t=of("p"),
+        error=of("error"),
+        freedom=of("freedom"),
+        worth=of("worth", [one.worth for one in own]),
+    )
+
+
+class _Mean(NamedTuple):
+    """A mean over data sets, or a difference."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    error: float
+    freedom: float
+    worth: float
+
+
+def _combined(strata: Sequence[Both], ranker: int, other: int | None = None) -> _Mean:
+    """Return the mean of a ranker, or its difference from another one."""
+    found = []
+    for people, judge, judged in strata:
+        own = people[ranker], judge[ranker]
+        if other is not None:
+            own = people[ranker] - people[other], judge[ranker] - judge[other]
+        found.append(powered_mean(*own, judged))
+    mean = np.mean([[one.mean] for one in found], axis=0)
+    errors, freedoms = np.array([[[one.error], [one.freedom]] for one in found]).swapaxes(0, 1)
+    error, freedom = _welch(errors, freedoms)
+    margin, p = stats.t.ppf(0.975, freedom) * error, _p_of_t(mean, error, freedom)
+    return _Mean(
+        mean.item(),
+        low=(mean - margin).item(),
+        high=(mean + margin).item(),
+        p=p.item(),
+        error=error.item(),
+        freedom=freedom.item(),
+        worth=sum(one.worth for one in found),
+    )
 
 
 def stratified_mean(strata: Sequence[Matrix]) -> Vector:
@@ -115,24 +200,37 @@ def randomisation_test(strata: Sequence[Matrix]) -> Vector:
     ).pvalue
 
 
-def t_test(strata: Sequence[Matrix]) -> Vector:
-    r"""Return p-values of the paired t test that the mean difference is zero.
+def t_test(strata: Sequence[Matrix]) -> tuple[Vector, Vector, Vector]:
+    r"""Return p-values of the paired t test, standard errors, and degrees of freedom.
 
     With mean difference d_s, variance v_s and n_s queries in each of S data sets,
 
     .. math:: t = \frac{\sum_s d_s}{\sqrt{\sum_s v_s / n_s}}
 
-    and Welch's degrees of freedom. It is 1 where all differences are 0. (B. L. Welch. The
+    and Welch's degrees of freedom. p is 1 where all differences are 0. (B. L. Welch. The
     generalization of "Student's" problem when several different population variances are
     involved. Biometrika 34, 1947.)
     """
     sizes = np.array([[values.shape[1]] for values in strata])
     with np.errstate(divide="ignore", invalid="ignore"):
-        squares = np.array([values.var(axis=1) for values in strata]) / (sizes - 1)
-        freedom = squares.sum(axis=0) ** 2 / (squares**2 / (sizes - 1)).sum(axis=0)
-        t = len(strata) * stratified_mean(strata) / np.sqrt(squares.sum(axis=0))
-    p = 2 * stats.t.sf(np.abs(t), freedom)
-    return np.where([not any(d.any() for d in rows) for rows in zip(*strata, strict=True)], 1.0, p)
+        errors = np.sqrt(np.array([values.var(axis=1) for values in strata]) / (sizes - 1))
+    error, freedom = _welch(errors, np.broadcast_to(sizes - 1, errors.shape))
+    return _p_of_t(stratified_mean(strata), error, freedom), error, freedom
+
+
+def _welch(errors: Matrix, freedom: Matrix) -> tuple[Vector, Vector]:
+    """Return the standard error of a mean over data sets, a row each, and degrees of freedom."""
+    squares = errors**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        together = squares.sum(axis=0) ** 2 / (squares**2 / freedom).sum(axis=0)
+    return np.sqrt(squares.sum(axis=0)) / len(errors), together
+
+
+def _p_of_t(mean: Vector, error: Vector, freedom: Vector) -> Vector:
+    """Return p-values of means; 1 where there is nothing but zeros."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stats.t.sf(np.abs(mean) / error, freedom)
+    return np.where((error == 0) & (mean == 0), 1.0, p)
 
 
 def holm(p: Vector) -> Vector:

@@ -100,8 +100,6 @@ def _scores(table: list[dict[str, str]], task: Task, part: str) -> Scores:
         raise ValueError(f"{len(queries)} {part} queries, expected {len(expected)} in their order")
     if not queries:
         return Scores([], {}, None)
-    values = {
-        name: np.array([float(row[name]) for row in table]) for name in map(str, task.measures)
-    }
+    values = {name: np.array([float(row[name]) for row in table]) for name in task.names}
     error = table[0]["calibration_error"]
     return Scores(queries, values, float(error) if error else None)

@@ -1,14 +1,17 @@
 """The rows of a comparison's summary: means, intervals and tests, computed from the outcomes."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.arrays import Vector
-from gbrank.evaluation.statistics import holm, means, paired_tests
-from gbrank.evaluation.trial import Outcome
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.evaluation.power import queries_needed_for, smallest_difference
+from gbrank.evaluation.statistics import Both, compared, holm
+from gbrank.evaluation.trial import Outcome, by_judge
+from gbrank.measures.judges import PEOPLE
 
 POOLED = "pooled"
 
@@ -38,10 +41,17 @@ class Row:
     cpu_seconds: float  # mean CPU seconds of a fit
     # Of both p-values, for the number of rankers compared with the baseline; intervals have none.
     p_correction: str = field(default="Holm", init=False)
+    smallest: float = math.nan  # difference that these queries tell: power 0.8, level 0.05
+    n_needed: float = math.nan  # queries that tell the difference that was asked for
+    n_worth: float = math.nan  # queries that people need not judge, thanks to the judge
 
 
 def summarise(
-    outcomes: Sequence[Outcome], measures: Sequence[str], baseline: str, part: str
+    outcomes: Sequence[Outcome],
+    measures: Sequence[str],
+    baseline: str,
+    part: str,
+    asked: float = 0.01,
 ) -> list[Row]:
     """Return a row per data set, measure and ranker, and those of all data sets together."""
     by_data: dict[str, list[Outcome]] = {}
@@ -55,19 +65,27 @@ def summarise(
         row
         for data, strata in groups.items()
         for measure in measures
-        for row in _rows(data, measure, strata, baseline, part)
+        for row in _rows(data, measure, strata, baseline, part, asked)
     ]
 
 
 def _rows(
-    data: str, measure: str, strata: list[list[Outcome]], baseline: str, part: str
+    data: str,
+    measure: str,
+    strata: list[list[Outcome]],
+    baseline: str,
+    part: str,
+    asked: float,
 ) -> list[Row]:
     """Return the row of each ranker, in the order of its first outcome."""
     rankers = list(dict.fromkeys(outcome.trial.ranker for outcome in strata[0]))
     all_cubes = [_cube(outcomes, measure, part) for outcomes in strata]
     cubes = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))] for cube in all_cubes]
     n_queries, n_all = (sum(cube.shape[2] for cube in some) for some in (cubes, all_cubes))
-    figures = _figures(cubes, rankers.index(baseline))
+    values: list[Matrix | Both] = [cube.mean(axis=1) for cube in cubes]
+    if has_judge(strata[0][0], part):
+        values = [_both(outcomes, measure, part) for outcomes in strata]
+    figures = _figures(cubes, values, rankers.index(baseline), asked)
     return [
         Row(
             data=data,
@@ -82,19 +100,39 @@ def _rows(
     ]
 
 
-def _figures(cubes: list[Cube], reference: int) -> dict[str, Vector]:
+def has_judge(outcome: Outcome, part: str) -> bool:
+    """Say whether a judge's values stand beside people's."""
+    return PEOPLE in getattr(outcome, part).values
+
+
+def _both(outcomes: list[Outcome], measure: str, part: str) -> Both:
+    """Return the values of each ranker, averaged over seeds, by people and by the judge."""
+    people, judge, judged = (
+        _cube(outcomes, name, part) for name in (measure, by_judge(measure), PEOPLE)
+    )
+    return Both(people.mean(axis=1), judge.mean(axis=1), judged[0, 0] > 0)
+
+
+def _figures(
+    cubes: list[Cube], values: list[Matrix | Both], reference: int, asked: float
+) -> dict[str, Vector]:
     """Return what a row says of scores, by its names; each with a value for every ranker."""
-    scores = [cube.mean(axis=1) for cube in cubes]
     by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
     deviation = np.full(len(by_seed), np.nan)
     if by_seed.shape[1] > 1:
         deviation = by_seed.std(axis=1, ddof=1)
-    p_randomisation, p_t = map(holm, paired_tests(scores, reference))
+    found, n_queries = compared(values, reference), sum(cube.shape[2] for cube in cubes)
+    errors = list(zip(found.error.tolist(), found.freedom.tolist(), strict=True))
     return {
-        **means(scores, reference)._asdict(),
+        **found.means._asdict(),
         "seed_deviation": deviation,
-        "p_randomisation": p_randomisation,
-        "p_t": p_t,
+        "p_randomisation": holm(found.p_randomisation),
+        "p_t": holm(found.p_t),
+        "smallest": np.array([smallest_difference(*own) for own in errors]),
+        "n_needed": np.array(
+            [queries_needed_for(asked, error * math.sqrt(n_queries)) for error, _ in errors]
+        ),
+        "n_worth": found.worth,
     }
 
 

@@ -2,22 +2,25 @@
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
-from gbrank.common.argument_error import found_in
-from gbrank.data.columns import fit_arguments
+from gbrank.common.argument_error import ArgumentError, found_in
+from gbrank.common.arrays import Positions, Vector
+from gbrank.data.columns import Data, fit_arguments
+from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.splitting import Fold
 from gbrank.evaluation.calibration_error import expected_calibration_error
 from gbrank.evaluation.dataset import Dataset
-from gbrank.fit.estimator import scores_of
+from gbrank.fit.estimator import BaseRanker, scores_of
 from gbrank.fit.loop import as_part
+from gbrank.measures.judges import JUDGE, PEOPLE, both_values, queries_of_people
 from gbrank.measures.measure import Measure, bind_to_rows
 
 PARTS = ("valid", "test")  # of a fold, in which rankers are judged
@@ -41,7 +44,7 @@ class Scores:
     """The measures of the rankings of some queries."""
 
     queries: list[str]  # their ids
-    values: dict[str, NDArray[np.float64]]  # by measure; NaN where a query is skipped
+    values: dict[str, Vector]  # by measure; NaN where a query is skipped
     calibration_error: float | None  # None where the ranker gives no probabilities
 
 
@@ -72,13 +75,45 @@ class Task:
         """The rows of the fold."""
         return self.data.splits[self.trial.fold - 1]
 
+    @property
+    def names(self) -> list[str]:
+        """What the values of each query are called."""
+        return value_names(map(str, self.measures), self.data.judged)
+
     def queries(self, part: str) -> list[str]:
         """Return the ids of the queries of a part of the fold, as they first appear."""
         return list(dict.fromkeys(map(str, self.data.qid[getattr(self.fold, part)].tolist())))
 
 
+def by_judge(measure: str) -> str:
+    """Return what a measure by the judge's labels is called, beside the one by people's."""
+    return f"{measure}[{JUDGE}]"
+
+
+def value_names(measures: Iterable[str], judged: bool) -> list[str]:
+    """Return what the values of each query are called."""
+    if not judged:
+        return list(measures)
+    return [*(name for own in measures for name in (own, by_judge(own))), PEOPLE]
+
+
+def query_values(
+    measures: Sequence[Measure], rows: Rows, scores: Vector, n_jobs: int | None = None
+) -> dict[str, Vector]:
+    """Return what each query is worth by each measure; by a judge too, where one has judged."""
+    names = list(map(str, measures))
+    if JUDGE not in rows.labels:
+        values = [bind_to_rows(measure, rows, n_jobs).per_query(scores) for measure in measures]
+        return dict(zip(names, values, strict=True))
+    both = [both_values(measure, rows, scores, n_jobs) for measure in measures]
+    values = [*(own for pair in both for own in pair), queries_of_people(rows).astype(np.float64)]
+    return dict(zip(value_names(names, True), values, strict=True))
+
+
 def configure(ranker: object, **values: Any) -> Any:
     """Return an unfitted copy of a ranker with these values of the parameters that it has."""
+    if isinstance(ranker, np.ndarray):  # scores, which nobody trains
+        return ranker
     copy = clone(ranker)
     ends = {name: name.rpartition("__")[2] for name in copy.get_params(deep=True)}
     return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
@@ -86,25 +121,61 @@ def configure(ranker: object, **values: Any) -> Any:
 
 def fit_on_rows(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows]) -> Any:
     """Train a ranker on rows of a data set."""
-    parts = [rows.as_given(rows.X) for rows in (train, *valid)]
-    arguments = fit_arguments(parts[0], parts[1:])
+    parts = [data.to_train_on(rows) for rows in (train, *valid)]
+    if not isinstance(ranker, BaseRanker):
+        parts = [rows.grouped() for rows in parts]  # as other libraries want them
+    arguments = fit_arguments(*_as_given(parts))
     if data.categorical_feature is not None:
         arguments["categorical_feature"] = data.categorical_feature
+    arguments = taken_by(ranker, arguments, [rows.queries for rows in parts])
     return as_part(lambda: ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments))
 
 
+def _as_given(parts: Sequence[Rows]) -> tuple[Data, list[Data]]:
+    train, *valid = [rows.as_given(rows.X) for rows in parts]
+    return train, valid
+
+
+def taken_by(ranker: Any, arguments: Data, queries: Sequence[Queries]) -> Data:
+    """Return the arguments as the `fit` of an estimator takes them: with qid, group, or neither.
+
+    Of what `fit` does not take, queries and validation data are left out; weights, positions and
+    the like are refused.
+    """
+    taken = signature(getattr(ranker, "_final_estimator", ranker).fit).parameters
+    if "qid" in taken or any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+        return arguments
+    left_out = {"qid", "eval_set", "eval_qid"} - set(taken)
+    kept = {name: value for name, value in arguments.items() if name not in left_out}
+    if "group" in taken:
+        kept["group"] = queries[0].sizes
+        if "eval_set" in kept:
+            kept["eval_group"] = [own.sizes for own in queries[1:]]
+    elif "group_id" in taken:
+        kept["group_id"] = queries[0].index
+        kept.pop("eval_set", None)
+    if unknown := sorted(set(kept) - set(taken) - {"X", "y"}):
+        kind = type(ranker).__name__
+        raise ArgumentError(unknown[0], f"must not be given where the fit of {kind} takes none")
+    return kept
+
+
 def run(task: Task) -> Outcome:
-    """Train a ranker and judge it on the validation and on the test queries."""
-    train, *valid, test = (task.data.rows(rows) for rows in task.fold if len(rows))
+    """Train a ranker, unless it is scores already, and judge it on validation and test queries."""
+    parts = [(chosen, task.data.rows(chosen)) for chosen in task.fold if len(chosen)]
+    train, *valid, test = parts
     start = time.process_time()
-    with found_in(f"{task.trial}: "):
-        ranker = fit_on_rows(task.ranker, task.data, train, valid)
+    ranker = task.ranker
+    if not isinstance(ranker, np.ndarray):
+        with found_in(f"{task.trial}: "):
+            ranker = fit_on_rows(ranker, task.data, train[1], [rows for _, rows in valid])
     seconds = getattr(ranker, "cpu_seconds_", time.process_time() - start)
+    rounds = getattr(ranker, "best_iteration_", None) or None  # LightGBM says 0 for all of them
     return Outcome(
         task.trial,
-        _judge(task, ranker, valid[0]) if valid else Scores([], {}, None),
-        _judge(task, ranker, test),
-        getattr(ranker, "best_iteration_", None),
+        _judge(task, ranker, *valid[0]) if valid else Scores([], {}, None),
+        _judge(task, ranker, *test),
+        rounds,
         seconds,
         ranker if task.keeps_ranker else None,
     )
@@ -119,11 +190,12 @@ def run_in_worker(task: Task) -> Outcome:
         signal.signal(signal.SIGINT, previous)
 
 
-def _judge(task: Task, ranker: Any, rows: Rows) -> Scores:
-    scores = scores_of(ranker, rows.X, rows.queries.ids[rows.queries.index])
-    values = {
-        str(measure): bind_to_rows(measure, rows, 1).per_query(scores) for measure in task.measures
-    }
+def _judge(task: Task, ranker: Any, chosen: Positions, rows: Rows) -> Scores:
+    if isinstance(ranker, np.ndarray):
+        scores: Vector = ranker[chosen]
+    else:
+        scores = scores_of(ranker, rows.X, rows.queries.ids[rows.queries.index])
+    values = query_values(task.measures, rows, scores, 1)
     largest = float(np.max(task.data.y)) or 1.0
     calibration, error = getattr(ranker, "calibration_", None), None
     if calibration is not None:

@@ -34,6 +34,13 @@ from gbrank.data.torn_queries import warn_of_torn_queries
 from gbrank.fit.arguments import Ids, Labels, TableLike
 from gbrank.fit.fitted import Fitted, Published
 from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, write_saved
+from gbrank.measures.judges import (
+    both_values,
+    powered_mean,
+    queries_of_people,
+    refuse_weights,
+    with_judge,
+)
 from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import get_measure
 
@@ -152,6 +159,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         sample_weight: ArrayLike | None = None,
         query_weight: QueryWeights | None = None,
         labels: Labels | None = None,
+        judged_by: ArrayLike | None = None,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
@@ -165,6 +173,9 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
             As for `fit`; splits of cross-validation need a mapping.
         labels : mapping of str to array-like, or list of str, optional
             As for `fit`; needed where the measure names one.
+        judged_by : array-like, shape (n_documents,), optional
+            Labels by a judge, such as a language model, for all documents; y is then NaN in queries
+            that people have not judged, and the mean is that of `compare_scores`, without weights.
 
         Returns
         -------
@@ -192,8 +203,13 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         placed = measure.with_positions(self._schema)
         features = None if placed is measure else transformed(self._schema, X)
         queries = Queries.resolve(len(scores), qid, group)
-        rows = Rows(X=features, queries=queries, **checked_columns(data, queries))
-        return bind_to_rows(placed, rows).mean(scores)
+        if judged_by is None:
+            rows = Rows(X=features, queries=queries, **checked_columns(data, queries))
+            return bind_to_rows(placed, rows).mean(scores)
+        refuse_weights(sample_weight, query_weight)
+        both = with_judge(y, judged_by, queries, data["labels"])
+        rows = Rows(X=features, queries=queries, **checked_columns(both, queries))
+        return powered_mean(*both_values(placed, rows, scores), queries_of_people(rows)).mean
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a folder: a JSON file, and the booster's own files if there are any.

@@ -10,7 +10,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_labels
 from gbrank.data.queries import Queries
 from gbrank.evaluation.calibration_error import calibration_bins, expected_calibration_error
-from gbrank.evaluation.statistics import common_queries, means, paired_tests
+from gbrank.evaluation.statistics import common_queries, compared
 from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.plots.style import BLUE, GREY, axes_for, legend, tidy
 
@@ -71,7 +71,8 @@ def per_query(
     both = common_queries(np.array([bound.per_query(scores), bound.per_query(other)]))
     if not both.size:
         raise ValueError(f"{chosen} is undefined on every query: none has what it needs.")
-    found, (p, _) = means([both]), paired_tests([both])[0]
+    tested = compared([both])
+    found, p = tested.means, tested.p_randomisation[0]
     signs = np.sign(both[0] - both[1])
     counts = [int(np.sum(signs == sign)) for sign in (1, 0, -1)]
     low, high = found.difference_low[0], found.difference_high[0]

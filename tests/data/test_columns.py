@@ -139,7 +139,7 @@ def test_methods_take_the_columns_of_the_table() -> None:
     columns_of_fit = COLUMNS.keys() | {column.validation for column in COLUMNS.values()}
     assert fit - others == columns_of_fit - {""}
     scored = {name for name, column in COLUMNS.items() if column.scored}
-    assert set(signature(GBRanker.score).parameters) == scored | {"self", "X"}
+    assert set(signature(GBRanker.score).parameters) == scored | {"self", "X", "judged_by"}
 
 
 def test_an_unknown_column() -> None:

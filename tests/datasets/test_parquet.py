@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker, scan_parquet, split_frame
-from gbrank.datasets import table_files
+from gbrank import GBRanker, split_frame
+from gbrank.datasets import scan_parquet, table_files
 
 ROLES: dict[str, Any] = {"label": "grade", "qid": "query", "drop": ["url", "weight"]}
 

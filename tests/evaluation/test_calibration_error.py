@@ -10,7 +10,8 @@ from matplotlib import pyplot
 from numpy.testing import assert_allclose
 from sklearn.calibration import calibration_curve
 
-from gbrank import expected_calibration_error, plots
+from gbrank import plots
+from gbrank.evaluation import expected_calibration_error
 
 SHARES = st.floats(0, 1) | st.integers(0, 8).map(lambda eighths: eighths / 8)
 

@@ -40,7 +40,7 @@ def test_table(comparison: Any) -> None:
     assert len(blocks) == 6
     title, head, *lines = blocks[0].split("\n")
     assert title == "data, ndcg@10: 12 queries, 0 skipped"
-    means, differences = lines[: len(NOISY)], lines[len(NOISY) :]
+    means, differences, told = lines[: len(NOISY)], lines[len(NOISY) : -1], lines[-1]
     assert [line.split()[0] for line in means] == list(NOISY)
     assert differences[0].startswith("  minus clean  ")
     assert [line.split()[0] for line in differences[1:]] == list(NOISY)[1:]
@@ -50,6 +50,11 @@ def test_table(comparison: Any) -> None:
     assert len({len(line) for line in (head, *means)}) == 1
     assert len({len(line) for line in differences}) == 1
     assert differences[0].count("Holm") == 2
+    widest = max(comparison.summary()[1:3], key=lambda row: row.smallest)
+    assert told == (
+        f"These 12 queries tell a difference of {widest.smallest:.4f} (power 0.8, level 0.05); "
+        f"one of 0.01 takes {widest.n_needed:,.0f}."
+    )
     assert "corrected for the number of rankers (Holm), which intervals are not" in note
     assert blocks[5].startswith("pooled, rr: 18 queries")
     assert comparison.table("valid") != comparison.table()
@@ -67,11 +72,11 @@ def test_lines_have_at_most_100_columns(comparison: Any, length: int) -> None:
                             calibration_error=0.25)
         for row, name in zip(rows, names, strict=True)
     ]  # fmt: skip
-    lines = as_text(renamed).split("\n")
+    lines = as_text(renamed, 0.01).split("\n")
     assert max(map(len, lines)) <= 100
-    assert len(lines) == 8 + 2 * (length > 32)
+    assert len(lines) == 9 + 2 * (length > 32)
     assert sum(names[2] in line for line in lines) == 2
-    ends = {len(line) for line in lines[1:] if len(line.split()) > 3}
+    ends = {len(line) for line in lines[1:-1] if len(line.split()) > 3}
     assert len(ends) == 2  # of means and of differences
 
 
@@ -96,12 +101,13 @@ def test_json(comparison: Any) -> None:
                "difference_high", "p_randomisation", "p_t", "calibration_error", "rounds",
                "cpu_seconds"]  # fmt: skip
     said = {"p_correction": "Holm"}
+    told = ["smallest", "n_needed", "n_worth"]
     for part in ("test", "valid"):
         keys = [(row["data"], row["measure"], row["ranker"]) for row in content[part]]
         expected = itertools.product(["data", "other", "pooled"], ["ndcg@10", "rr"], NOISY)
         assert keys == list(expected)
         for row in content[part]:
-            assert list(row) == [*kinds, *numbers, *said]
+            assert list(row) == [*kinds, *numbers, *said, *told]
             assert said.items() <= row.items()
             assert all(type(row[name]) is kind for name, kind in kinds.items())
             empty = {name for name in numbers if row[name] is None}
@@ -147,9 +153,9 @@ def test_markdown_and_html_have_the_cells_of_the_text(comparison: Any) -> None:
     assert page.findtext("p") == marked == note
     assert len(texts) == len(shown) == len(tables) / 2
     for text, title, table, html in zip(texts, tables[::2], tables[1::2], shown, strict=True):
-        first, *lines = text.split("\n")
-        assert title == f"**{first}**"
-        assert html.findtext("caption") == first
+        first, *lines, told = text.split("\n")
+        assert title == f"**{first}. {told}**"
+        assert html.findtext("caption") == f"{first}. {told}"
         head, rule, *rows = [line.strip("|").split("|") for line in table.split("\n")]
         assert rule == ["---", *["---:"] * (len(head) - 1)]
         found = [[cell.text or "" for cell in row] for row in html.iter("tr")]
@@ -165,9 +171,9 @@ def test_markdown_and_html_have_the_cells_of_the_text(comparison: Any) -> None:
                 cells[0]
             ]
     odd = dataclasses.replace(comparison.summary()[0], data="a<b|c", ranker="x|y & z")
-    assert "<caption>a&lt;b|c" in as_table([odd]).to_html()
-    assert "<td>x|y &amp; z</td>" in as_table([odd]).to_html()
-    assert "| x\\|y & z |" in as_table([odd]).to_markdown()
+    assert "<caption>a&lt;b|c" in as_table([odd], 0.01).to_html()
+    assert "<td>x|y &amp; z</td>" in as_table([odd], 0.01).to_html()
+    assert "| x\\|y & z |" in as_table([odd], 0.01).to_markdown()
 
 
 def test_records_are_columns_of_a_data_frame(comparison: Any) -> None:

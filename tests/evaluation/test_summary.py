@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator
 
-from gbrank import GBRanker, compare_rankers, expected_calibration_error
-from gbrank.evaluation import Dataset, stored_outcomes
+from gbrank import GBRanker, compare_rankers
+from gbrank.evaluation import Dataset, expected_calibration_error, stored_outcomes
 from gbrank.evaluation.summary import summarise
 from gbrank.evaluation.trial import Outcome, Scores, Trial
 

@@ -17,9 +17,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from gbrank import GBRanker, LinearRanker, compare_rankers, expected_calibration_error
+from gbrank import GBRanker, LinearRanker, compare_rankers
 from gbrank.boosters import TRAINERS
-from gbrank.evaluation import Dataset, Fold
+from gbrank.evaluation import Dataset, Fold, expected_calibration_error
 from gbrank.fit import boost, loop
 from gbrank.fit.calibration import fit_calibration
 

@@ -23,13 +23,13 @@ from gbrank import (
     GBRanker,
     LinearRanker,
     SLAMPerceptron,
-    expected_calibration_error,
     get_measure,
     make_cubic,
     write_letor,
 )
 from gbrank.commands.cli import main
 from gbrank.common import files
+from gbrank.evaluation import expected_calibration_error
 from gbrank.plots.report.model_sections import _sample
 from gbrank.plots.report.report_data import groups
 
@@ -557,7 +557,7 @@ def test_queries_without_a_value(tmp_path: Path) -> None:
         ({"by": "a"}, "by: column 'a' must be the same in all rows of a query, got"),
         ({"by": "nation"}, r"unknown column \(by\) 'nation'"),
         ({"docid": 3}, "docid must name columns of X by text, got 3"),
-        ({"against": 3}, "against must be a ranker of gbrank, got 3"),
+        ({"against": 3}, "against: scores must have one dimension"),
         ({"train": X}, "train: X must be a data frame"),
         ({"measures": "ndcg"}, "measures must be a list of at least one measure, got 'ndcg'"),
         ({"names": ("a", "a")}, "names must be two texts that differ"),

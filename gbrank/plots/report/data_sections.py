@@ -53,7 +53,7 @@ def data(judged: ReportData, training: Features | None) -> Section:
 
 def _features(judged: ReportData, training: Features | None) -> list[Block]:
     """Return a table of the features; those that drifted most first, or with most missing."""
-    schema = judged.models[0].ranker._schema
+    schema = judged.schema
     rows = []
     for column, feature in enumerate(column_names_of(schema)):
         categorical = column in schema.categorical

@@ -16,6 +16,7 @@ from gbrank.common.plain import as_json
 from gbrank.common.table import Table
 from gbrank.common.version import __version__
 from gbrank.data.rows import take_rows
+from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.plots.fitted_ranker import learning_curves
 from gbrank.plots.predictions import calibration
 from gbrank.plots.report.blocks import (
@@ -57,7 +58,7 @@ def _mean_shares(
     judged: ReportData, ranker: GBRanker, rows: NDArray[np.int64]
 ) -> tuple[Vector, str]:
     """Return by how much each feature moves a score on average, or NaN and why it is not known."""
-    X = take_rows(judged.models[0].X, rows)
+    X = take_rows(judged.X, rows)
     try:
         shares = ranker.explain(X, qid=judged.queries.index[rows])
     except ValueError as error:  # of an `init` that cannot be explained
@@ -101,7 +102,8 @@ def _bar(value: float, largest: float) -> Cell:
 
 
 def _left_out(model: ReportedRanker, lack: str) -> Paragraph:
-    return Paragraph(f"Left out: a {type(model.ranker).__name__} has {lack}.")
+    kind = "scores alone have" if model.ranker is None else f"a {type(model.ranker).__name__} has"
+    return Paragraph(f"Left out: {kind} {lack}.")
 
 
 def curves(judged: ReportData) -> Section:
@@ -145,7 +147,7 @@ def calibration_section(judged: ReportData) -> Section:
 def parameters(judged: ReportData) -> Section:
     """Return the parameters of each model; those that differ stand out."""
     given = [
-        {key: _shown(value) for key, value in model.ranker.get_params(deep=False).items()}
+        {key: _shown(value) for key, value in _params_of(model.ranker).items()}
         for model in judged.models
     ]
     keys = list(dict.fromkeys(key for params in given for key in params))
@@ -155,13 +157,17 @@ def parameters(judged: ReportData) -> Section:
         rows.append([key, *(Cell(value, strong=len(set(values)) > 1) for value in values)])
     rows.sort(key=lambda row: not any(isinstance(cell, Cell) and cell.strong for cell in row))
     head = ["parameter", *(model.name for model in judged.models)]
-    blocks = fold_rows(
-        head,
-        [["class", *(type(m.ranker).__name__ for m in judged.models)], *rows],
-        2 * SHOWN,
-        tuple(range(len(head))),
-    )
+    kinds = [NONE if m.ranker is None else type(m.ranker).__name__ for m in judged.models]
+    blocks = fold_rows(head, [["class", *kinds], *rows], 2 * SHOWN, tuple(range(len(head))))
     return Section("parameters", "Parameters", blocks)
+
+
+def _params_of(model: Any) -> dict[str, Any]:
+    """Return the parameters of a model, of those that say."""
+    if isinstance(model, PretrainedRanker) or not hasattr(model, "get_params"):
+        return {}
+    parameters: dict[str, Any] = model.get_params(deep=False)
+    return parameters
 
 
 def _shown(value: object) -> str:

@@ -3,45 +3,50 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from gbrank.common.argument_error import found_in
-from gbrank.common.checks import check_labels, quoted, refuse_twice
+from gbrank.common.checks import quoted, refuse_twice
 from gbrank.common.registry import first_line
 from gbrank.data.batches import FeatureBatches
+from gbrank.data.columns import checked_columns
+from gbrank.data.frames import as_frame
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Features
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Features, Schema
+from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
+from gbrank.evaluation.statistics import Both
 from gbrank.fit.arguments import Ids
-from gbrank.fit.estimator import BaseRanker, scores_of
-from gbrank.measures.measure import Measure
+from gbrank.fit.estimator import BaseRanker
+from gbrank.measures.judges import both_values, queries_of_people, with_judge
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.measures.measure_registry import USUAL, Metric, get_measure
-from gbrank.plots.report import data_sections, model_sections, query_sections
+from gbrank.plots.report import data_sections, judge_section, model_sections, query_sections
 from gbrank.plots.report.blocks import NONE, SPACE, Fact, Section, name, number, span
 from gbrank.plots.report.html_page import check_page, write_page
 from gbrank.plots.report.report_data import (
     ReportData,
     ReportedRanker,
     column_of,
-    own_columns,
 )
 
 
 def report(
-    ranker: BaseRanker[Any],
+    ranker: Any,
     X: Any,
     y: ArrayLike,
     *,
     html: str | os.PathLike[str],
     qid: Ids | None = None,
     group: ArrayLike | None = None,
-    against: BaseRanker[Any] | None = None,
+    against: Any = None,
+    judged_by: ArrayLike | None = None,
     train: Any = None,
     by: str | Sequence[str] = (),
     docid: str | None = None,
@@ -58,25 +63,30 @@ def report(
 
     Parameters
     ----------
-    ranker : GBRanker, LinearRanker or SLAMPerceptron
-        A fitted ranker.
+    ranker : model, str, path or array-like
+        A fitted ranker of gbrank, or whatever else `gbrank.evaluation.scores_from` takes.
     X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
         Data to judge it by, in memory. A data frame may have columns that are no features.
     y : array-like, shape (n_documents,)
-        Relevance labels, at least 0.
+        Relevance labels, at least 0; with `judged_by`, NaN in queries that people have not judged.
     html : path
         The file. It is written whole or not at all.
     qid, group
         The queries, as for `GBRanker.fit`; with neither, all rows are one query.
-    against : GBRanker, LinearRanker or SLAMPerceptron, optional
-        The ranker to compare it with.
+    against : model, str, path or array-like, optional
+        What to compare it with, likewise: any model, its file, a column of X, scores, a TREC run.
+    judged_by : array-like, shape (n_documents,), optional
+        Labels by a judge, such as a language model, for all documents. Means and differences are
+        then those of `compare_scores`, and a section says what the judge is worth; groups and lists
+        have people's labels where there are any, else the judge's.
     train : array-like, sparse matrix or data frame, optional
         What the ranker was trained on: the page then says how far each feature has drifted.
     by : str or sequence of str
         Columns of X, with one value in each query, by which queries are grouped. Those of an array
         are called f0, f1, ...
     docid : str, optional
-        The column of X that says what documents are called; their row by default, from 0.
+        The column of X that says what documents are called, in TREC runs too; their row by default,
+        from 0.
     measures : sequence of str, Measure or callable, optional
         The first decides: groups, worst queries and changes are by this one. By default the
         ranker's `eval_metric`, but for labels that have a name, then ndcg@1, ndcg@5, ndcg@10, map
@@ -108,38 +118,57 @@ def report(
     '<!doctype html>'
     """
     check_page(html, "html")
-    rankers = [_check_ranker(ranker, "ranker")]
-    rankers += [] if against is None else [_check_ranker(against, "against")]
     called = _check_names(names)
     chosen = _check_measures(ranker, measures)
-    features = _features(ranker, X, "X")
-    training = None if train is None else _features(ranker, train, "train")
-    labels = check_labels(y, "y", features.shape[0])
-    queries = Queries.resolve(len(labels), qid, group)
+    columns = [by] if isinstance(by, str) else list(by)
+    if isinstance(X, FeatureBatches):
+        raise TypeError("X must be in memory for a report, got FeatureBatches.")
+    documents = None if docid is None else column_of(X, docid, "docid")
+    n = n_rows(X)
+    queries = Queries.resolve(n, qid, group)
+    given = {"ranker": ranker, **({} if against is None else {"against": against})}
+    models = []
+    for own, (argument, source) in zip(called, given.items(), strict=False):
+        with found_in(f"{argument}: " if argument != "ranker" else ""):
+            model = opened(source, X)
+            scores = scores_from(model, X, qid=queries.ids[queries.index], docid=documents)
+        model = model if hasattr(model, "predict") else None
+        models.append(ReportedRanker(name(own), model, scores))
+    schema = _schema_of(models[0].ranker, X, {*columns, docid})
+    training = None if train is None else _features(models[0].ranker, schema, train, "train")
+    data: dict[str, Any] = {"y": y}
+    if judged_by is not None:
+        data = with_judge(y, judged_by, queries, None)
+    rows = Rows(X=X, queries=queries, **checked_columns(data, queries))
     segments = {
         column: queries.one_each(column_of(X, column, "by"), f"by: column {column!r}").tolist()
-        for column in ([by] if isinstance(by, str) else by)
+        for column in columns
     }
-    documents = list(range(len(labels))) if docid is None else column_of(X, docid, "docid")
-    models = [_model(*item, X, queries) for item in zip(called, rankers, strict=False)]
-    values = {}
+    values, both = {}, {}
     for measure in chosen:
-        bound = measure.bind(labels, queries, X=X)
+        bound = bind_to_rows(measure, rows)
         values[str(measure)] = np.array([bound.per_query(model.scores) for model in models])
-    summaries = {str(measure): first_line(measure) for measure in chosen}
+        if judged_by is not None:
+            found = [both_values(measure, rows, model.scores) for model in models]
+            people, judge = map(np.array, zip(*found, strict=True))
+            both[str(measure)] = Both(people, judge, queries_of_people(rows))
     judged = ReportData(
-        features, labels, queries, models, values, summaries, documents, docid or "row"
+        X=X,
+        schema=schema,
+        features=_features(models[0].ranker, schema, X, "X"),
+        labels=rows.y,
+        queries=queries,
+        models=models,
+        values=values,
+        summaries={str(measure): first_line(measure) for measure in chosen},
+        documents=list(range(n)) if documents is None else documents,
+        column=docid or "row",
+        rows=rows,
+        both=both,
     )
     sections, facts = _sections(judged, segments, training)
     title = " against ".join(model.name for model in judged.models)
     return write_page(html, "Ranking report", title, sections, facts)
-
-
-def _check_ranker(ranker: object, argument: str) -> BaseRanker[Any]:
-    if not isinstance(ranker, BaseRanker):
-        raise TypeError(f"{argument} must be a ranker of gbrank, got {quoted(ranker)}.")
-    check_is_fitted(ranker)
-    return ranker
 
 
 def _check_names(names: object) -> tuple[str, str]:
@@ -149,23 +178,29 @@ def _check_names(names: object) -> tuple[str, str]:
     raise ValueError(f"names must be two texts that differ, got {quoted(names)}.")
 
 
-def _features(ranker: BaseRanker[Any], X: Any, argument: str) -> Features:
-    """Return what a ranker sees of X as numbers."""
+def _schema_of(model: Any, X: Any, others: Collection[str | None]) -> Schema:
+    """Return the columns that a model sees; of those that do not say, all that are features."""
+    if isinstance(model, BaseRanker):
+        return model._schema
+    own = X if model is None else own_columns(model, X)
+    frame = as_frame(own, "X")
+    if frame is None:
+        return Schema.learn(own)
+    return Schema.learn(frame.drop([c for c in frame.columns if c in others]).to_native())
+
+
+def _features(model: Any, schema: Schema, X: Any, argument: str) -> Features:
+    """Return what a model sees of X as numbers."""
     if isinstance(X, FeatureBatches):
         raise TypeError(f"{argument} must be in memory for a report, got FeatureBatches.")
     with found_in(f"{argument}: " if argument != "X" else ""):
-        return ranker._schema.transform(own_columns(X, ranker._schema))
+        return schema.transform(X if model is None else own_columns(model, X))
 
 
-def _model(called: str, ranker: BaseRanker[Any], X: Any, queries: Queries) -> ReportedRanker:
-    """Return a model with its scores."""
-    own = own_columns(X, ranker._schema)
-    return ReportedRanker(name(called), ranker, own, scores_of(ranker, own, queries.index))
-
-
-def _check_measures(ranker: BaseRanker[Any], given: Sequence[Metric] | None) -> list[Measure]:
+def _check_measures(ranker: Any, given: Sequence[Metric] | None) -> list[Measure]:
     if given is None:
-        of_y = (measure for measure in ranker._measures() if measure.label is None)
+        own = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
+        of_y = (measure for measure in own if measure.label is None)
         found = [*of_y, *map(get_measure, USUAL)]
     elif isinstance(given, str) or callable(given) or not len(given):
         raise ValueError(f"measures must be a list of at least one measure, got {quoted(given)}.")
@@ -191,6 +226,8 @@ def _sections(
         sections.append(query_sections.changes(judged))
         first = judged.models[0].name
         of_first = [replace(item, title=f"{item.title} ({first})") for item in of_first]
+    if judged.both:
+        sections.append(judge_section.judge(judged))
     sections += [
         query_sections.segments(judged, by),
         query_sections.distribution(judged),
@@ -203,7 +240,9 @@ def _sections(
 
 
 def _facts(judged: ReportData) -> list[Fact]:
-    found, queries = judged.means[judged.measure], judged.queries
+    found, queries = judged.found[judged.measure].means, judged.queries
+    n_people = f"{judged.n_counted(judged.measure):,}"
+    by_people = [(n_people, "queries judged by people", "others by the judge")]
     facts = [(number(found.mean[0]), judged.measure, _interval(found.low[0], found.high[0]))]
     for other in judged.models[1:]:
         ends = _interval(found.difference_low[0], found.difference_high[0], "+.4f")
@@ -213,6 +252,7 @@ def _facts(judged: ReportData) -> list[Fact]:
     left_out = f"{without.sum():,} without a {why}" if without.any() else "all with a value"
     return [
         *facts,
+        *(by_people if judged.both else []),
         (f"{queries.n_queries:,}", "queries", left_out),
         (f"{queries.n_documents:,}", "documents", f"{queries.sizes.mean():.0f} in a query"),
     ]

@@ -9,10 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
+from scipy import stats
 
 from gbrank.common.arrays import Matrix
 from gbrank.common.table import Table
 from gbrank.data.rows import take_rows
+from gbrank.evaluation.power import queries_needed_for, smallest_difference, told_line
 from gbrank.evaluation.statistics import Means, common_queries, means
 from gbrank.plots.predictions import draw_queries
 from gbrank.plots.report.blocks import (
@@ -43,6 +45,7 @@ BINS = 20
 DOTS = 2000
 COLORS = BLUE, ORANGE  # of the two models
 LEVEL = 0.05  # of p, from which on the data do not tell
+ASKED = 0.01  # a difference of which it is said how many queries tell it
 
 
 def measures(judged: ReportData) -> Section:
@@ -52,10 +55,11 @@ def measures(judged: ReportData) -> Section:
     if judged.models[1:]:
         head[2:] = [judged.models[0].name, "95% interval", judged.models[1].name]
     rows: list[list[Cell | str]] = []
-    for measure, found in judged.means.items():
-        n_counted = common_queries(judged.values[measure]).shape[1]
+    for measure, tested in judged.found.items():
+        found = tested.means
         cells = [*_mean(found), number(found.mean[-1])][: len(head) - 2]
-        rows.append([Cell(measure, strong=measure == judged.measure), f"{n_counted:,}", *cells])
+        counted = f"{judged.n_counted(measure):,}"
+        rows.append([Cell(measure, strong=measure == judged.measure), counted, *cells])
     return Section(
         "measures",
         "How good it is",
@@ -87,11 +91,11 @@ def changes(judged: ReportData) -> Section:
     """Return what differs between two models: means with paired tests, and single queries."""
     ours, theirs = judged.models
     rows: list[list[Cell | str]] = []
-    for measure, found in judged.means.items():
+    for measure, tested in judged.found.items():
         signs = np.sign(np.subtract(*common_queries(judged.values[measure])))
         counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
-        p = map(_chance, judged.tests[measure])
-        shown = [*_difference(found), *p, *counts]
+        p = _chance(tested.p_randomisation[0]), _chance(tested.p_t[0])
+        shown = [*_difference(tested.means), *p, *counts]
         rows.append([Cell(measure, strong=measure == judged.measure), *shown])
     head = ["measure", "difference", "95% interval", "p (random.)", "p (t)"]
     head += ["better", "equal", "worse"]
@@ -100,9 +104,11 @@ def changes(judged: ReportData) -> Section:
         Paragraph(
             f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
             "often chance alone would give a difference as large, by the paired randomisation test "
-            "and the paired t test; it is not corrected for the number of measures."
+            "and the paired t test; it is not corrected for the number of measures. "
+            + _told(judged)
         ),
         Table(head, rows),
+        *_drift(judged),
     ]
     both = common_queries(judged.main)
     if both.size:
@@ -111,9 +117,48 @@ def changes(judged: ReportData) -> Section:
     return Section("changes", "What changed", blocks)
 
 
+def _told(judged: ReportData) -> str:
+    """Say what difference these queries tell."""
+    found, n = judged.found[judged.measure], judged.n_counted(judged.measure)
+    error, freedom = float(found.error[0]), float(found.freedom[0])
+    needed = queries_needed_for(ASKED, error * n**0.5)
+    return told_line(n, smallest_difference(error, freedom), needed, ASKED)
+
+
+def _drift(judged: ReportData) -> list[Block]:
+    """Return how much the orders of both models have in common."""
+    overlap, tau, same_first = [], [], []
+    for query in range(judged.queries.n_queries):
+        rows = judged.queries.rows(query)
+        if len(rows) == 1:
+            continue
+        ours, theirs = (judged.ranked(query, model) for model in judged.models)
+        k = min(TOP, len(rows))
+        overlap.append(len({*ours[:k]} & {*theirs[:k]}) / k)
+        same_first.append(ours[0] == theirs[0])
+        tau.append(stats.kendalltau(*(model.scores[rows] for model in judged.models)).statistic)
+    if not tau:
+        return []
+    facts = [
+        [f"first {TOP} documents in common", f"{np.mean(overlap):.1%}"],
+        ["queries with the same first document", f"{np.mean(same_first):.1%}"],
+        ["Kendall's tau of the scores", number(float(np.nanmean(tau)), ".3f")],
+    ]
+    return [
+        Paragraph(
+            "How far both orders differ, whatever they are worth, on the mean over queries of two "
+            "documents or more. Tau is 1 for the same order, 0 for orders that have nothing in "
+            "common, −1 for the reverse."
+        ),
+        Table(["both orders", ""], facts),
+    ]
+
+
 def _verdict(judged: ReportData) -> str:
     """Return in a sentence which model is better, if the data say so."""
-    found, (p, _) = judged.means[judged.measure], judged.tests[judged.measure]
+    tested = judged.found[judged.measure]
+    found = tested.means
+    p = tested.p_t[0] if judged.both else tested.p_randomisation[0]
     if np.isnan(p):
         return _no_value(judged).text
     ours, theirs = (model.name for model in judged.models)
@@ -303,7 +348,7 @@ def _list(judged: ReportData, query: int, model: ReportedRanker, explains: bool)
     head = ["rank", name(judged.column), "label", "score"]
     if explains and isinstance(model.ranker, GBRanker) and len(rows) <= LONGEST:
         own = judged.queries.rows(query)
-        why = model.ranker.explain_query(take_rows(model.X, own), group=[len(own)])
+        why = model.ranker.explain_query(take_rows(judged.X, own), group=[len(own)])
         for line, place in zip(lines, places, strict=True):
             line += [_reasons(why.lifts[place]), _reasons(why.lowers[place])]
         head += ["lifts", "lowers"]

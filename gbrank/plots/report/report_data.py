@@ -16,29 +16,34 @@ from gbrank.common.checks import quoted, unknown_name
 from gbrank.common.table import number_names
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.queries import Queries
+from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
-from gbrank.evaluation.statistics import Means, common_queries, means, paired_tests
+from gbrank.evaluation.statistics import Both, Comparisons, common_queries, compared
 from gbrank.fit.context import column_names_of
-from gbrank.fit.estimator import BaseRanker
 
 MOST_GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class ReportedRanker:
-    """A ranker, what it is called, the columns of X that it sees, and its scores."""
+    """A model, or None where there are scores alone; what it is called, and its scores."""
 
     name: str
-    ranker: BaseRanker[Any]
-    X: Any
+    ranker: Any
     scores: Vector
 
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Documents, and one model or two; `values` has a row for each model and a query a column."""
+    """Documents, and one model or two; `values` has a row for each model and a query a column.
 
-    features: Features  # what the first model sees
+    Where a judge has judged beside people, labels and `values` are people's where there are any,
+    else the judge's, and `both` has the values by either.
+    """
+
+    X: Any
+    schema: Schema  # of the first model's columns
+    features: Features  # what it sees
     labels: Vector
     queries: Queries
     models: Sequence[ReportedRanker]
@@ -48,6 +53,8 @@ class ReportData:
         Sequence[Any] | NDArray[Any]
     )  # what they are called: their values in a column, or their rows
     column: str
+    rows: Rows  # with the labels of people and of the judge, where there are both
+    both: dict[str, Both]  # by measure
 
     @property
     def measure(self) -> str:
@@ -60,18 +67,17 @@ class ReportData:
         return self.values[self.measure]
 
     @cached_property
-    def means(self) -> dict[str, Means]:
-        """The means of each measure, the difference being that from the second model."""
-        return {measure: means([common_queries(values)]) for measure, values in self.values.items()}
-
-    @cached_property
-    def tests(self) -> dict[str, list[float]]:
-        """The p-values of each measure's difference: of the randomisation test and the t test."""
-        every = self.values.items()
+    def found(self) -> dict[str, Comparisons]:
+        """The means of each measure, and tests of the difference from the second model."""
         return {
-            measure: [float(p[0]) for p in paired_tests([common_queries(values)])]
-            for measure, values in every
+            measure: compared([self.both.get(measure, common_queries(values))])
+            for measure, values in self.values.items()
         }
+
+    def n_counted(self, measure: str) -> int:
+        """Return how many queries have a value, by people where a judge has judged, too."""
+        both = self.both.get(measure)
+        return common_queries(self.values[measure] if both is None else both.people).shape[1]
 
     @cached_property
     def label_names(self) -> dict[float, str]:
@@ -90,17 +96,6 @@ class ReportData:
         rows = self.queries.rows(query)
         order: list[int] = rows[np.argsort(-model.scores[rows], kind="stable")].tolist()
         return order
-
-
-def own_columns(X: Any, schema: Schema) -> Any:
-    """Return the columns of X that a model sees; all of what is no data frame."""
-    frame = checked_frame(X)
-    if frame is None:
-        return checked_matrix(X)
-    if schema.names is None:
-        return X
-    names = column_names(frame)
-    return frame[:, [names.index(name) for name in schema.names if name in names]].to_native()
 
 
 def column_of(X: Any, name: str, argument: str) -> NDArray[Any]:

@@ -1,0 +1,180 @@
+"""What can be scored: models of any library and their files, columns, scores, and TREC runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank.boosters import MODELS
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.arrays import Vector
+from gbrank.common.checks import call_it, check_finite, check_vector, quoted
+from gbrank.common.extras import needed
+from gbrank.data.frames import as_frame
+from gbrank.data.queries import Queries
+from gbrank.datasets.text_files import read_bytes
+from gbrank.datasets.trec import parse_run
+from gbrank.fit.arguments import Ids
+from gbrank.fit.estimator import BaseRanker, scores_of
+from gbrank.fit.pretrained import PretrainedRanker, as_pretrained
+from gbrank.ranker import load_ranker
+
+KINDS = (
+    "a model with predict, a file or folder of one, a TREC run, a column of X, or one score per row"
+)
+CATBOOST, LIGHTGBM, XGBOOST = b"CBM1", b"tree\n", b"{"  # what their files begin with
+
+
+def scores_from(
+    source: Any,
+    X: Any = None,
+    *,
+    qid: Ids | None = None,
+    group: ArrayLike | None = None,
+    docid: ArrayLike | Sequence[Any] | None = None,
+) -> Vector:
+    """Return the score of each row by whatever scores them.
+
+    This is what `report(against=)`, `compare_scores`, `compare_rankers` and the command line take:
+
+    - a fitted model: of gbrank, LightGBM, XGBoost or CatBoost, or anything with ``predict``; of a
+      data frame it sees the columns that it was trained on, if it says which;
+    - the folder of a model of gbrank, or the file of a booster (LightGBM's text, XGBoost's JSON or
+      UBJ, CatBoost's cbm), told by its content;
+    - the name of a column of X;
+    - the path of a TREC run, with the names of the rows' documents as `docid`. Documents that the
+      run lacks come last, below those of their query that it has;
+    - an array with one score per row.
+
+    A text is the name of a column, if X has one of this name, and else a path.
+
+    Parameters
+    ----------
+    source : model, str, path or array-like, shape (n_documents,)
+    X : array-like, sparse matrix or data frame, shape (n_documents, n_features), optional
+        What models and columns need.
+    qid, group : optional
+        The queries, as for `GBRanker.fit`.
+    docid : array-like, shape (n_documents,), optional
+        What documents are called in TREC runs.
+
+    Returns
+    -------
+    ndarray, shape (n_documents,)
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is none of these, does not fit the rows, or a score is not finite.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from gbrank.evaluation import scores_from
+    >>> X = pd.DataFrame({"bm25": [1.5, 0.5], "price": [3.0, 4.0]})
+    >>> scores_from("bm25", X)
+    array([1.5, 0.5])
+    """
+    if X is not None:
+        n = n_rows(X)
+    elif qid is not None or docid is not None:
+        n = len(np.asarray(qid if qid is not None else docid))
+    else:
+        n = len(np.asarray(source))
+    queries = Queries.resolve(n, qid, group)
+    found = opened(source, X)
+    if isinstance(found, Run):
+        found = found.of(queries, docid)
+    elif hasattr(found, "predict"):
+        if X is None:
+            raise ArgumentError("X", "must be given for a model to predict scores", "None")
+        own = own_columns(found, X)
+        found = scores_of(found, own, queries.ids[queries.index])
+    return check_finite(check_vector(found, "scores", n), "scores")
+
+
+def n_rows(X: Any) -> int:
+    """Return how many rows a table has."""
+    if isinstance(X, Mapping):
+        return len(next(iter(X.values()), ()))
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def opened(source: Any, X: Any = None) -> Any:
+    """Return a model, the scores of rows, or a run, whatever the source was given as."""
+    frame = None if X is None else as_frame(X, "X")
+    if isinstance(source, str) and frame is not None and source in frame.columns:
+        return frame[source].to_numpy()
+    if isinstance(source, str | os.PathLike):
+        return _read(Path(source))
+    model = as_pretrained(source)
+    if isinstance(model, type | bytes | dict | None):
+        raise ArgumentTypeError("source", f"must be {KINDS}", quoted(source), call_it(model))
+    return model
+
+
+class Run:
+    """The scores of a TREC run, by query and name of a document."""
+
+    def __init__(self, path: Path, content: bytes) -> None:
+        self.path = path
+        scores, qid, documents = parse_run(path, content)
+        self.scores = dict(zip(zip(qid, documents, strict=True), scores.tolist(), strict=True))
+        self.queries = set(qid)
+
+    def of(self, queries: Queries, docid: Any) -> Vector:
+        """Return the score of each row; rows that the run lacks come last in their query."""
+        if docid is None:
+            demand = f"must name the documents of the rows for a TREC run, {self.path}"
+            raise ArgumentError("docid", demand, "None")
+        names = list(map(str, np.asarray(docid, dtype=object).tolist()))
+        ids = list(map(str, queries.ids.tolist()))
+        if lacking := [query for query in ids if query not in self.queries]:
+            demand = f"must hold all queries of the rows; {self.path} lacks {len(lacking)}"
+            raise ArgumentError("run", demand, quoted(lacking[0]))
+        keys = zip((ids[query] for query in queries.index), names, strict=True)
+        found = np.array([self.scores.get(key, np.nan) for key in keys])
+        if np.isnan(found).all():
+            raise ArgumentError("docid", f"must name documents of {self.path}", quoted(names[0]))
+        return np.where(np.isnan(found), np.nanmin(found) - 1, found)
+
+
+def own_columns(model: Any, X: Any) -> Any:
+    """Return the columns of a data frame that a model was trained on, if it says which."""
+    frame = as_frame(X, "X")
+    names: Any = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = getattr(model, "feature_names_", None)  # CatBoost's
+    if isinstance(model, BaseRanker):
+        names = model._schema.names if isinstance(model, PretrainedRanker) else None
+    if frame is None or names is None:
+        return X
+    # LightGBM writes names without spaces.
+    columns = {str(column).replace(" ", "_"): column for column in frame.columns}
+    own = {columns.get(str(name).replace(" ", "_"), ""): name for name in names}
+    if "" in own:
+        return X
+    return frame[:, list(own)].rename(own).to_native()
+
+
+def _read(path: Path) -> Any:
+    """Return the model or the run that a path holds, told by its content."""
+    if path.is_dir():
+        return load_ranker(path)
+    if not path.exists():
+        raise ArgumentError("source", f"must be {KINDS}", quoted(os.fspath(path)))
+    content = read_bytes(path)
+    if content.startswith(CATBOOST):
+        model = needed("catboost", "catboost").CatBoost()
+        model.load_model(os.fspath(path))
+        return model
+    for start, booster in ((LIGHTGBM, "lightgbm"), (XGBOOST, "xgboost")):
+        if content.startswith(start):
+            with found_in(f"{path}: "):
+                return PretrainedRanker(MODELS[booster].load(content).native)
+    return Run(path, content)

@@ -1,0 +1,80 @@
+"""The part of a report on a judge, such as a language model, whose labels stand beside people's."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+
+from gbrank.common.table import Table
+from gbrank.evaluation.statistics import common_queries, compared, means
+from gbrank.measures.judges import JUDGE, PEOPLE
+from gbrank.plots.report.blocks import Block, Cell, Paragraph, Section, count, number, span
+from gbrank.plots.report.report_data import ReportData
+
+
+def judge(judged: ReportData) -> Section:
+    """Return how far the judge agrees with people, and what its labels are worth."""
+    both = judged.both[judged.measure]
+    people, judge = (judged.rows.labels[name] for name in (PEOPLE, JUDGE))
+    known = ~np.isnan(people)
+    kinds = np.unique(np.concatenate([people[known], judge[known]]))
+    codes = [np.searchsorted(kinds, labels[known]) for labels in (people, judge)]
+    weighted = cohen_kappa_score(*codes, weights="quadratic")
+    facts = [
+        ["queries judged by people", f"{int(both.judged.sum()):,}"],
+        ["documents judged by people", f"{int(known.sum()):,}"],
+        ["labels that agree", f"{np.mean(codes[0] == codes[1]):.1%}"],
+        ["Cohen's kappa", number(cohen_kappa_score(*codes), ".2f")],
+        ["kappa, weighted by squared distance", number(weighted, ".2f")],
+    ]
+    rows: list[list[Cell | str]] = []
+    for place, model in enumerate(judged.models):
+        values = np.array([both.judge[place], both.people[place]])
+        pair = common_queries(values[:, both.judged])
+        bias = means([pair])
+        ends = span(bias.difference_low[0], bias.difference_high[0], "+.4f")
+        alike = np.nan
+        if pair.shape[1] > 1 and pair.std(axis=1).all():
+            alike = float(stats.pearsonr(*pair).statistic)
+        worth = float(compared([both], place).worth[place])
+        cells = [number(bias.difference[0], "+.4f"), ends, number(alike, ".2f"), _worth(worth)]
+        rows.append([model.name, *cells])
+    blocks: list[Block] = [
+        Paragraph(_verdict(judged), strong=True),
+        Paragraph(
+            "Means and differences on this page are by people's labels of some queries, made more "
+            "certain by the judge's labels of all (prediction-powered inference): a judge that "
+            "errs makes intervals wider, not wrong. The queries that people judged must have been "
+            "taken at random. Groups, lists and worst queries have people's labels where there are "
+            "any, else the judge's."
+        ),
+        Table(["judge", ""], facts),
+        Paragraph(
+            f"Bias is the judge's {judged.measure} minus that by people, on the queries that both "
+            "judged. Worth is how many more queries people would have to judge for an interval of "
+            "the mean as narrow."
+        ),
+        Table(["model", "bias", "95% interval", "correlation", "worth in queries"], rows),
+    ]
+    return Section("judge", "What the judge is worth", blocks)
+
+
+def _verdict(judged: ReportData) -> str:
+    """Return in a sentence what the judge is worth to what the page is about."""
+    found = judged.found[judged.measure]
+    worth, what = float(found.worth[0]), "difference" if judged.models[1:] else "mean"
+    if not worth > 0:
+        return (
+            f"To the {what} in {judged.measure}, the judge is worth nothing: the intervals are "
+            "those of people's labels alone."
+        )
+    n = count(judged.n_counted(judged.measure), "query")
+    return (
+        f"To the {what} in {judged.measure}, the judge is worth as much as {_worth(worth)} more "
+        f"queries judged by people, beside their {n}."
+    )
+
+
+def _worth(worth: float) -> str:
+    return number(worth, ".1f")

@@ -1,0 +1,196 @@
+"""What can be scored: each kind gives what the model itself predicts."""
+
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import Ridge
+
+from gbrank import GBRanker, cross_validate_rankers, make_cubic
+from gbrank.datasets import write_run
+from gbrank.evaluation import scores_from
+
+X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
+NAMES = ["bm25", "title match", "price", "age"]
+FRAME = pd.DataFrame(X, columns=NAMES)
+WIDER = FRAME.assign(url=[f"d{row}" for row in range(len(Y))])[["url", *NAMES[::-1]]]
+QUIET: dict[str, Any] = {"n_jobs": 1, "progress": False, "seeds": 1, "folds": 3}
+
+
+def lightgbm_ranker() -> lgb.LGBMRanker:
+    """Return one fitted on the frame."""
+    return lgb.LGBMRanker(n_estimators=5, min_child_samples=2, verbosity=-1).fit(
+        FRAME, Y, group=[8] * 12
+    )
+
+
+def test_models_of_any_library_see_their_columns() -> None:
+    """Of a frame with others, in another order."""
+    ranker = lightgbm_ranker()
+    expected = ranker.predict(FRAME)
+    for source in (ranker, ranker.booster_):
+        assert_allclose(scores_from(source, WIDER), expected)
+    named = FRAME.rename(columns=lambda name: name.replace(" ", "_"))
+    other = xgb.XGBRanker(n_estimators=5).fit(named, Y, qid=QID)
+    wider = WIDER.rename(columns=lambda name: name.replace(" ", "_"))
+    assert_allclose(scores_from(other, wider), other.predict(named, output_margin=True), rtol=1e-6)
+    ridge = Ridge().fit(FRAME, Y)
+    assert_allclose(scores_from(ridge, WIDER), ridge.predict(FRAME))
+    own = GBRanker(n_estimators=3, random_state=0).fit(FRAME, Y, qid=QID)
+    assert_array_equal(scores_from(own, WIDER), own.predict(FRAME))
+
+
+def test_files_are_told_by_their_content(tmp_path: Path) -> None:
+    """Whatever their names."""
+    ranker = lightgbm_ranker()
+    ranker.booster_.save_model(tmp_path / "one")
+    assert_allclose(scores_from(tmp_path / "one", FRAME), ranker.predict(FRAME))
+    other = xgb.XGBRanker(n_estimators=5).fit(X, Y, qid=QID)
+    for kind in ("json", "ubj"):
+        (tmp_path / "two").write_bytes(other.get_booster().save_raw(kind))
+        assert_allclose(scores_from(str(tmp_path / "two"), X), other.predict(X), rtol=1e-6)
+    own = GBRanker(n_estimators=3, random_state=0).fit(X, Y, qid=QID)
+    own.save(tmp_path / "three")
+    assert_array_equal(scores_from(tmp_path / "three", X), own.predict(X))
+
+
+def test_catboost(tmp_path: Path) -> None:
+    """A fitted one, and its file."""
+    catboost = pytest.importorskip("catboost")
+    options = {"iterations": 5, "verbose": 0, "allow_writing_files": False}
+    ranker = catboost.CatBoostRanker(**options).fit(FRAME, Y, group_id=QID)
+    ranker.save_model(str(tmp_path / "model"))
+    for source in (ranker, tmp_path / "model"):
+        assert_allclose(scores_from(source, WIDER), ranker.predict(FRAME))
+
+
+def test_columns_and_vectors() -> None:
+    """A text is a column before it is a path."""
+    assert_array_equal(scores_from("price", WIDER), FRAME["price"])
+    assert_array_equal(scores_from([1, 2]), [1.0, 2.0])
+
+
+def test_runs(tmp_path: Path) -> None:
+    """By queries and names of documents; what a run lacks comes last in its query."""
+    path = tmp_path / "run.txt"
+    write_run(path, X[1:, 0], QID[1:], WIDER["url"][1:].tolist())
+    found = scores_from(path, qid=QID, docid=WIDER["url"])
+    assert_array_equal(found[1:], X[1:, 0])
+    assert found[0] < X[:, 0].min()
+    with pytest.raises(ValueError, match="docid must name the documents of the rows"):
+        scores_from(path, qid=QID)
+    with pytest.raises(ValueError, match=r"run must hold all queries.*lacks 1, got '99'"):
+        scores_from(path, qid=np.where(QID == 5, 99, QID), docid=WIDER["url"])
+    with pytest.raises(ValueError, match="docid must name documents of"):
+        scores_from(path, qid=QID, docid=[f"x{row}" for row in range(len(Y))])
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("no/such/file", "source must be a model with predict.*got 'no/such/file'"),
+        (None, "source must be a model with predict.*got None"),
+        (Ridge, r"source must be .*Call the class: Ridge\(\)"),
+        ([1.0], "scores must have 96 entries, got 1"),
+        ([np.nan] * 96, "scores must be finite"),
+    ],
+)
+def test_bad_sources(source: object, message: str) -> None:
+    """The argument, what it was, and what it should be."""
+    with pytest.raises((ValueError, TypeError), match=message):
+        scores_from(source, X)
+
+
+# --- In cross-validation ----------------------------------------------------------------------
+
+
+class Recorder(BaseEstimator):
+    """Notes what it is fitted on; a subclass says what its fit takes."""
+
+    seen: Any = None
+
+    def note(self, **seen: Any) -> "Recorder":
+        """Keep what was given."""
+        type(self).seen = seen
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the first column."""
+        return X[:, 0]
+
+
+class OfGroups(Recorder):
+    """As LightGBM's."""
+
+    def fit(
+        self, X: Any, y: Any, group: Any = None, eval_set: Any = None, eval_group: Any = None
+    ) -> Any:
+        """Note all."""
+        return self.note(y=y, group=group, eval_set=eval_set, eval_group=eval_group)
+
+
+class OfIds(Recorder):
+    """As CatBoost's."""
+
+    def fit(self, X: Any, y: Any, group_id: Any = None, eval_set: Any = None) -> Any:
+        """Note all."""
+        return self.note(y=y, group_id=group_id, eval_set=eval_set)
+
+
+class Regressor(Recorder):
+    """As scikit-learn's."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Note all."""
+        return self.note(X=X, y=y)
+
+
+def test_estimators_without_qid_get_what_they_take() -> None:
+    """Sizes of consecutive queries, ids of consecutive queries, or rows alone."""
+    order = np.random.default_rng(0).permutation(len(Y))
+    rankers = {"groups": OfGroups(), "ids": OfIds(), "rows": Regressor()}
+    found = cross_validate_rankers(rankers, X[order], Y[order], QID[order], **QUIET)
+    assert [row.n_queries for row in found.summary()] == [12] * 3
+    labels = {tuple(sorted(Y[query == QID])): query for query in range(12)}
+    start = 0
+    for size in OfGroups.seen["group"]:
+        assert tuple(sorted(OfGroups.seen["y"][start : start + size])) in labels
+        start += size
+    assert start == len(OfGroups.seen["y"])
+    assert [sum(sizes) for sizes in OfGroups.seen["eval_group"]] == [32]
+    assert (np.diff(OfIds.seen["group_id"]) >= 0).all()
+    assert OfIds.seen["eval_set"] is None
+    assert len(Regressor.seen["X"]) == 32
+
+
+def test_weights_that_an_estimator_does_not_take_are_refused() -> None:
+    """Rather than left out."""
+    weights = np.ones(len(Y))
+    with pytest.raises(ValueError, match=r"sample_weight must not be given.*fit of Regressor"):
+        cross_validate_rankers({"a": Regressor()}, X, Y, QID, sample_weight=weights, **QUIET)
+
+
+def test_what_is_fitted_is_judged_as_it_is(tmp_path: Path) -> None:
+    """A booster, its file, a column, scores: the same in all folds, in the order of the rows."""
+    ranker = lightgbm_ranker()
+    ranker.booster_.save_model(tmp_path / "live.txt")
+    opponents = {
+        "booster": ranker.booster_,
+        "file": str(tmp_path / "live.txt"),
+        "column": "price",
+        "scores": X[:, 2],
+        "mine": Ridge(),
+        "named": "ranknet",
+    }
+    options = QUIET | {"measures": ["map"], "baseline": "column"}
+    rows = cross_validate_rankers(opponents, FRAME, Y, QID, **options).summary()
+    means = {row.ranker: row.mean for row in rows}
+    assert means["booster"] == means["file"]
+    assert means["column"] == means["scores"]
+    assert next(row for row in rows if row.ranker == "scores").p_t == 1

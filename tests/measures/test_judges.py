@@ -1,0 +1,148 @@
+"""A judge beside people: against formulas written out, and by simulation."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from gbrank import NDCG, GBRanker, compare_scores, cross_validate_rankers, make_cubic
+from gbrank.measures.judges import powered_mean
+
+X, Y, QID = make_cubic(60, n_documents=10, n_features=4, random_state=0)
+SCORES = {"live": X[:, 0], "new": X[:, 0] + X[:, 1]}
+FEW = np.where(QID < 15, Y, np.nan)
+
+
+def judge_of(agreement: float, seed: int = 0) -> Any:
+    """Return labels that are people's in this share of documents, and else any."""
+    rng = np.random.default_rng(seed)
+    return np.where(rng.uniform(size=len(Y)) < agreement, Y, rng.integers(0, 5, len(Y)))
+
+
+def test_the_formula_written_out() -> None:
+    """Slope, shrinkage, variance and degrees of freedom, from least squares by SciPy."""
+    rng = np.random.default_rng(0)
+    judge = rng.uniform(size=80)
+    people = 0.5 * judge + rng.normal(0, 0.05, 80)
+    judged = np.arange(80) % 4 == 0
+    people[~judged] = np.nan
+    n, own, line = 20, judge[judged], stats.linregress(judge[judged], people[judged])
+    shrunk = 1 - 1 / (1 + (line.slope / line.stderr) ** 2)
+    slope, lead = shrunk * line.slope, own.mean() - judge.mean()
+    left = people[judged] - slope * own
+    variance = left.var() * n / (n - 2) * (1 / n + shrunk * lead**2 / (own.var() * n))
+    variance += slope**2 * judge.var(ddof=1) / 80
+    found = powered_mean(people, judge, judged)
+    assert found.mean == pytest.approx(people[judged].mean() - slope * lead, rel=1e-12)
+    assert found.error == pytest.approx(np.sqrt(variance), rel=1e-9)
+    assert found.freedom == 18
+    alone = stats.t.ppf(0.975, 19) * people[judged].std(ddof=1) / np.sqrt(20)
+    assert found.worth == pytest.approx(min(60, 20 * ((alone / found.margin) ** 2 - 1)), rel=1e-9)
+
+
+def test_a_judge_that_knows_nothing_costs_nothing() -> None:
+    """Its slope is shrunk to almost nothing; the interval is never wider than people's alone."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        people, judge = rng.uniform(size=(2, 60))
+        people[15:] = np.nan
+        found = powered_mean(people, judge, ~np.isnan(people))
+        own = people[:15]
+        alone = stats.t.ppf(0.975, 14) * own.std(ddof=1) / np.sqrt(15)
+        assert found.margin <= alone * (1 + 1e-9)
+    constant = powered_mean(people, np.ones(60), ~np.isnan(people))
+    assert constant.mean == pytest.approx(own.mean())
+    assert (constant.margin, constant.worth) == (pytest.approx(alone), 0)
+
+
+@pytest.mark.parametrize("bias", [0.0, -0.4])
+@pytest.mark.parametrize("noise", [0.05, 0.5])
+def test_intervals_cover_what_people_would_say(bias: float, noise: float) -> None:
+    """With 15 queries of people, of skewed values, some of which have none."""
+    rng = np.random.default_rng(1)
+    hits, n = 0, 1500
+    for _ in range(n):
+        people = rng.beta(2, 1, 100)
+        judge = np.clip(people + bias + rng.normal(0, noise, 100), 0, 1)
+        undefined = rng.uniform(size=100) < 0.1
+        people[undefined] = np.nan
+        judge[undefined] -= 0.3  # the judge sees that there is little
+        judged = np.arange(100) < 15
+        people[15:] = np.nan
+        found = powered_mean(people, judge, judged)
+        hits += abs(found.mean - 2 / 3) <= found.margin
+    assert 0.93 - 2.5 * np.sqrt(0.05 / n) < hits / n < 0.975
+
+
+def test_people_who_judge_all_are_alone() -> None:
+    """The mean is theirs, whatever the judge says."""
+    found = compare_scores(SCORES, Y, QID, judged_by=judge_of(0.5))
+    plain = compare_scores(SCORES, Y, QID)
+    for one, other in zip(found.summary(), plain.summary(), strict=True):
+        assert_allclose([one.mean, one.difference], [other.mean, other.difference])
+        assert one.n_worth == 0
+    row = found.summary()[1]
+    own = [NDCG(k=10).per_query(Y, SCORES[name], qid=QID) for name in ("new", "live")]
+    assert row.p_t == pytest.approx(stats.ttest_rel(*own).pvalue, rel=1e-6)
+
+
+def test_a_good_judge_narrows_the_difference() -> None:
+    """And says by how much; the judge's own bias does not move the mean."""
+    alone = compare_scores({n: s[QID < 15] for n, s in SCORES.items()}, Y[QID < 15], QID[QID < 15])
+    found = compare_scores(SCORES, FEW, QID, judged_by=judge_of(0.97))
+    one, other = (item.summary()[1] for item in (found, alone))
+    assert one.n_queries == 15
+    ends = [row.difference_high - row.difference_low for row in (one, other)]
+    assert ends[0] < 0.8 * ends[1]
+    assert 5 < one.n_worth <= 45
+    text = found.table()
+    assert "15 queries judged by people, 45 more by a judge" in text
+    assert "the judge is worth as much as" in text
+    nothing = compare_scores(SCORES, FEW, QID, judged_by=np.ones(len(Y))).table()
+    assert "To the differences, the judge is worth nothing." in nothing
+    more = 0.2 * np.mean([row.mean for row in found.summary()])
+    biased = compare_scores(SCORES, FEW, QID, judged_by=np.minimum(judge_of(0.97) + 1, 4))
+    assert abs(biased.summary()[0].mean - found.summary()[0].mean) < more
+
+
+def test_the_score_of_a_ranker_and_folds() -> None:
+    """The same mean as that of the comparison; training takes the judge's labels elsewhere."""
+    judge = judge_of(0.8)
+    ranker = GBRanker(n_estimators=5, random_state=0, n_jobs=1).fit(X, Y, qid=QID)
+    found = compare_scores({"own": ranker}, FEW, QID, X=X, judged_by=judge).summary()[0]
+    assert ranker.score(X, FEW, QID, judged_by=judge) == pytest.approx(found.mean)
+    rankers = {"own": GBRanker(n_estimators=5), "first": X[:, 0]}
+    options: dict[str, Any] = {"folds": 3, "seeds": 1, "n_jobs": 1, "progress": False}
+    compared = cross_validate_rankers(rankers, X, FEW, QID, judged_by=judge, **options)
+    rows = compared.summary()
+    assert [row.n_queries for row in rows] == [15, 15]
+    alone = compare_scores({"first": X[:, 0]}, FEW, QID, judged_by=judge).summary()[0]
+    assert rows[1].mean == pytest.approx(alone.mean)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.where(np.arange(600) < 5, Y, np.nan)}, "y must be missing .* 5 labels of 10"),
+        ({"y": np.where(QID < 2, Y, np.nan)}, "y must have at least 3 queries .*, got 2"),
+        ({"judged_by": FEW}, "judged_by must be finite"),
+        ({"judged_by": Y[:-1]}, "judged_by must have 600 entries, got 599"),
+        ({"labels": {"people": Y}}, "labels must not be called 'people' or 'judge'"),
+        ({"metric": "ndcg[margin]", "labels": {"margin": Y}}, "metric must be of y"),
+        ({"y": -FEW}, "y must be at least 0"),
+    ],
+)
+def test_bad_arguments(change: dict[str, Any], message: str) -> None:
+    """The argument, what it was, and what it should be."""
+    arguments: dict[str, Any] = {"y": FEW, "qid": QID, "judged_by": Y} | change
+    with pytest.raises(ValueError, match=message):
+        compare_scores(SCORES, **arguments)
+
+
+def test_weights_are_refused() -> None:
+    """Rather than left out."""
+    ranker = GBRanker(n_estimators=2, n_jobs=1).fit(X, Y, qid=QID)
+    with pytest.raises(ValueError, match="judged_by must be None where weights are given"):
+        ranker.score(X, FEW, QID, judged_by=Y, sample_weight=np.ones(len(Y)))
