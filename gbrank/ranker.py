@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
-from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_choice, check_jobs, check_number
+from gbrank.common.arrays import Vector
+from gbrank.common.checks import check_choice, check_number
 from gbrank.common.on_use import LoadedOnUse
-from gbrank.common.threads import usable_threads
-from gbrank.data.batches import each_batch, transformed
 from gbrank.data.queries import QueryWeights
 from gbrank.data.schema import Schema
-from gbrank.fit.arguments import FitData, FitOptions, Ids, Labels, TableLike
-from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
+from gbrank.fit.arguments import Ids, Labels, TableLike, fit_data
+from gbrank.fit.boosted_ranker import is_start_name
 from gbrank.fit.calibration import Calibration
 from gbrank.fit.constraints import ConstraintOutcome
-from gbrank.fit.context import column_names_of, needed_queries
 from gbrank.fit.estimator import WEIGHTS, BaseRanker, restored, scores_of
-from gbrank.fit.explanations import (
-    PairExplanation,
-    QueryExplanation,
-    explained,
-    explained_pair,
-    explained_query,
-)
+from gbrank.fit.explanations import ExplainedRanker
 from gbrank.fit.fitted import FittedTrees, Published
 from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker
@@ -39,7 +30,7 @@ from gbrank.fit.storage import Saved, describe_booster, read_saved
 
 @explains_parameters
 @dataclass(eq=False, repr=False)
-class GBRanker(BoostedRanker):
+class GBRanker(ExplainedRanker):
     """Gradient-boosted tree ranker.
 
     Parameters
@@ -305,26 +296,10 @@ class GBRanker(BoostedRanker):
         BlockingIOError
             If another fit uses the checkpoint's folder.
         """
+        given = {name: value for name, value in locals().items() if name != "self"}
         from gbrank.fit.boost import boost  # what only trains is not loaded to predict
 
-        data = FitData(
-            X,
-            y,
-            qid=qid,
-            group=group,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            init_score=init_score,
-            position=position,
-            categorical_feature=categorical_feature,
-            eval_set=eval_set,
-            eval_qid=eval_qid,
-            eval_group=eval_group,
-            eval_init_score=eval_init_score,
-            labels=labels,
-            eval_labels=eval_labels,
-        )
-        options = FitOptions(checkpoint, checkpoint_rounds, callbacks, time_limit)
+        data, options = fit_data(given)
         return self._publish(boost(self._taken(), data, options))
 
     @explains_words
@@ -380,23 +355,6 @@ class GBRanker(BoostedRanker):
     def _scores(self, X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Vector:
         return self.predict(X, qid=qid, group=group)
 
-    def _each_batch(
-        self,
-        fitted: FittedTrees,
-        X: TableLike,
-        qid: Ids | None,
-        group: ArrayLike | None,
-        function: Callable[..., Matrix],
-        *options: Any,
-    ) -> Matrix:
-        threads, context = usable_threads(check_jobs(self.n_jobs)), fitted.context
-        matrix = transformed(fitted.schema, X)
-        if context or qid is not None or group is not None:
-            queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
-            matrix = context.widen(matrix, queries)
-        schema = context.widened(fitted.schema)
-        return each_batch(lambda rows: function(rows, schema, threads, *options), matrix)
-
     @property
     def _needs_queries(self) -> bool:
         """Whether `predict` needs the queries, for this model or those that it adds to."""
@@ -410,149 +368,6 @@ class GBRanker(BoostedRanker):
             raise ValueError(
                 f"num_iteration must be None with output={output!r}, got {num_iteration}."
             )
-
-    def explain(
-        self,
-        X: TableLike,
-        *,
-        qid: Ids | None = None,
-        group: ArrayLike | None = None,
-        output: str = "array",
-    ) -> Any:
-        r"""Return what each feature adds to the score of each row (SHAP values).
-
-        They are the booster's own, exact for its trees: a feature's share is its mean effect on
-        the score over all orders in which the features may become known. Those of an `init` that
-        is a GBRanker are added.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-        qid, group
-            With `context`: as for `predict`.
-        output : {"array", "shap"}
-            ``"shap"`` gives what the pictures of the package shap take.
-
-        Returns
-        -------
-        ndarray, shape (n_documents, n_features + n_added + 1), or shap.Explanation
-            One column for each feature, in the order of X and then of `added_features_`, and the
-            mean score of the training documents in the last. A row's sum is its score, up to
-            rounding.
-
-        Raises
-        ------
-        ValueError
-            If `init` gave an estimator that is not a GBRanker, or one with a `context` that adds
-            what this ranker's does not; or as `predict`.
-        ImportError
-            If shap is asked for and not installed.
-
-        References
-        ----------
-        S. Lundberg, G. Erion, S.-I. Lee. Consistent individualized feature attribution for tree
-        ensembles. arXiv:1802.03888, 2018.
-
-        Examples
-        --------
-        >>> from gbrank import GBRanker, make_cubic
-        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
-        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
-        >>> shares = ranker.explain(X)
-        >>> shares.shape
-        (200, 5)
-        >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
-        True
-        """
-        return explained(self, X, qid, group, output)
-
-    def explain_pair(
-        self,
-        X: TableLike,
-        first: int,
-        second: int,
-        *,
-        qid: Ids | None = None,
-        group: ArrayLike | None = None,
-    ) -> PairExplanation:
-        """Say why one document of a query is above another, or below.
-
-        The gap of their scores is split into what each feature adds to it: the difference of its
-        shares in both scores (see `explain`).
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            All documents of the query, and perhaps of others.
-        first, second : int
-            The rows of both documents, from 0.
-        qid, group
-            The queries, as for `fit`; with neither, all rows are one query.
-
-        Returns
-        -------
-        PairExplanation
-
-        Raises
-        ------
-        ValueError
-            If the documents are of two queries; or as `explain`.
-
-        Examples
-        --------
-        >>> from gbrank import GBRanker, make_cubic
-        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
-        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
-        >>> why = ranker.explain_pair(X, 3, 7, qid=qid)
-        >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
-        True
-        """
-        return explained_pair(self, X, first, second, qid, group)
-
-    def explain_query(
-        self,
-        X: TableLike,
-        y: ArrayLike | None = None,
-        *,
-        qid: Ids | None = None,
-        group: ArrayLike | None = None,
-        query: object = None,
-    ) -> QueryExplanation:
-        """Say why the documents of a query are ranked as they are.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
-            All documents of the query, and perhaps of others.
-        y : array-like, shape (n_documents,), optional
-            Relevance labels: with these the table says for each document which swap with a wrongly
-            ordered one raises the measure most, and by how much: the first `eval_metric` that is of
-            y and of no column of X, ndcg@10 where there is none. All swaps are tried: with a
-            measure of the whole list, lists of more than 1,000 documents take minutes.
-        qid, group
-            The queries, as for `fit`; with neither, all rows are one query.
-        query : object, optional
-            Which of several queries: its id, or its number with `group`.
-
-        Returns
-        -------
-        QueryExplanation
-
-        Raises
-        ------
-        ValueError
-            If there are several queries and `query` is none of them; or as `explain`.
-
-        Examples
-        --------
-        >>> from gbrank import GBRanker, make_cubic
-        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
-        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
-        >>> why = ranker.explain_query(X, y, qid=qid, query=3)
-        >>> why.scores == sorted(why.scores, reverse=True)
-        True
-        """
-        return explained_query(self, X, y, qid, group, query)
 
     def _to_saved(self) -> Saved:
         """Return what `save` writes; the description of `init_` is nested inside."""
@@ -590,16 +405,6 @@ class GBRanker(BoostedRanker):
             init=start,
         )
         return ranker
-
-    @property
-    def added_features_(self) -> list[str]:
-        """The names of what `context` adds to the features, in their order."""
-        return self._fitted.context.names(column_names_of(self._schema))
-
-    @property
-    def _columns(self) -> list[str]:
-        """The names of all features of the trees."""
-        return [*column_names_of(self._schema), *self.added_features_]
 
     @property
     def booster_(self) -> Any:

@@ -2,7 +2,7 @@
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -124,25 +124,10 @@ class GradientHook:
         """Return itself: boosters copy their parameters, but the record is the user's."""
         return self
 
-    def bind(
-        self,
-        y: ArrayLike,
-        queries: Queries,
-        sample_weight: ArrayLike | None = None,
-        query_weight: ArrayLike | None = None,
-        labels: Mapping[str, ArrayLike] | None = None,
-    ) -> list[BoundObjective]:
-        """Return the objective of each stage, for these labels and weights."""
+    def bind(self, y: ArrayLike, queries: Queries, **columns: Any) -> list[BoundObjective]:
+        """Return the objective of each stage, for these labels, weights and other labels."""
         return [
-            stage.objective.bind(
-                y,
-                queries,
-                sample_weight=sample_weight,
-                query_weight=query_weight,
-                rounds=stage.rounds,
-                n_jobs=self.n_jobs,
-                labels=labels,
-            )
+            stage.objective.bind(y, queries, rounds=stage.rounds, n_jobs=self.n_jobs, **columns)
             for stage in self.stages
         ]
 
@@ -153,7 +138,8 @@ class GradientHook:
         return self.derivatives(self._bound.get(owner, parts, self._bind), scores, round)
 
     def _bind(self, parts: Parts) -> list[BoundObjective]:
-        return self.bind(parts.labels, parts.queries, parts.sample_weight, parts.query_weight)
+        weights = {"sample_weight": parts.sample_weight, "query_weight": parts.query_weight}
+        return self.bind(parts.labels, parts.queries, **weights)
 
     @property
     def begin(self) -> int:

@@ -1,6 +1,6 @@
 """Checked data: features, queries and columns that belong together."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.argument_error import found_in
-from gbrank.common.checks import queries_needed
+from gbrank.common.checks import queries_needed, quoted
 from gbrank.data.batches import transformed
 from gbrank.data.columns import COLUMNS, Data, checked_columns
 from gbrank.data.queries import Queries
@@ -55,11 +55,17 @@ def validation_sets(eval_set: Any, lists: Mapping[str, Any]) -> dict[str, dict[s
             if values is not None:
                 raise ValueError(f"{name} needs eval_set=, got none.")
         return {}
-    if isinstance(eval_set, tuple):
-        raise ValueError("eval_set must be a list of (X, y) pairs, got a tuple.")
+    if not isinstance(eval_set, list):
+        kind = type(eval_set).__name__
+        raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
+    for pair in eval_set:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
     if (lists.get("eval_qid") is None) == (lists.get("eval_group") is None):
         raise ValueError("eval_set needs eval_qid= or eval_group=, and not both.")
     for name, values in lists.items():
+        if values is not None and not is_list(values):
+            raise TypeError(f"{name} must be a list, one entry per set, got {quoted(values)}.")
         if values is not None and len(values) != len(eval_set):
             raise ValueError(
                 f"{name} must have one entry per eval_set, {len(eval_set)}, got {len(values)}."
@@ -77,6 +83,11 @@ def validation_sets(eval_set: Any, lists: Mapping[str, Any]) -> dict[str, dict[s
         }
         for i, (X, y) in enumerate(eval_set)
     }
+
+
+def is_list(values: Any) -> bool:
+    """Say whether something is a list, or an array or other sequence that serves as one."""
+    return isinstance(values, Sequence) or (hasattr(values, "tolist") and np.ndim(values) > 0)
 
 
 def each_query(rows: Rows) -> Iterator[Rows]:

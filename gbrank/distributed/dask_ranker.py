@@ -100,22 +100,13 @@ class DaskGBRanker(GBRanker):
             If a worker was lost. Workers that then wait for it in vain end, too: Dask's nannies
             start them anew.
         """
+        given = {name: value for name, value in locals().items() if name != "self"}
+        _check_labels(labels)
         client = _client()
         ranker, seed = portable(self.to_local())
-        data = FitData(
-            X,
-            y,
-            qid=qid,
-            init_score=init_score,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            labels=_mapping(labels),
-            categorical_feature=categorical_feature,
-            eval_set=eval_set,
-            eval_qid=(eval_qid or []) if eval_set is not None else eval_qid,
-            eval_init_score=eval_init_score,
-            eval_labels=eval_labels,
-        )
+        if eval_set is not None:
+            given["eval_qid"] = eval_qid or []
+        data = FitData(**given)
         fitted = run_on_workers(
             client,
             partial(_fit, ranker, data.categorical_feature),
@@ -152,10 +143,9 @@ class DaskGBRanker(GBRanker):
             Of Dask collections, if there is a group, or a model with a `context` has no qid; when
             they are computed, if such a model's query lies in several partitions.
         """
+        options: dict[str, Any] = {"output": output, "num_iteration": num_iteration}
         if not is_dask(X):
-            return super().predict(
-                X, qid=qid, group=group, output=output, num_iteration=num_iteration
-            )
+            return super().predict(X, qid=qid, group=group, **options)
         check_is_fitted(self)
         if group is not None:
             raise TypeError("group must be None for Dask collections, got one: pass qid.")
@@ -164,7 +154,7 @@ class DaskGBRanker(GBRanker):
         model = self.to_local()
         model._check_prediction(output, num_iteration, model.best_iteration_)
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
-        predict = partial(model.predict, output=output, num_iteration=num_iteration)
+        predict = partial(model.predict, **options)
         if qid is not None:
             return _predict_queries(predict, X, qid, self._needs_queries)
         if hasattr(X, "map_partitions"):
@@ -223,31 +213,21 @@ class DaskGBRanker(GBRanker):
         -------
         float
         """
+        columns: dict[str, Any] = {
+            "sample_weight": sample_weight,
+            "query_weight": query_weight,
+            "labels": labels,
+        }
         if not is_dask(X):
-            return super().score(
-                X,
-                y,
-                qid,
-                group=group,
-                sample_weight=sample_weight,
-                query_weight=query_weight,
-                labels=labels,
-                judged_by=judged_by,
-            )
+            return super().score(X, y, qid, group=group, judged_by=judged_by, **columns)
         if judged_by is not None:
             raise ArgumentError("judged_by", "must be None for Dask collections")
         if qid is None or group is not None:
             raise ValueError("score needs qid= (one query id per row) of Dask collections.")
         check_is_fitted(self)
         client = _client()
-        data = FitData(
-            X,
-            y,
-            qid=qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            labels=_mapping(labels),
-        )
+        _check_labels(labels)
+        data = FitData(X, y, qid=qid, **columns)
         model = self.to_local().set_params(eval_metric=self._measures())
         shards = distribute(client, data.sets)
         score = run_on_workers(client, lambda part: model.score(**with_query_columns(part)), shards)
@@ -266,14 +246,13 @@ class DaskGBRanker(GBRanker):
         return self.to_local()._to_saved()
 
 
-def _mapping(labels: Any) -> Mapping[str, Collection] | None:
-    """Return labels by name, of Dask collections, whose columns cannot be named instead."""
+def _check_labels(labels: object) -> None:
+    """Refuse names of columns in place of labels by name: Dask collections have them not."""
     if not isinstance(labels, Mapping | None):
         raise TypeError(
             "labels must be a mapping of name to Dask array or series, got "
             f"{type(labels).__name__}."
         )
-    return labels
 
 
 def _client() -> Any:

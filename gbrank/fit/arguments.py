@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.checks import quoted, refuse_text
 from gbrank.common.plain import plain
-from gbrank.data.checking import check_rows, check_training, validation_sets
+from gbrank.data.checking import check_rows, check_training, is_list, validation_sets
 from gbrank.data.columns import COLUMNS, Data
 from gbrank.data.labels import with_label_columns
 from gbrank.data.rows import Rows
@@ -45,14 +44,13 @@ class FitData:
         lists = {name: columns.pop(name, None) for name in names}
         if unknown := sorted(columns.keys() - COLUMNS.keys()):
             raise TypeError(f"unknown argument {unknown[0]!r}.")
-        _check_lists(eval_set, lists)
         labels = columns.get("labels")
+        given = {name: values for name, values in columns.items() if values is not None}
+        self.training: Data = {"X": X, "y": y, **given}
         if lists["eval_labels"] is not None and not isinstance(labels, Mapping):
             if labels is None:
                 raise ValueError("eval_labels needs labels=, got none.")
             raise ValueError("eval_labels must be None where labels are columns of X.")
-        given = {name: values for name, values in columns.items() if values is not None}
-        self.training: Data = {"X": X, "y": y, **given}
         self.validation: Mapping[str, Data] = validation_sets(eval_set, lists)
         self.categorical_feature = _checked_columns(categorical_feature)
         if not isinstance(labels, Mapping | None):
@@ -91,38 +89,18 @@ class FitData:
         return None if self.training.get("qid") is None else TrainedQueries.of(rows.queries)
 
 
-def _check_lists(eval_set: Any, lists: Mapping[str, Any]) -> None:
-    """Refuse what is no list, or a list of other things."""
-    for name, given in lists.items():
-        if given is not None and not _is_list(given):
-            raise TypeError(f"{name} must be a list, one entry per set, got {quoted(given)}.")
-    if eval_set is None:
-        return
-    if not isinstance(eval_set, list):
-        kind = type(eval_set).__name__
-        raise ValueError(f"eval_set must be a list of (X, y) pairs, got a {kind}.")
-    for pair in eval_set:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ValueError(f"eval_set must hold (X, y) pairs, got {quoted(pair)} in it.")
-
-
 def _checked_columns(columns: Any) -> Sequence[int | str] | None:
     """Return the columns of categories as a list."""
     if columns is None:
         return None
     refuse_text(columns, "categorical_feature")
-    listed: list[Any] = plain(list(columns)) if _is_list(columns) else [None]
+    listed: list[Any] = plain(list(columns)) if is_list(columns) else [None]
     if not all(type(column) in (int, str) for column in listed):
         raise TypeError(
             "categorical_feature must be a list of columns, by position or name, got "
             f"{quoted(columns)}."
         )
     return listed
-
-
-def _is_list(values: Any) -> bool:
-    """Say whether something is a list, or an array or other sequence that serves as one."""
-    return isinstance(values, Sequence) or (hasattr(values, "tolist") and np.ndim(values) > 0)
 
 
 @dataclass(frozen=True)
@@ -133,3 +111,11 @@ class FitOptions:
     checkpoint_rounds: int = 50
     callbacks: Sequence[Callback] | None = None
     time_limit: float | None = None
+
+
+def fit_data(given: dict[str, Any]) -> tuple[FitData, FitOptions]:
+    """Return the data and the options among the arguments of `fit`."""
+    names = {item.name for item in fields(FitOptions)}
+    options = {name: value for name, value in given.items() if name in names}
+    data = {name: value for name, value in given.items() if name not in names}
+    return FitData(**data), FitOptions(**options)

@@ -146,21 +146,15 @@ def checked_kinds(kinds: Kinds | None, argument: str) -> dict[str, Columns]:
         )
     for kind, chosen in columns.items():
         check_choice(kind, argument, KINDS)
-        _check_columns(kind, chosen, argument)
+        if chosen is not None and kind == SIZE:
+            raise ValueError(f"{argument} must give None for {SIZE!r}, which is of no column.")
+        listed = isinstance(chosen, Sequence) and not isinstance(chosen, str) and len(chosen) > 0
+        if chosen is not None and not listed:
+            raise TypeError(
+                f"{argument} must give a list of columns for {kind!r}, by position or name, or "
+                f"None for all that hold numbers, got {quoted(chosen)}."
+            )
     return columns
-
-
-def _check_columns(kind: str, chosen: Any, argument: str) -> None:
-    if chosen is None:
-        return
-    if kind == SIZE:
-        raise ValueError(f"{argument} must give None for {SIZE!r}, which is of no column.")
-    listed = isinstance(chosen, Sequence) and not isinstance(chosen, str)
-    if not listed or not chosen or not all(type(column) in (int, str) for column in chosen):
-        raise TypeError(
-            f"{argument} must give a list of columns for {kind!r}, by position or name, or None "
-            f"for all that hold numbers, got {quoted(chosen)}."
-        )
 
 
 def _places(kind: str, chosen: Columns, schema: Schema, argument: str) -> list[int]:

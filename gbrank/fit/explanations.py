@@ -1,6 +1,6 @@
 """Why a ranker ranks documents as it does: a pair of them, or the list of a query."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +10,19 @@ from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_choice, check_labels, check_number, quoted
+from gbrank.common.checks import check_choice, check_jobs, check_labels, check_number, quoted
 from gbrank.common.extras import needed
 from gbrank.common.table import Table, Tabular
+from gbrank.common.threads import usable_threads
 from gbrank.data.batches import each_batch, transformed
 from gbrank.data.ids import as_list, number_of
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
 from gbrank.data.schema import Features
-from gbrank.fit.arguments import Ids
+from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.context import column_names_of, needed_queries
+from gbrank.fit.fitted import FittedTrees
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 
@@ -153,151 +155,299 @@ class QueryExplanation(Tabular):
         return Table.of(columns, caption=str(self))
 
 
-def explained(ranker: Any, X: Any, qid: Ids | None, group: ArrayLike | None, output: str) -> Any:
-    """Return what each feature adds to the score of each row; see `GBRanker.explain`."""
-    check_choice(output, "output", ["array", "shap"])
-    shares = _shares(ranker, X, qid, group)
-    if output == "array":
-        return shares
-    kind = object if ranker._fitted.schema.categories else np.float64
-    return needed("shap", "shap").Explanation(
-        values=shares[:, :-1],
-        base_values=shares[:, -1],
-        data=np.array(_values(ranker, X, qid, group), kind),
-        feature_names=ranker._columns,
-    )
+class ExplainedRanker(BoostedRanker):
+    """A ranker of trees that says what its features are, and why it ranks as it does."""
 
+    @property
+    def added_features_(self) -> list[str]:
+        """The names of what `context` adds to the features, in their order."""
+        return self._fitted.context.names(column_names_of(self._schema))
 
-def explained_pair(
-    ranker: Any, X: Any, first: int, second: int, qid: Ids | None, group: ArrayLike | None
-) -> PairExplanation:
-    """Say why one document of a query is above another; see `GBRanker.explain_pair`.
+    @property
+    def _columns(self) -> list[str]:
+        """The names of all features of the trees."""
+        return [*column_names_of(self._schema), *self.added_features_]
 
-    XGBoost computes in single precision: what is missing to the gap by rounding is added to the
-    shares in proportion to their sizes.
-    """
-    n = transformed(ranker._fitted.schema, X).shape[0]
-    pair = [
-        check_number(row, name, 0, n - 1, integer=True)
-        for name, row in (("first", first), ("second", second))
-    ]
-    queries = Queries.resolve(n, qid, group)
-    one, other = queries.index[pair]
-    if one != other:
-        names = " and ".join(map(repr, queries.ids[[one, other]].tolist()))
-        raise ArgumentError("first and second", "must be rows of one query", f"those of {names}")
-    rows = queries.rows(one)
-    places = [rows.tolist().index(row) for row in pair]
-    shares, scores, values = _of_query(ranker, take_rows(X, rows), places)
-    above, below = scores.tolist()
-    parts = shares[0] - shares[1]
-    sizes = np.abs(parts)
-    parts += (above - below - parts.sum()) * sizes / (sizes.sum() or 1.0)
-    return PairExplanation(ranker._columns, values[0], values[1], parts, (above, below))
+    def _each_batch(
+        self,
+        fitted: FittedTrees,
+        X: TableLike,
+        qid: Ids | None,
+        group: ArrayLike | None,
+        function: Callable[..., Matrix],
+        *options: Any,
+    ) -> Matrix:
+        threads, schema = usable_threads(check_jobs(self.n_jobs)), fitted.wide_schema
+        matrix = self._matrix(fitted, X, qid, group)
+        return each_batch(lambda rows: function(rows, schema, threads, *options), matrix)
 
-
-def explained_query(
-    ranker: Any,
-    X: Any,
-    y: ArrayLike | None,
-    qid: Ids | None,
-    group: ArrayLike | None,
-    query: object,
-) -> QueryExplanation:
-    """Say why the documents of a query are ranked as they are; see `GBRanker.explain_query`."""
-    n = transformed(ranker._fitted.schema, X).shape[0]
-    queries = Queries.resolve(n, qid, group)
-    labels = None if y is None else check_labels(y, "y", n)
-    single = query is None and queries.n_queries == 1
-    number = 0 if single else number_of(query, queries.ids)
-    if number is None:
-        raise ArgumentError(
-            "query",
-            f"must be one of the {queries.n_queries} queries of X, such as "
-            f"{as_list(queries.ids)[0]!r}",
-            quoted(query),
-        )
-    rows = queries.rows(number)
-    ranks = ranker.rank(take_rows(X, rows), group=[len(rows)])
-    places = np.argsort(ranks).tolist()
-    shares, scores, _ = _of_query(ranker, take_rows(X, rows), places)
-    rows = rows[places]
-    beside = shares - shares.mean(axis=0)
-    names = ranker._columns
-
-    def most(order: Vector, sign: int) -> list[tuple[str, float]]:
-        chosen = np.argsort(-sign * order, kind="stable")[:N_REASONS]
-        return [(names[i], float(order[i])) for i in chosen if sign * order[i] > 0]
-
-    measure, value = "", np.nan
-    swaps: list[tuple[int | None, float]] = []
-    if labels is not None:
-        judged_by = _measure_of_y(ranker)
-        measure, (value, swaps) = str(judged_by), best_swaps(labels[rows], judged_by)
-    return QueryExplanation(
-        measure=measure,
-        value=value,
-        rows=rows.tolist(),
-        labels=None if labels is None else labels[rows].tolist(),
-        scores=scores.tolist(),
-        lifts=[most(own, 1) for own in beside],
-        lowers=[most(own, -1) for own in beside],
-        swaps=swaps,
-    )
-
-
-def _measure_of_y(ranker: Any) -> Measure:
-    """Return the first measure of y alone that a ranker is judged by, else the usual one."""
-    measures: list[Measure] = ranker._measures()
-    of_y = (one for one in measures if one.label is None and not getattr(one, "columns", ()))
-    return next(of_y, get_measure("ndcg@10"))
-
-
-def _of_query(ranker: Any, X: Any, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
-    """Return the shares, scores and values of some documents of a whole query."""
-    group = [transformed(ranker._fitted.schema, X).shape[0]]
-    values = _values(ranker, X, None, group)
-    shares = _shares(ranker, X, None, group)[places, :-1]
-    return shares, ranker.predict(X, group=group)[places], [values[place] for place in places]
-
-
-def _shares(ranker: Any, X: Any, qid: Ids | None, group: ArrayLike | None) -> Matrix:
-    """Return what each feature adds to the score of each row, and the mean score."""
-    fitted = ranker._fitted
-    if not isinstance(fitted.init, BoostedRanker | None):
-        raise ArgumentError(
-            "init", "must be a GBRanker for scores to be explained", repr(fitted.init)
-        )
-    shares: Matrix = ranker._each_batch(fitted, X, qid, group, fitted.model.contributions)
-    if fitted.init is None:
-        return shares
-    own = [*ranker._columns, "the mean score"]
-    columns = column_names_of(fitted.init._schema)
-    if None in (fitted.schema.names, fitted.init._schema.names):
-        columns = own[: len(columns)]  # those of an array are known by their order
-    others = [*columns, *fitted.init._fitted.context.names(columns), "the mean score"]
-    if more := sorted(set(others) - set(own)):
-        raise ArgumentError(
-            "init",
-            f"must add no features but {ranker.added_features_} for scores to be explained",
-            repr(more[0]),
-        )
-    shares[:, [own.index(name) for name in others]] += _shares(fitted.init, X, qid, group)
-    return shares
-
-
-def _values(ranker: Any, X: Any, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
-    """Return the values of all features, `context` and categories included."""
-    fitted = ranker._fitted
-    matrix = transformed(fitted.schema, X)
-    if fitted.context:
+    def _matrix(
+        self, fitted: FittedTrees, X: TableLike, qid: Ids | None, group: ArrayLike | None
+    ) -> Features:
+        """Return the features, with what `context` adds to them."""
+        matrix, context = transformed(fitted.schema, X), fitted.context
+        if not context and qid is None and group is None:
+            return matrix
         queries = needed_queries("a model with context=", matrix.shape[0], qid, group)
-        matrix = fitted.context.widen(matrix, queries)
-    values: list[list[Any]] = each_batch(_dense, matrix).tolist()
-    for column, known in fitted.schema.categories.items():
-        for row in values:
-            row[column] = None if np.isnan(row[column]) else known[int(row[column])]
-    return values
+        return context.widen(matrix, queries)
+
+    def explain(
+        self,
+        X: TableLike,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+        output: str = "array",
+    ) -> Any:
+        r"""Return what each feature adds to the score of each row (SHAP values).
+
+        They are the booster's own, exact for its trees: a feature's share is its mean effect on
+        the score over all orders in which the features may become known. Those of an `init` that
+        is a GBRanker are added.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+        qid, group
+            With `context`: as for `predict`.
+        output : {"array", "shap"}
+            ``"shap"`` gives what the pictures of the package shap take.
+
+        Returns
+        -------
+        ndarray, shape (n_documents, n_features + n_added + 1), or shap.Explanation
+            One column for each feature, in the order of X and then of `added_features_`, and the
+            mean score of the training documents in the last. A row's sum is its score, up to
+            rounding.
+
+        Raises
+        ------
+        ValueError
+            If `init` gave an estimator that is not a GBRanker, or one with a `context` that adds
+            what this ranker's does not; or as `predict`.
+        ImportError
+            If shap is asked for and not installed.
+
+        References
+        ----------
+        S. Lundberg, G. Erion, S.-I. Lee. Consistent individualized feature attribution for tree
+        ensembles. arXiv:1802.03888, 2018.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> shares = ranker.explain(X)
+        >>> shares.shape
+        (200, 5)
+        >>> bool(abs(shares.sum(axis=1) - ranker.predict(X)).max() < 1e-9)
+        True
+        """
+        check_choice(output, "output", ["array", "shap"])
+        shares = self._shares(X, qid, group)
+        if output == "array":
+            return shares
+        kind = object if self._fitted.schema.categories else np.float64
+        return needed("shap", "shap").Explanation(
+            values=shares[:, :-1],
+            base_values=shares[:, -1],
+            data=np.array(self._values(X, qid, group), kind),
+            feature_names=self._columns,
+        )
+
+    def explain_pair(
+        self,
+        X: TableLike,
+        first: int,
+        second: int,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+    ) -> PairExplanation:
+        """Say why one document of a query is above another, or below.
+
+        The gap of their scores is split into what each feature adds to it: the difference of its
+        shares in both scores (see `explain`).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            All documents of the query, and perhaps of others.
+        first, second : int
+            The rows of both documents, from 0.
+        qid, group
+            The queries, as for `fit`; with neither, all rows are one query.
+
+        Returns
+        -------
+        PairExplanation
+
+        Raises
+        ------
+        ValueError
+            If the documents are of two queries; or as `explain`.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> why = ranker.explain_pair(X, 3, 7, qid=qid)
+        >>> why.features[why.largest[0]] in ("f0", "f1", "f2", "f3")
+        True
+        """
+        n = transformed(self._fitted.schema, X).shape[0]
+        pair = [
+            check_number(row, name, 0, n - 1, integer=True)
+            for name, row in (("first", first), ("second", second))
+        ]
+        queries = Queries.resolve(n, qid, group)
+        one, other = queries.index[pair]
+        if one != other:
+            names = " and ".join(map(repr, queries.ids[[one, other]].tolist()))
+            raise ArgumentError(
+                "first and second", "must be rows of one query", f"those of {names}"
+            )
+        rows = queries.rows(one)
+        places = [rows.tolist().index(row) for row in pair]
+        shares, scores, values = self._of_query(take_rows(X, rows), places)
+        above, below = scores.tolist()
+        parts = shares[0] - shares[1]
+        sizes = np.abs(parts)
+        # XGBoost computes in single precision: what rounding takes from the gap is shared out.
+        parts += (above - below - parts.sum()) * sizes / (sizes.sum() or 1.0)
+        return PairExplanation(self._columns, values[0], values[1], parts, (above, below))
+
+    def explain_query(
+        self,
+        X: TableLike,
+        y: ArrayLike | None = None,
+        *,
+        qid: Ids | None = None,
+        group: ArrayLike | None = None,
+        query: object = None,
+    ) -> QueryExplanation:
+        """Say why the documents of a query are ranked as they are.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
+            All documents of the query, and perhaps of others.
+        y : array-like, shape (n_documents,), optional
+            Relevance labels: with these the table says for each document which swap with a wrongly
+            ordered one raises the measure most, and by how much: the first `eval_metric` that is of
+            y and of no column of X, ndcg@10 where there is none. All swaps are tried: with a
+            measure of the whole list, lists of more than 1,000 documents take minutes.
+        qid, group
+            The queries, as for `fit`; with neither, all rows are one query.
+        query : object, optional
+            Which of several queries: its id, or its number with `group`.
+
+        Returns
+        -------
+        QueryExplanation
+
+        Raises
+        ------
+        ValueError
+            If there are several queries and `query` is none of them; or as `explain`.
+
+        Examples
+        --------
+        >>> from gbrank import GBRanker, make_cubic
+        >>> X, y, qid = make_cubic(20, n_documents=10, n_features=4, random_state=0)
+        >>> ranker = GBRanker(n_estimators=5, n_jobs=1).fit(X, y, qid=qid)
+        >>> why = ranker.explain_query(X, y, qid=qid, query=3)
+        >>> why.scores == sorted(why.scores, reverse=True)
+        True
+        """
+        n = transformed(self._fitted.schema, X).shape[0]
+        queries = Queries.resolve(n, qid, group)
+        labels = None if y is None else check_labels(y, "y", n)
+        single = query is None and queries.n_queries == 1
+        number = 0 if single else number_of(query, queries.ids)
+        if number is None:
+            raise ArgumentError(
+                "query",
+                f"must be one of the {queries.n_queries} queries of X, such as "
+                f"{as_list(queries.ids)[0]!r}",
+                quoted(query),
+            )
+        rows = queries.rows(number)
+        ranks = self.rank(take_rows(X, rows), group=[len(rows)])
+        places = np.argsort(ranks).tolist()
+        shares, scores, _ = self._of_query(take_rows(X, rows), places)
+        rows = rows[places]
+        beside = shares - shares.mean(axis=0)
+        names = self._columns
+
+        def most(order: Vector, sign: int) -> list[tuple[str, float]]:
+            chosen = np.argsort(-sign * order, kind="stable")[:N_REASONS]
+            return [(names[i], float(order[i])) for i in chosen if sign * order[i] > 0]
+
+        measure, value = "", np.nan
+        swaps: list[tuple[int | None, float]] = []
+        if labels is not None:
+            judged_by = self._measure_of_y()
+            measure, (value, swaps) = str(judged_by), best_swaps(labels[rows], judged_by)
+        return QueryExplanation(
+            measure=measure,
+            value=value,
+            rows=rows.tolist(),
+            labels=None if labels is None else labels[rows].tolist(),
+            scores=scores.tolist(),
+            lifts=[most(own, 1) for own in beside],
+            lowers=[most(own, -1) for own in beside],
+            swaps=swaps,
+        )
+
+    def _measure_of_y(self) -> Measure:
+        """Return the first measure of y alone that a ranker is judged by, else the usual one."""
+        measures: list[Measure] = self._measures()
+        of_y = (one for one in measures if one.label is None and not getattr(one, "columns", ()))
+        return next(of_y, get_measure("ndcg@10"))
+
+    def _of_query(self, X: Any, places: list[int]) -> tuple[Matrix, Vector, list[list[Any]]]:
+        """Return the shares, scores and values of some documents of a whole query."""
+        group = [transformed(self._fitted.schema, X).shape[0]]
+        values = self._values(X, None, group)
+        shares = self._shares(X, None, group)[places, :-1]
+        scores = self._scores(X, None, group)[places]
+        return shares, scores, [values[place] for place in places]
+
+    def _shares(self, X: Any, qid: Ids | None, group: ArrayLike | None) -> Matrix:
+        """Return what each feature adds to the score of each row, and the mean score."""
+        fitted = self._fitted
+        if not isinstance(fitted.init, ExplainedRanker | None):
+            raise ArgumentError(
+                "init", "must be a GBRanker for scores to be explained", repr(fitted.init)
+            )
+        shares: Matrix = self._each_batch(fitted, X, qid, group, fitted.model.contributions)
+        if fitted.init is None:
+            return shares
+        own = [*self._columns, "the mean score"]
+        columns = column_names_of(fitted.init._schema)
+        if None in (fitted.schema.names, fitted.init._schema.names):
+            columns = own[: len(columns)]  # those of an array are known by their order
+        others = [*columns, *fitted.init._fitted.context.names(columns), "the mean score"]
+        if more := sorted(set(others) - set(own)):
+            raise ArgumentError(
+                "init",
+                f"must add no features but {self.added_features_} for scores to be explained",
+                repr(more[0]),
+            )
+        shares[:, [own.index(name) for name in others]] += fitted.init._shares(X, qid, group)
+        return shares
+
+    def _values(self, X: Any, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
+        """Return the values of all features, `context` and categories included."""
+        matrix = self._matrix(self._fitted, X, qid, group)
+        values: list[list[Any]] = each_batch(_dense, matrix).tolist()
+        for column, known in self._fitted.schema.categories.items():
+            for row in values:
+                row[column] = None if np.isnan(row[column]) else known[int(row[column])]
+        return values
 
 
 def _dense(matrix: Features) -> Matrix:

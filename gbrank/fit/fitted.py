@@ -112,3 +112,8 @@ class FittedTrees(FittedRounds):
     constraints: list[ConstraintOutcome] = saved(
         lambda given: [ConstraintOutcome(**end) for end in given], default_factory=list
     )
+
+    @property
+    def wide_schema(self) -> Schema:
+        """The schema of what the trees see."""
+        return self.context.widened(self.schema)

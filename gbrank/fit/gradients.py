@@ -32,9 +32,9 @@ class Gradients:
 
     def _bind(self) -> list[Any]:
         rows = self._rows
-        return self.hook.bind(
-            rows.y, rows.queries, rows.sample_weight, rows.query_weight, rows.labels
-        )
+        names = ("sample_weight", "query_weight", "labels")
+        columns = {name: rows.columns.get(name) for name in names}
+        return self.hook.bind(rows.y, rows.queries, **columns)
 
     def go_on_from(self, start: object) -> None:
         """Continue the schedule of a start that had the same one."""

@@ -140,12 +140,6 @@ def _content(path: Path, part: dict[str, Any]) -> bytes:
     file = path.with_name(part["model_file"])
     if not file.is_file():
         raise FileNotFoundError(f"{file} is missing: save the model again.")
-    size = file.stat().st_size
-    if size != part["model_bytes"]:
-        raise ValueError(
-            f"{file} is damaged: it has {size} bytes, expected {part['model_bytes']}. "
-            "Save the model again."
-        )
     content = file.read_bytes()
     if hashlib.sha256(content).hexdigest() != part["model_sha256"]:
         raise ValueError(f"{file} is damaged: its content has changed. Save the model again.")

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import call_it, nearest, quoted, unknown_name
-from gbrank.common.grammar import deep_nesting_refused, split_label, split_outside
+from gbrank.common.grammar import split_label, split_outside
 from gbrank.common.registry import ParsedText, Registry, first_line, own_aliases, parse_text
 from gbrank.common.words import WORDS
 from gbrank.measures.measure_registry import MEASURES, get_measure
@@ -181,8 +181,7 @@ def get_objective(objective: str | Objective | Callable[..., Any]) -> Objective:
             return custom_objective(objective)
         demand = "must be a name, an Objective or a function"
         raise ArgumentTypeError("objective", demand, quoted(objective), call_it(objective))
-    with deep_nesting_refused(objective):
-        return _from_text(objective.strip())
+    return _from_text(objective.strip())
 
 
 def _from_text(text: str) -> Objective:

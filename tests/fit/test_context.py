@@ -219,7 +219,7 @@ def test_columns_and_names() -> None:
         ({"size": [0]}, "kinds must give None for 'size'"),
         ({"rank": "a"}, "kinds must give a list of columns for 'rank'"),
         ({"rank": []}, "kinds must give a list of columns for 'rank'"),
-        ({"rank": [True]}, "kinds must give a list of columns for 'rank'"),
+        ({"rank": [True]}, "kinds must hold positions from 0 to 1, got True"),
         ({"rank": [5]}, "kinds must hold positions from 0 to 1, got 5"),
         ({"rank": ["c"]}, "'c'"),
     ],
