@@ -17,7 +17,7 @@ from typing import Any
 from gbrank.commands.shared import documented_parameters
 from gbrank.common.table import Table
 from gbrank.common.tex import as_tex
-from gbrank.fit.known_elsewhere import as_markdown
+from gbrank.fit.known_elsewhere import LIBRARIES, TABLE
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, get_objective, list_objectives
 
@@ -116,7 +116,21 @@ def measures_page() -> str:
 def migration_page() -> str:
     """Return what stands for the words of other libraries."""
     note = NOTE.format(kind="howto/migration")
-    return f"{note}\n\n{MIGRATION}\n\n{as_markdown()}\n"
+    return f"{note}\n\n{MIGRATION}\n\n{_migration_table()}\n"
+
+
+def _migration_table() -> str:
+    """Return the table, by what stands here, as a migration guide."""
+
+    def codes(names: Iterable[str]) -> str:
+        return ", ".join(f"`{name}`" for name in names)
+
+    rows = [
+        [row["here"].removeprefix("use "), *(codes(row.get(library, ())) for library in LIBRARIES)]
+        for row in TABLE
+    ]
+    head = ["gbrank", *LIBRARIES.values()]
+    return Table(head, rows, words=range(len(head))).to_markdown()
 
 
 def _page(kind: str, introduction: str, entries: Iterable[Iterator[str]]) -> str:

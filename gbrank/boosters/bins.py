@@ -3,12 +3,11 @@
 import math
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.data.batches import FeatureBatches, block_rows, blocks
 from gbrank.data.sampling import row_keys
-from gbrank.data.schema import Features
+from gbrank.data.schema import Features, as_dense
 from gbrank.parallel.collective import all_sum
 
 # LightGBM's own default.
@@ -45,5 +44,5 @@ def _keys(X: Features) -> NDArray[np.uint64]:
     keys = np.empty(n_rows, dtype=np.uint64)
     for start in range(0, n_rows, step):
         block = X[start : start + step]
-        keys[start : start + step] = row_keys(block.toarray() if sp.issparse(block) else block)
+        keys[start : start + step] = row_keys(as_dense(block))
     return keys

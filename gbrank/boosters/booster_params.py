@@ -103,29 +103,22 @@ def _signs(given: object, schema: Schema) -> list[int]:
     if isinstance(signs, Mapping):
         by_place = dict(zip(_places(signs, name, schema), signs.values(), strict=True))
         signs = [by_place.get(place, 0) for place in range(n)]
-    if not isinstance(signs, list | tuple) or not all(
-        type(sign) is int and sign in (-1, 0, 1) for sign in signs
-    ):
+    listed = signs if isinstance(signs, list | tuple) else ()
+    if len(listed) != n or not all(type(one) is int and one in (-1, 0, 1) for one in listed):
         raise ArgumentError(
             f"{name} in booster_params",
-            "must hold -1, 0 or 1 for each feature, or map columns to these",
+            f"must hold -1, 0 or 1 for each of {n} features, or map columns to these",
             quoted(given),
         )
-    if len(signs) != n:
-        raise ArgumentError(
-            f"{name} in booster_params",
-            f"must have {n} entries, one for each feature",
-            str(len(signs)),
-        )
     for place in schema.categorical:
-        if signs[place] != 0:  # LightGBM would end the process, XGBoost ignore it
+        if listed[place] != 0:  # LightGBM would end the process, XGBoost ignore it
             column = repr(schema.names[place]) if schema.names else str(place)
             raise ArgumentError(
                 f"{name} in booster_params",
                 "must be 0 for columns of categories, which have no order",
-                f"{signs[place]} for column {column}",
+                f"{listed[place]} for column {column}",
             )
-    return list(signs)
+    return list(listed)
 
 
 def _groups(given: object, schema: Schema) -> list[list[int]]:

@@ -26,7 +26,7 @@ def _refuse_inputs(arguments: argparse.Namespace) -> None:
     given = {name: getattr(arguments, name) for name in arguments.paths}
     paths = {name: path for name, path in given.items() if path not in (None, "-")}
     outputs = {name: paths.pop(name) for name in arguments.outputs if name in paths}
-    inputs = [path for value in paths.values() for path in _as_list(value)]
+    inputs = [path for own in paths.values() for path in ([own] if isinstance(own, str) else own)]
     files = {
         name: path
         for name, path in outputs.items()
@@ -34,8 +34,10 @@ def _refuse_inputs(arguments: argparse.Namespace) -> None:
     }
     for name, path in outputs.items():
         for source in inputs:
-            is_part = _is_inside(path, source) and (name in files or _is_parquet(path))
-            if _is_same(path, source) or is_part:
+            folder = Path(source).resolve()
+            inside = folder.is_dir() and folder in Path(path).resolve().parents
+            read_as_data = name in files or Path(path).suffix.lower() == ".parquet"
+            if _is_same(path, source) or (inside and read_as_data):
                 demand = "must be no file that is read, and in no folder that is read"
                 raise ArgumentError(name, demand, f"{path}, where {source} is read")
     for (name, path), (other, same) in combinations(files.items(), 2):
@@ -44,23 +46,11 @@ def _refuse_inputs(arguments: argparse.Namespace) -> None:
             raise ArgumentError(name, demand, path)
 
 
-def _as_list(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
-
-
 def _is_same(path: str, other: str) -> bool:
     """Say whether two paths are one file or folder, by whatever links."""
     if os.path.exists(path) and os.path.exists(other):
         return os.path.samefile(path, other)
     return Path(path).resolve() == Path(other).resolve()
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return os.path.isdir(folder) and Path(folder).resolve() in Path(path).resolve().parents
-
-
-def _is_parquet(path: str) -> bool:
-    return Path(path).suffix.lower() == ".parquet"
 
 
 def check_model(path: str, option: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gbrank.common.argument_error import found_in
@@ -16,6 +15,7 @@ from gbrank.data.frames import as_frame, as_numbers
 from gbrank.data.schema import (
     Features,
     Schema,
+    as_dense,
     checked_frame,
     checked_matrix,
     column_names,
@@ -159,7 +159,7 @@ def blocks(X: FeatureBatches, size: int) -> Iterator[Any]:
         start = 0
         while start < batch.shape[0]:
             part = batch[start : start + size - n_buffered]
-            parts.append(part.toarray() if hasattr(part, "toarray") else part)
+            parts.append(as_dense(part))
             start += part.shape[0]
             n_buffered += part.shape[0]
             if n_buffered == size:
@@ -202,7 +202,7 @@ def feature_columns(X: Any, wanted: Sequence[int | str]) -> NDArray[np.float64]:
     if frame is None:
         matrix = checked_matrix(X)
         chosen = matrix[:, list(column_places(wanted, "columns", None, matrix.shape[1]))]
-        return np.ascontiguousarray((chosen.toarray() if sp.issparse(chosen) else chosen).T, float)
+        return np.ascontiguousarray(as_dense(chosen).T, float)
     places = column_places(wanted, "columns", column_names(frame), frame.shape[1])
     columns = [as_numbers(frame[:, place]) for place in places]
     if any(column is None for column in columns):

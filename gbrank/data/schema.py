@@ -76,8 +76,11 @@ class Schema:
     @property
     def texts(self) -> list[str]:
         """The columns whose categories are text."""
-        names = self.names or []
-        return [names[i] for i, values in self.categories.items() if names and _all_text(values)]
+        return [
+            self.names[i]
+            for i, values in self.categories.items()
+            if self.names and all(isinstance(value, str) for value in values)
+        ]
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> "Schema":
@@ -337,10 +340,6 @@ def _sorted(categories: set[Any]) -> list[Any]:
     return sorted(categories, key=lambda value: (str(type(value)), value))
 
 
-def _all_text(categories: list[Any]) -> bool:
-    return all(isinstance(value, str) for value in categories)
-
-
 def _check_codes(column: Features, name: int | str) -> None:
     values = column.data if sp.issparse(column) else column.ravel()
     values = values[~np.isnan(values)]
@@ -433,6 +432,11 @@ def checked_matrix(X: Any) -> Features:
         raise ValueError(f"X must hold real numbers, got dtype {matrix.dtype}.{note}")
     wanted = np.float32 if matrix.dtype == np.float32 else np.float64
     return matrix.astype(wanted, copy=False)
+
+
+def as_dense(X: Features) -> Features:
+    """Return a sparse matrix as an array, and anything else as it is."""
+    return X.toarray() if sp.issparse(X) else X
 
 
 def _as_canonical(X: Any) -> Features:

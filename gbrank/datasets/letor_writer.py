@@ -12,7 +12,7 @@ from scipy import sparse as sp
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_finite, check_vector
-from gbrank.data.schema import Features
+from gbrank.data.schema import Features, checked_matrix
 from gbrank.datasets.text_files import EXACT_INTEGERS, StrPath, check_names, written
 
 _COMMENT = re.compile(r"[^\n\r\0\ud800-\udfff]*")
@@ -73,26 +73,18 @@ def write_letor(
 
 
 def _check_features(X: Features) -> Features:
-    """Return X as a float64 ndarray, or csr_array with sorted and unique indices."""
-    X = X if sp.issparse(X) else np.asarray(X)
-    if X.ndim != 2 or X.shape[0] == 0:
-        demand = "must have shape (n_documents, n_features) with at least one document"
-        raise ArgumentError("X", demand, f"shape {X.shape}")
-    if not np.can_cast(X.dtype, np.float64):
-        demand = "must hold real numbers of at most 64 bits"
-        raise ArgumentTypeError("X", demand, f"dtype {X.dtype}")
-    if sp.issparse(X):
-        X = sp.csr_array(X, copy=True)
-        X.sum_duplicates()
-    values = X.data if sp.issparse(X) else X
-    if values.dtype.kind in "iu" and values.size:
-        widest = max(int(values.max()), -int(values.min()))
+    """Return X as an array of floats, or as a CSR matrix with sorted and unique indices."""
+    given = X.data if sp.issparse(X) else np.asarray(X)
+    if given.dtype.kind in "iu" and given.size:
+        widest = max(int(given.max()), -int(given.min()))
         if widest > EXACT_INTEGERS:
             raise ArgumentError("X", "must hold integers of at most 2**53 in size", f"{widest}")
+    X = checked_matrix(X)
+    values = X.data if sp.issparse(X) else X
     infinite = values[np.isinf(values)]
     if infinite.size:
         raise ArgumentError("X", "must be finite or NaN", f"{infinite[0]}")
-    return X.astype(np.float64, copy=False)
+    return X
 
 
 def _check_comments(comments: Sequence[str], length: int) -> list[str]:

@@ -1,6 +1,5 @@
 """SparkGBRanker, GBRanker as an estimator of pyspark.ml."""
 
-import json
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -159,18 +158,6 @@ class SparkGBRanker(
             if value is not None or not name.endswith("Col"):
                 self.set(self.getParam(name), value)
         return self
-
-    def write(self) -> Any:
-        """Return a `pyspark.ml.util.MLWriter` of the parameters."""
-        for param, value in self.extractParamMap().items():
-            try:
-                json.dumps(value)
-            except TypeError:
-                raise TypeError(
-                    f"{param.name} must be given as a number or a string to be saved, got "
-                    f"{value!r}."
-                ) from None
-        return super().write()
 
     def _fit(self, dataset: DataFrame) -> "SparkGBRankerModel":
         ranker, _ = portable(GBRanker(**{name: self.getOrDefault(name) for name in RANKER_PARAMS}))

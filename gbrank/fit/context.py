@@ -13,7 +13,7 @@ from gbrank.common.checks import check_choice, queries_needed, quoted
 from gbrank.common.plain import plain
 from gbrank.data.batches import FeatureBatches, mapped
 from gbrank.data.queries import Queries
-from gbrank.data.schema import Features, Schema, column_places
+from gbrank.data.schema import Features, Schema, as_dense, column_places
 from gbrank.fit.context_kernel import COLUMN_KINDS, add_context
 
 SIZE = "size"
@@ -115,9 +115,8 @@ class Context:
             rows = queries.order[offsets[0] : offsets[-1]]
             numbers = np.full((len(rows), self.n_added), np.nan, np.float32)
             block = X[rows] if len(used) == X.shape[1] else X[rows][:, used]
-            block = block.toarray() if sp.issparse(block) else block
             local = np.ascontiguousarray(offsets - offsets[0], np.int64)
-            add_context(np.ascontiguousarray(block, np.float64), local, targets, numbers)
+            add_context(np.ascontiguousarray(as_dense(block), np.float64), local, targets, numbers)
             if SIZE in self.columns:
                 sizes = queries.sizes[first:last]
                 numbers[:, -1] = np.repeat(sizes, sizes)

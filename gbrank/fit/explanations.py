@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import ArgumentError
@@ -18,7 +17,7 @@ from gbrank.data.batches import each_batch, transformed
 from gbrank.data.ids import as_list, number_of
 from gbrank.data.queries import Queries
 from gbrank.data.rows import take_rows
-from gbrank.data.schema import Features
+from gbrank.data.schema import Features, as_dense
 from gbrank.fit.arguments import Ids, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.context import column_names_of, needed_queries
@@ -443,16 +442,11 @@ class ExplainedRanker(BoostedRanker):
     def _values(self, X: Any, qid: Ids | None, group: ArrayLike | None) -> list[list[Any]]:
         """Return the values of all features, `context` and categories included."""
         matrix = self._matrix(self._fitted, X, qid, group)
-        values: list[list[Any]] = each_batch(_dense, matrix).tolist()
+        values: list[list[Any]] = each_batch(as_dense, matrix).tolist()
         for column, known in self._fitted.schema.categories.items():
             for row in values:
                 row[column] = None if np.isnan(row[column]) else known[int(row[column])]
         return values
-
-
-def _dense(matrix: Features) -> Matrix:
-    """Return a matrix that is not sparse."""
-    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 def best_swaps(labels: Vector, measure: Measure) -> tuple[float, list[tuple[int | None, float]]]:

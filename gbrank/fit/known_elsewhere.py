@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, cast
 
 from gbrank.common.checks import nearest, quoted, unknown_names
-from gbrank.common.table import Table
 from gbrank.common.words import WORDS, by_name
 
 T = TypeVar("T", bound=type)
@@ -43,20 +42,6 @@ OPTIONS = {
 CALLBACKS = {
     name[:-2].replace("_", "").lower(): text for name, text in HERE.items() if name[-2:] == "()"
 }
-
-
-def as_markdown() -> str:
-    """Return the table, by what stands here, as a migration guide."""
-
-    def codes(names: Iterable[str]) -> str:
-        return ", ".join(f"`{name}`" for name in names)
-
-    rows = [
-        [row["here"].removeprefix("use "), *(codes(row.get(library, ())) for library in LIBRARIES)]
-        for row in TABLE
-    ]
-    head = ["gbrank", *LIBRARIES.values()]
-    return Table(head, rows, words=range(len(head))).to_markdown()
 
 
 def instead(name: str) -> str | None:

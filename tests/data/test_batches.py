@@ -325,7 +325,7 @@ def test_own_objectives(booster: str) -> None:
 def test_other_tree_methods() -> None:
     """They look at numbers, not at bins."""
     ranker = GBRanker(booster="xgboost", booster_params={"tree_method": "exact"}, **SMALL)
-    with pytest.raises(ValueError, match="booster_params must leave XGBoost's tree_method"):
+    with pytest.raises(ValueError, match="tree_method in booster_params must be XGBoost's own"):
         ranker.fit(batches(X), Y, qid=QID)
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-import scipy.sparse as sp
 from lightgbm.basic import LightGBMError
 
 from gbrank.boosters.lightgbm import check_threads, translated
@@ -13,7 +12,7 @@ from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
-from gbrank.data.schema import Features, Schema
+from gbrank.data.schema import Features, Schema, as_dense
 
 
 class LightGBMModel:
@@ -69,7 +68,7 @@ class LightGBMModel:
             shares: Any = self.native.predict(
                 X, pred_contrib=True, num_threads=n_jobs, validate_features=False
             )
-        return np.asarray(shares.toarray() if sp.issparse(shares) else shares, dtype=np.float64)
+        return np.asarray(as_dense(shares), dtype=np.float64)
 
     def importances(self, kind: str = "gain") -> Vector:
         """Return each feature's total gain, or its number of splits."""

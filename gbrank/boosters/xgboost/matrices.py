@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import xgboost as xgb
 
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.interface import TreeSettings, safe_names
 from gbrank.boosters.xgboost import granted_threads, translated
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupt_waits
 from gbrank.data.batches import FeatureBatches, block_rows, blocks, mapped
 from gbrank.data.rows import Rows
-from gbrank.data.schema import Features, Schema
+from gbrank.data.schema import Features, Schema, as_dense
 from gbrank.parallel.collective import BoosterError
 
 # The coarsest rounding of initial scores, in units of their standard deviation.
@@ -76,16 +76,10 @@ def training_matrix(rows: Rows, schema: Schema, settings: TreeSettings, folder: 
     user = settings.params
     hist = user.get("tree_method", "hist") == "hist"
     in_batches = isinstance(rows.X, FeatureBatches)
-    if in_batches and not hist:
-        raise ValueError(
-            "booster_params must leave XGBoost's tree_method as it is, 'hist', where X is "
-            f"read in batches, got {user}."
-        )
-    if in_batches and user.get("device", "cpu") != "cpu":
-        raise ValueError(
-            "booster_params must leave XGBoost's device as it is, 'cpu', where X is read in "
-            f"batches, whose pages no GPU takes, got {user['device']!r}."
-        )
+    for name, wanted in (("tree_method", "hist"), ("device", "cpu")):
+        if in_batches and user.get(name, wanted) != wanted:  # no GPU takes pages of batches
+            demand = f"must be XGBoost's own, {wanted!r}, where X is read in batches"
+            raise ArgumentError(f"{name} in booster_params", demand, repr(user[name]))
     if in_batches or (hist and settings.built_in is None):
         options = _options(schema, settings.n_jobs) | {"max_bin": user.get("max_bin", MAX_BIN)}
         margin = _margin(rows.init_score)
@@ -134,11 +128,6 @@ def _margin(init_score: Vector | None) -> Vector | None:
             f"{step:.3g} apart there, got {largest}: subtract their mean."
         )
     return init_score
-
-
-def as_dense(X: Features) -> Matrix:
-    """Return a dense matrix: XGBoost takes what a sparse one does not store as missing, not 0."""
-    return X.toarray() if sp.issparse(X) else X
 
 
 def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:

@@ -9,11 +9,11 @@ import xgboost as xgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.boosters.xgboost import granted_threads, translated
-from gbrank.boosters.xgboost.matrices import as_dense, as_matrix
+from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
-from gbrank.data.schema import Features, Schema
+from gbrank.data.schema import Features, Schema, as_dense
 
 
 class XGBoostModel:
