@@ -135,6 +135,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("query_weight", "GBRanker().fit(X, y, qid=qid, query_weight=np.zeros(10))"),
         ("init_score", "GBRanker().fit(X, y, qid=qid, init_score=[0])"),
         ("init_score", "GBRanker().fit(X, y, qid=qid, init_score=y * 1e99)"),
+        ("init_score", "GBRanker().fit(X, y, qid=qid, init_score=-1e31 - y)"),
         ("init_score", "GBRanker(booster='xgboost').fit(X, y, qid=qid, init_score=y + 1.7e9)"),
         ("eval_init_score",
          "GBRanker().fit(X, y, qid=qid, init_score=y, eval_set=[(X, y)], eval_qid=[qid])"),

@@ -405,3 +405,58 @@ def test_plain_values() -> None:
     assert result == {"a": [1, (0.5,)], "b": [0, 1], "c": True}
     assert json.dumps(result) == '{"a": [1, [0.5]], "b": [0, 1], "c": true}'
     assert isinstance(result["a"][1], tuple)
+
+
+SETTINGS: dict[str, Any] = {
+    "learning_rate": 0.375, "num_leaves": 5, "max_depth": 3, "min_child_samples": 9,
+    "colsample": 0.5, "subsample": 0.75, "reg_lambda": 7.5, "random_state": 11, "n_jobs": 1,
+}  # fmt: skip
+BOTH = {"learning_rate": 0.375, "max_depth": 3, "seed": 11}
+OF_LIGHTGBM: dict[str, float] = {
+    "num_leaves": 5, "feature_fraction": 0.5, "extra_trees": 1, "lambda_l2": 7.5, "max_bin": 63,
+    "num_threads": 1, "deterministic": 1, "force_col_wise": 1, "boost_from_average": 0,
+}  # fmt: skip
+OF_XGBOOST: dict[str, float] = {
+    "max_leaves": 5, "colsample_bytree": 0.5, "lambda": 7.5, "nthread": 1, "boost_from_average": 0,
+}  # fmt: skip
+AS_SET: dict[tuple[str, str], dict[str, float]] = {
+    ("lightgbm", "ranknet"): OF_LIGHTGBM | {"min_data_in_leaf": 12, "bagging_freq": 0},
+    ("lightgbm", "lightgbm:lambdarank"): OF_LIGHTGBM
+    | {"min_data_in_leaf": 9, "bagging_freq": 1, "bagging_fraction": 0.75},
+    ("xgboost", "ranknet"): OF_XGBOOST
+    | {"min_child_weight": 9, "subsample": 1, "seed_per_iteration": 1},
+    ("xgboost", "xgboost:rank:ndcg"): OF_XGBOOST
+    | {"min_child_weight": 1, "subsample": 0.75, "seed_per_iteration": 0},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("booster", "objective"), AS_SET)
+@pytest.mark.parametrize("params", [SETTINGS, SETTINGS | {"max_depth": None}])
+def test_what_a_booster_was_told(booster: str, objective: str, params: dict[str, Any]) -> None:
+    """Each setting, once and as it is, as the booster itself says after training."""
+    own: dict[str, Any] = {"extra_trees": True} if booster == "lightgbm" else {}
+    ranker = GBRanker(objective, booster=booster, n_estimators=2, **params, **own)
+    model = ranker.fit(X, Y, group=[30] * 50).booster_
+    if booster == "lightgbm":
+        told = dict(re.findall(r"^\[(\w+): (.*)\]$", model.model_to_string(), re.MULTILINE))
+        unlimited, base = -1, 0.0
+    else:
+        learner = json.loads(model.save_config())["learner"]
+        told = learner["gradient_booster"]["tree_train_param"]
+        told |= learner["generic_param"] | learner["learner_model_param"]
+        unlimited, base = 0, float(told["base_score"].strip("[]"))
+    wanted = BOTH | AS_SET[booster, objective]
+    wanted["max_depth"] = params["max_depth"] or unlimited
+    assert {name: float(told[name]) for name in wanted} == wanted
+    assert base == 0
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_how_lightgbm_counts(rows: bool) -> None:
+    """By columns, unless it is asked for rows; thresholds that are not drawn are fine ones."""
+    given = {"force_row_wise": True} if rows else {}
+    ranker = GBRanker(n_estimators=1, extra_trees=False, booster_params=given)
+    text = ranker.fit(X, Y, group=[30] * 50).booster_.model_to_string()
+    told = dict(re.findall(r"^\[(\w+): (.*)\]$", text, re.MULTILINE))
+    assert [told[f"force_{name}_wise"] for name in ("row", "col")] == [f"{rows:d}", f"{not rows:d}"]
+    assert told["max_bin"] == "255"

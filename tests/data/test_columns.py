@@ -142,6 +142,14 @@ def test_methods_take_the_columns_of_the_table() -> None:
     assert set(signature(GBRanker.score).parameters) == scored | {"self", "X", "judged_by"}
 
 
+def test_a_column_of_one_validation_set_of_two() -> None:
+    """Its list has None for the other set."""
+    parts = [{"X": X, "y": Y, "qid": QID, "labels": given} for given in (None, {"m": Y})]
+    arguments = fit_arguments({"X": X, "y": Y, "qid": QID, "group": None}, parts)
+    assert arguments["eval_labels"] == [None, {"m": Y}]
+    assert arguments.keys() == {"X", "y", "qid", "eval_set", "eval_qid", "eval_labels"}
+
+
 def test_an_unknown_column() -> None:
     with pytest.raises(TypeError, match="unknown argument 'exposure'"):
         FitData(X, Y, qid=QID, exposure=SHOWN)

@@ -369,7 +369,10 @@ def test_another_gbrank_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         fit(make(), checkpoint=tmp_path)
 
 
-@pytest.mark.parametrize("change", ["a name", "the order of categories", "the last row"])
+CHANGES = ["a name", "the order of categories", "the names of categories", "the last row"]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_any_part_of_a_table_counts(
     change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -382,6 +385,8 @@ def test_any_part_of_a_table_counts(
         other = other.rename(columns={"f": "g"})
     elif change == "the order of categories":
         other["a"] = other["a"].cat.rename_categories({"x": "y", "y": "x"})
+    elif change == "the names of categories":  # whose codes are the same
+        other["a"] = other["a"].cat.rename_categories({"x": "w"})
     else:
         other.loc[len(X) - 1, "f"] += 1.0
     data: dict[str, Any] = {"eval_set": None, "eval_qid": None}

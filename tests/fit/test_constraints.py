@@ -225,6 +225,16 @@ def test_written_and_read(text: str) -> None:
     assert get_constraint(str(get_constraint(text))) == get_constraint(text)
 
 
+@pytest.mark.parametrize(
+    ("measure", "trained"),
+    [("ndcg@10[m]", "ndcg[m]"), ("map@5", "ap"), ("p@3[m]", "precision@3[m]"), ("err@4", "err")],
+)
+def test_what_is_trained_for_a_constraint(measure: str, trained: str) -> None:
+    """All ranks, unless those that count all count alike."""
+    objective = get_constraint(f"{measure} >= 0.5").objective(get_objective("lambda:ap"))
+    assert str(objective) == f"lambda:{trained}"
+
+
 def test_other_spellings() -> None:
     assert get_constraint(" ap[x]≥.5  of  best ") == Constraint("ap[x]", 0.5, of_best=True)
 
