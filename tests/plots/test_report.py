@@ -30,6 +30,7 @@ from gbrank import (
 from gbrank.commands.cli import main
 from gbrank.common import files
 from gbrank.evaluation import expected_calibration_error
+from gbrank.plots.report import blocks
 from gbrank.plots.report.model_sections import _sample
 from gbrank.plots.report.report_data import groups
 
@@ -355,6 +356,76 @@ def test_data(page: Page) -> None:
             expected = max(abs((one <= v).mean() - (other <= v).mean()) for v in [*one, *other])
             assert float(cells[1]) == pytest.approx(here[name].median(), rel=1e-3)
         assert float(cells[4]) == pytest.approx(expected, abs=6e-5)
+
+
+def bars(page: Page, section: str) -> list[float]:
+    """Return the lengths of the bars in a section, from 0 to 1."""
+    text = page.source.partition(f'<section id="{section}"')[2].partition("</section>")[0]
+    return [float(share) for share in re.findall(r"--share:(.*?)\"", text)]
+
+
+def test_bars(page: Page, rankers: tuple[GBRanker, GBRanker], values: dict[str, Any]) -> None:
+    """Are as long as the share of the largest that their number is."""
+    n = np.unique(Y[TEST], return_counts=True)[1]
+    assert bars(page, "data")[: len(n)] == [round(share, 3) for share in n / n.max()]
+    shares = np.abs(rankers[0].explain(FRAME[TEST])[:, :-1]).mean(axis=0)
+    order, gains = np.argsort(-shares), rankers[0].feature_importances_
+    both = np.column_stack([gains / gains.max(), shares / shares.max()])[order]
+    assert_allclose(bars(page, "importances"), both.ravel(), atol=6e-4)
+    means = [values["ndcg@10"][0][QID[TEST][::10] % 3 == country].mean() for country in range(3)]
+    expected = sorted(means / np.max(means))
+    assert_allclose(sorted(bars(page, "segments")[:3]), expected, atol=6e-4)
+    assert [blocks.share(*pair) for pair in ((-1, 2), (1, 0), (np.nan, 1), (1, 4))] == [
+        0,
+        0,
+        0,
+        0.25,
+    ]
+    assert [blocks.count(n, "query") for n in (1, 1000)] == ["1 query", "1,000 queries"]
+
+
+def test_of_equal_queries_those_with_most_relevant_documents_are_worst(tmp_path: Path) -> None:
+    """And the facts on the data say how many have none, whose measure has a value here."""
+    ranker = LinearRanker("regression").fit(X, Y, qid=QID)
+    n_relevant = np.array([0, 3, 1, 1, 2, 0])
+    labels = np.zeros(60)
+    for query, n in enumerate(n_relevant):
+        labels[10 * query : 10 * query + n] = 0.5
+    alike = gbrank.custom_measure(lambda scores, labels: 0.5)
+    options: dict[str, Any] = {"measures": [alike], "html": tmp_path / "r.html"}
+    page = Page(gbrank.report(ranker, X[:60], labels, qid=QID[:60], **options))
+    titles = [title for title, _ in lists(page, "worst")]
+    assert [int(title.split(":")[0]) for title in titles] == [1, 4, 2, 3, 0, 5]
+    assert [int(re.findall(r"(\d+) relevant", title)[0]) for title in titles] == [3, 2, 1, 1, 0, 0]
+    facts = page.table("data", "data")
+    assert facts["queries without a label above 0"] == ["2"]
+    assert facts["documents in a query"] == ["10 to 10, median 10"]
+    assert list(page.table("segments", "relevant documents")) == ["0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize("largest", [2.0, 8.0])
+def test_probabilities_beside_other_labels_than_those_of_training(
+    largest: float, tmp_path: Path
+) -> None:
+    """Both are shares of the largest label, here or in training."""
+    ranker = GBRanker(**SMALL).fit(X[TRAIN], Y[TRAIN], qid=QID[TRAIN])
+    assert Y[TRAIN].max() == 4
+    labels = np.minimum(Y[TEST], 2) * largest / 2
+    page = Page(
+        gbrank.report(ranker, X[TEST], labels, qid=QID[TEST], html=tmp_path / "r.html")
+    )  # fmt: skip
+    p, top = ranker.predict(X[TEST], output="probability"), max(4.0, largest)
+    error = expected_calibration_error(labels / top, p * 4 / top)
+    assert f"expected calibration error {error:.4f}" in page.texts["calibration"]
+
+
+def test_what_is_measured_by_default(tmp_path: Path) -> None:
+    """What the model was judged by, but for labels of a name; and the usual, each once."""
+    ranker = GBRanker(eval_metric=["ap[m]", "err", "map"], **SMALL)
+    ranker.fit(X, Y, qid=QID, labels={"m": Y})
+    page = Page(gbrank.report(ranker, X, Y, qid=QID, html=tmp_path / "r.html"))
+    wanted = ["err", "map", "ndcg@1", "ndcg@5", "ndcg@10", "mrr"]
+    assert list(page.table("measures", "measure")) == wanted
 
 
 def test_parameters_and_versions(page: Page) -> None:
