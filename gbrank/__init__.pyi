@@ -23,8 +23,8 @@ from .evaluation import compare_rankers as compare_rankers
 from .evaluation import compare_scores as compare_scores
 from .evaluation import cross_validate_rankers as cross_validate_rankers
 from .evaluation import how_many_queries as how_many_queries
-from .evaluation import make_scorer as make_scorer
 from .evaluation import pareto as pareto
+from .evaluation import tune as tune
 from .export import export_model as export_model
 from .fit.constraints import Constraint as Constraint
 from .fit.query_context import QueryContext as QueryContext

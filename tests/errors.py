@@ -33,6 +33,13 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "GBRanker(n_estimators=2).fit(X, y, qid=qid).score(X, y, qid, judged_by=y,"
          " sample_weight=y + 1)"),
     ],
+    "Tuning": [
+        ("ranker", "tune(X, y, qid=qid, ranker=LinearRanker())"),
+        ("constraints", "tune(X, y, qid=qid, ranker=GBRanker(constraints=['ap >= 0.5']))"),
+        ("keep", "tune(X, y, qid=qid, keep=['booster'])"),
+        ("minutes", "tune(X, y, qid=qid, minutes=0)"),
+        ("folds", "tune(X, y, qid=qid, folds=[(np.arange(50), np.arange(50, 75), [75])])"),
+    ],
     "Several goals": [
         ("labels", "GBRanker('ranknet[m]').fit(X, y, qid=qid)"),
         ("label", "GBRanker('ranknet[m]').fit(X, y, qid=qid, labels={'n': y})"),
@@ -216,7 +223,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Splits and scorers": [
         ("arrays", "query_train_test_split(qid=qid)"),
-        ("qid", "make_scorer('ndcg')(trained, X, y)"),
+        ("qid", "evaluation.make_scorer('ndcg')(trained, X, y)"),
         ("query_weight", "NDCG()(y, y, qid=qid, query_weight={0: 1})"),
         ("query_weight", "NDCG()(y, y, qid=qid, query_weight=pd.Series({0: 1}))"),
         ("query_weight", "NDCG()([1, 0], [0, 1], qid=[1, 0], query_weight=pd.Series([2.0, 3.0]))"),

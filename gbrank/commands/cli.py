@@ -19,6 +19,7 @@ from gbrank.common.version import __version__
 COMMANDS = {  # name -> summary; the rest of a command is in the file of its name in commands/
     "demo": "train three rankers on built-in data and compare them",
     "train": "train a ranker and save it",
+    "tune": "find the best ranker in some minutes and save it",
     "predict": "score documents with a model",
     "evaluate": "measure how good a model or scores are",
     "compare": "compare rankers by cross-validation",

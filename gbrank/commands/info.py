@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gbrank.commands.shared import add, load_trees, print_json, validation_curve
-from gbrank.common.table import Table
+from gbrank.common.table import Table, cell_text
 from gbrank.export.forest import names_of
 from gbrank.fit.storage import DESCRIPTION, read_saved
 from gbrank.ranker import GBRanker
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         print_json({**facts, "parameters": description["params"], "importances": importances})
         return
     facts["validation"] = f"{measure} {ranker.best_score_:.4f}" if curve else "none"
-    facts["learning_rate"] = f"{ranker.learning_rate_:.4g}"
+    facts["learning_rate"] = cell_text(ranker.learning_rate_)  # a mean of rankers has none
     facts["versions"] = ", ".join(f"{name} {found}" for name, found in facts["versions"].items())
     data = facts.pop("data")
     facts["added"] = ", ".join(ranker.added_features_) or "none"

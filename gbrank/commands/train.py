@@ -24,7 +24,7 @@ import inspect
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, get_args
 
@@ -69,9 +69,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--time-limit SECONDS", text, type=float)
     add(parser, "--quiet", "show no progress bar")
     add_plugin(parser)
+    add_parameters(parser, PARAMETERS)
+
+
+def add_parameters(parser: argparse.ArgumentParser, names: Iterable[str]) -> None:
+    """Add options for parameters of GBRanker."""
     group = parser.add_argument_group("parameters of GBRanker")
     documentation = documented_parameters(GBRanker)
-    for name, parameter in PARAMETERS.items():
+    for name in names:
+        parameter = PARAMETERS[name]
         flag, options = _option(name, parameter.annotation)
         kind, text = documentation[name]
         default = DEFAULTS.get(name, parameter.default)
@@ -120,9 +126,8 @@ def _pair(text: str) -> tuple[str, Any]:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train a ranker, save it and say what came out."""
-    given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
-    parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
-    ranker = GBRanker(**parameters, verbose=int(sys.stderr.isatty() and not arguments.quiet))
+    ranker = ranker_of(arguments)
+    ranker.set_params(verbose=int(sys.stderr.isatty() and not arguments.quiet))
     labels = arguments.labels or []
     data = read_labelled(arguments, arguments.files, labels=labels)
     names = ("categorical_feature", "checkpoint", "checkpoint_rounds", "time_limit")
@@ -140,7 +145,7 @@ def run(arguments: argparse.Namespace) -> None:
             options["eval_labels"] = [valid.labels]
     if labels:
         options["labels"] = data.labels
-    with _noted_interrupt() as interrupted:
+    with noted_interrupt() as interrupted:
         ranker.fit(data.X, data.y, qid=data.qid, **options)
     ranker.save(arguments.model)
     _report(ranker, arguments.model)
@@ -148,8 +153,15 @@ def run(arguments: argparse.Namespace) -> None:
         raise KeyboardInterrupt
 
 
+def ranker_of(arguments: argparse.Namespace) -> GBRanker:
+    """Return the unfitted ranker with the parameters that are given."""
+    given = {name: value for name, value in vars(arguments).items() if name in PARAMETERS}
+    parameters = DEFAULTS | given | {"booster_params": dict(given.get("booster_params", ()))}
+    return GBRanker(**parameters)
+
+
 @contextmanager
-def _noted_interrupt() -> Iterator[list[object]]:
+def noted_interrupt() -> Iterator[list[object]]:
     """Yield a list that has an entry once Ctrl-C has ended a fit, which keeps what it has."""
     interrupted: list[object] = []
     show = warnings.showwarning

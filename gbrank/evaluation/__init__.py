@@ -14,6 +14,7 @@ from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.scoring import make_scorer
 from gbrank.evaluation.summary import Row
 from gbrank.evaluation.trial import Outcome
+from gbrank.evaluation.tuning import Tuned, tune
 
 __all__ = [
     "Comparison",
@@ -25,6 +26,7 @@ __all__ = [
     "Outcome",
     "Point",
     "Row",
+    "Tuned",
     "compare_rankers",
     "compare_scores",
     "cross_validate_rankers",
@@ -35,4 +37,5 @@ __all__ = [
     "ranker_from_name",
     "read_folds",
     "scores_from",
+    "tune",
 ]

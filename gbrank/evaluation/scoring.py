@@ -70,7 +70,8 @@ def make_scorer(measure: Metric) -> Scorer:
     >>> from sklearn import config_context
     >>> from sklearn.linear_model import Ridge
     >>> from sklearn.model_selection import GroupKFold, cross_val_score
-    >>> from gbrank import make_cubic, make_scorer
+    >>> from gbrank import make_cubic
+    >>> from gbrank.evaluation import make_scorer
     >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
     >>> options = {"scoring": make_scorer("ndcg@10"), "params": {"qid": qid, "groups": qid}}
     >>> with config_context(enable_metadata_routing=True):

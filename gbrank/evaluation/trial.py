@@ -119,7 +119,9 @@ def configure(ranker: object, **values: Any) -> Any:
     return copy.set_params(**{name: values[end] for name, end in ends.items() if end in values})
 
 
-def fit_on_rows(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows]) -> Any:
+def fit_on_rows(
+    ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows], **options: Any
+) -> Any:
     """Train a ranker on rows of a data set."""
     parts = [data.to_train_on(rows) for rows in (train, *valid)]
     if not isinstance(ranker, BaseRanker):
@@ -128,6 +130,7 @@ def fit_on_rows(ranker: Any, data: Dataset, train: Rows, valid: Sequence[Rows]) 
     if data.categorical_feature is not None:
         arguments["categorical_feature"] = data.categorical_feature
     arguments = taken_by(ranker, arguments, [rows.queries for rows in parts])
+    arguments |= options
     return as_part(lambda: ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments))
 
 

@@ -9,7 +9,7 @@ import pytest
 from command import Output
 from numpy.testing import assert_array_equal
 
-from gbrank import GBRanker
+from gbrank import GBRanker, QueryTimeSeriesSplit
 from gbrank.commands.cli import main
 
 
@@ -52,6 +52,28 @@ def test_tradeoff(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected.items() <= found.items()
     params = {"objective": "lambda:map", "eval_metric": "map", "n_estimators": 7, "random_state": 3}
     assert ranker.get_params() == GBRanker(**params).get_params()
+
+
+def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = "--minutes 0.5 --trials 7 --single --keep rate context --results r --metric map"
+    options += " --n-estimators 9 --categorical b --later --folds 3"
+    argv = f"tune t.csv --model m --drop url margin {options}"
+    (X, y), found = called(monkeypatch, "tune.tune", *argv.split())
+    assert X.column_names == ["a", "b"]
+    assert_array_equal(y, table["label"])
+    assert_array_equal(found["qid"], table["qid"])
+    expected = {"minutes": 0.5, "n_trials": 7, "average": False, "results": "r"}
+    expected |= {"categorical_feature": ["b"], "progress": False, "keep": ["rate", "context"]}
+    assert expected.items() <= found.items()
+    assert repr(found["folds"]) == repr(QueryTimeSeriesSplit(3))
+    params = {"eval_metric": ["map"], "n_estimators": 9, "random_state": 0}
+    assert found["ranker"].get_params() == GBRanker(**params, booster_params={}).get_params()
+    table.assign(qid=table["qid"] + 5).to_csv("v.csv", index=False)
+    argv = "tune t.csv --model m --drop url margin b --valid v.csv"
+    _, found = called(monkeypatch, "tune.tune", *argv.split())
+    ((train, valid),) = found["folds"]
+    assert_array_equal(train, np.arange(20))
+    assert_array_equal(valid, np.arange(20, 40))
 
 
 def test_levels(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,9 +27,9 @@ from gbrank import (
     export_model,
     load_ranker,
     make_cubic,
-    make_scorer,
     plots,
 )
+from gbrank.evaluation import make_scorer
 from gbrank.export.formats import FORMATS
 from gbrank.fit.rounds import Round
 

@@ -20,9 +20,9 @@ from gbrank import (
     get_objective,
     lightgbm_fobj,
     make_cubic,
-    make_scorer,
 )
 from gbrank.boosters.gradient_hook import GradientHook
+from gbrank.evaluation import make_scorer
 
 X, Y, QID = make_cubic(40, n_documents=12, n_features=6, random_state=0)
 RNG = np.random.default_rng(0)

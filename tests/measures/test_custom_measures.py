@@ -34,11 +34,11 @@ from gbrank import (
     lightgbm_feval,
     list_measures,
     make_cubic,
-    make_scorer,
     register_measure,
     xgboost_feval,
 )
 from gbrank.commands.cli import main
+from gbrank.evaluation import make_scorer
 
 Vector = NDArray[np.float64]
 X, Y, QID = make_cubic(30, n_documents=10, n_features=5, random_state=0)

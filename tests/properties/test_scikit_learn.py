@@ -38,9 +38,9 @@ from gbrank import (
     Queries,
     SLAMPerceptron,
     make_cubic,
-    make_scorer,
     query_train_test_split,
 )
+from gbrank.evaluation import make_scorer
 from gbrank.schedules import geometric
 
 X, Y, QID = make_cubic(24, n_documents=10, n_features=4, random_state=0)

@@ -1,0 +1,93 @@
+"""Find the best ranker in some minutes, and write it to a folder.
+
+The first trial is GBRanker with the parameters that are given, Optuna chooses the others, and the
+best are averaged. Ctrl-C ends the trials; the best so far are saved all the same. With --results,
+the same command goes on where it was stopped.
+
+For example:
+
+  gbrank tune train.txt --model my-ranker --minutes 10
+  gbrank tune train.txt --model my-ranker --valid valid.txt --metric map --results trials
+  gbrank tune sorted-by-date.parquet --label grade --qid query --model my-ranker --later
+  gbrank tune train.txt --model my-ranker --single --n-estimators 300 --keep n_estimators context
+"""
+
+import argparse
+import sys
+from typing import Any
+
+import numpy as np
+
+from gbrank.commands.data_files import add_files, read_labelled
+from gbrank.commands.outputs import check_model
+from gbrank.commands.shared import add, add_plugin
+from gbrank.commands.train import PARAMETERS, add_parameters, noted_interrupt, ranker_of
+from gbrank.data.splitting import QueryTimeSeriesSplit
+from gbrank.evaluation.tuning import TUNED, UNTUNED, Tuned, finished, tune
+
+OUTPUTS = {"model": check_model, "results": None}
+USAGE = "gbrank tune FILE [FILE ...] --model FOLDER [--minutes X] [options]"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `gbrank tune`."""
+    add_files(parser, "categorical", "unjudged")
+    add(parser, "--model FOLDER", "where the model goes", required=True)
+    text = "how long it may take (default: 10)"
+    parser.add_argument("--minutes", type=float, metavar="X", default=10.0, help=text)
+    add(parser, "--trials N", "largest number of trials", dest="n_trials")
+    add(parser, "--folds N", "folds of queries that trials are judged on (default: 4)", default=4)
+    add(parser, "--later", "judge on queries that come later in the files than those of training")
+    text = "judge on these queries, in place of folds"
+    add(parser, "--valid FILE ...", text, action="store", default=[])
+    add(parser, "--single", "the best ranker alone, in place of a mean: faster to predict")
+    text = f"what is not to be tuned: {', '.join(TUNED)}"
+    add(parser, "--keep NAME ...", text, default=[])
+    add(parser, "--results FOLDER", "keep the trials here, and go on from what is there")
+    add(parser, "--quiet", "show no progress bar")
+    add_plugin(parser)
+    add_parameters(parser, [name for name in PARAMETERS if name not in UNTUNED])
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Tune, save the ranker and say what came out."""
+    data = read_labelled(arguments, [*arguments.files, *arguments.valid])
+    with noted_interrupt() as interrupted:
+        tuned = tune(
+            data.X,
+            data.y,
+            qid=data.qid,
+            ranker=ranker_of(arguments),
+            minutes=arguments.minutes,
+            n_trials=arguments.n_trials,
+            folds=_folds(arguments, data.qid),
+            average=not arguments.single,
+            keep=arguments.keep,
+            categorical_feature=arguments.categorical_feature,
+            results=arguments.results,
+            progress=sys.stderr.isatty() and not arguments.quiet,
+        )
+    tuned.ranker.save(arguments.model)
+    _report(tuned)
+    print(f"model: {arguments.model}")
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _folds(arguments: argparse.Namespace, qid: Any) -> Any:
+    """Return how queries are divided."""
+    if arguments.later:
+        return QueryTimeSeriesSplit(arguments.folds)
+    if not arguments.valid:
+        return arguments.folds
+    held_out = np.isin(qid.astype(str), read_labelled(arguments, arguments.valid).qid.astype(str))
+    return [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
+
+
+def _report(tuned: Tuned) -> None:
+    values = ", ".join(f"{name} {value:.4f}" for name, value in tuned.values.items())
+    print(f"{tuned.measure} of held-out queries: {values}")
+    print(tuned._table().to_text())
+    n_trials, n_members = len(finished(tuned.study, "COMPLETE", "PRUNED")), len(tuned.members)
+    kept = "the best is kept" if n_members == 1 else f"the mean of {n_members} is kept"
+    print(f"{n_trials} trials: {kept}")
