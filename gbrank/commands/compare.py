@@ -7,11 +7,16 @@ validation queries show no gain by the first measure. Several data sets are also
 the same weight. ECE is the expected calibration error of the probabilities that a ranker's scores
 stand for, 0 being the best.
 
-A ranker is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or XGBoost's own
-("lightgbm:lambdarank", "lightgbm:lambdarank:lambdarank_truncation_level=10000", which takes all
-pairs, "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder holds S1.txt, S2.txt,
-..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's do; the queries of a
-single file are divided into five folds.
+A ranker may also be judged as it is: the folder or file of a model, a TREC run (with --docid), or a
+column of tables, which is then no feature. With --time, the queries of a table are divided in order
+of this column: each fold tests on later queries than it trains on. With --valid
+and --test there is one fold, of files.
+
+A ranker that is trained is an objective of gbrank's ("lambda:ndcg+pointwise"), LightGBM's or
+XGBoost's own ("lightgbm:lambdarank", "lightgbm:lambdarank:lambdarank_truncation_level=10000", which
+takes all pairs, "xgboost:rank:map"), or CatBoost's ("catboost:YetiRank"). A data folder holds
+S1.txt, S2.txt, ..., or Fold1, Fold2, ... with train.txt, vali.txt and test.txt, as LETOR's do; the
+queries of a single file are divided into five folds.
 
 With --results, the same command goes on where it was stopped.
 
@@ -24,18 +29,21 @@ For example:
   gbrank compare --learning-rate 0.1 --seconds-picture seconds.png
   gbrank compare --rankers lambda:ndcg catboost:YetiRank catboost:StochasticRank:metric=NDCG
   gbrank compare --rankers lambda:ndcg mine --plugin mine.py
+  gbrank compare --data log.parquet --time day --rankers lambda:ndcg live_score model.txt
+  gbrank compare --data train.txt --valid valid.txt --test test.txt
 """
 
 import argparse
 import inspect
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import joblib
 
-from gbrank.commands.data_files import add_table_options, read_labelled
+from gbrank.commands.data_files import add_table_options
 from gbrank.commands.outputs import check_picture
 from gbrank.commands.shared import (
     add,
@@ -45,9 +53,12 @@ from gbrank.commands.shared import (
     printable,
     write_picture,
 )
+from gbrank.commands.splits import add_split, read_split
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import refuse_twice, unknown_name
 from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
+from gbrank.datasets.table_files import Tables, is_table
 from gbrank.evaluation import (
     Comparison,
     Dataset,
@@ -89,7 +100,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--picture FILE", "draw the numbers to this file")
     add(parser, "--seconds-picture FILE", "draw the measures against CPU seconds")
     add(parser, "--jobs N", "processes (default: all)")
-    add_table_options(parser, "categorical", "unjudged")
+    add_table_options(parser, "features", "categorical", "unjudged")
+    add_split(parser, validated=True)
+    text = "column with the names of documents, for TREC runs among the rankers"
+    add(parser, "--docid COLUMN", text)
     add_plugin(parser)
     group = parser.add_argument_group("budget of every ranker")
     documented = documented_parameters(ranker_from_name)
@@ -107,10 +121,10 @@ def run(arguments: argparse.Namespace) -> None:
     budget = {name: getattr(arguments, name) for name in BUDGET}
     budget["eval_metric"] = measures[0]
     refuse_twice("--rankers", names)
-    rankers: dict[str, Any] = {name: ranker_from_name(name, **budget) for name in names}
-    datasets = [_read(arguments, path) for path in arguments.data or ()]
-    if not datasets:
-        datasets = [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))]
+    datasets, given = _read_all(arguments, names)
+    rankers: dict[str, Any] = {
+        name: given[name] if name in given else ranker_from_name(name, **budget) for name in names
+    }
     with joblib.parallel_config(
         backend="loky", initializer=import_plugins, initargs=(arguments.plugin,)
     ):
@@ -142,14 +156,41 @@ def _draw(arguments: argparse.Namespace, comparison: Comparison) -> None:
         write_picture(quality_by_seconds(comparison), arguments.seconds_picture)
 
 
-def _read(arguments: argparse.Namespace, path: str) -> Dataset:
+def _read_all(
+    arguments: argparse.Namespace, names: Sequence[str]
+) -> tuple[list[Dataset], dict[str, Any]]:
+    """Return the data sets, and the rankers that are judged as they are: columns and files."""
+    paths = arguments.data or []
+    given: dict[str, Any] = {name: name for name in names if Path(name).exists()}
+    if not paths:
+        return [Dataset("cubic", *make_cubic(CUBIC_QUERIES, random_state=0))], given
+    one = len(paths) == 1 and not Path(paths[0]).is_dir()
+    if not one and (arguments.test or arguments.time is not None):
+        raise ArgumentError("data", "must be one file with --test or --time", f"{paths}")
+    columns = [name for name in names if one and name not in given and _has_column(paths, name)]
+    datasets = [_read(arguments, path, columns, given) for path in paths]
+    return datasets, given
+
+
+def _has_column(paths: Sequence[str], name: str) -> bool:
+    return is_table(paths[0]) and name in Tables(paths).names
+
+
+def _read(
+    arguments: argparse.Namespace, path: str, columns: Sequence[str], given: dict[str, Any]
+) -> Dataset:
+    """Return a data set; add to the given rankers those that are its columns."""
     if Path(path).is_dir():
         return read_folds(path)
-    data = read_labelled(arguments, [path])
+    taken = [*columns, *([] if arguments.docid is None else [arguments.docid])]
+    data, folds, others = read_split(arguments, [path], taken=taken)
+    given.update((name, others[name]) for name in columns)
     X = data.X
     for name in arguments.categorical_feature or ():  # LightGBM and XGBoost know them by the type
         if name not in X.column_names:
             raise unknown_name("column (categorical_feature)", name, X.column_names)
         values = X[name].cast("string").dictionary_encode()
         X = X.set_column(X.column_names.index(name), name, values)
-    return Dataset(printable(Path(path).name), X, data.y, data.qid)
+    docid = others.get(arguments.docid)
+    name = printable(Path(path).name)
+    return Dataset(name, X, data.y, data.qid, 5 if folds is None else folds, docid=docid)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gbrank.commands.shared import add
 from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import quoted
+from gbrank.common.checks import quoted, unknown_name
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.labels import split_columns
@@ -30,6 +30,11 @@ COLUMN_OPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
         "columns of tables that are no features, such as names of documents",
         {},
     ),
+    "features": (
+        "--features COLUMN ...",
+        "columns of tables that are features (default: all that are not said to be others)",
+        {},
+    ),
     "categorical": (
         "--categorical COLUMN ...",
         "features in tables that are categories: text, or codes from 0",
@@ -42,6 +47,9 @@ COLUMN_OPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
         {"action": "store", "choices": ["refuse", "drop", "irrelevant"], "default": "refuse"},
     ),
 }
+
+
+TABLE_OPTIONS = "label", "qid", "drop", "features", "categorical_feature", "docid", "time"
 
 
 class Labelled(NamedTuple):
@@ -111,8 +119,14 @@ def read_labelled(
         parts = [_labelled_letor(arguments, path, width)[:4] for path in paths]
         return Labelled(*stack_files(paths, parts))
     label, qid, drop = arguments.label or "label", arguments.qid or "qid", arguments.drop or []
-    if schema is not None:
-        known = {label, qid, *labels, *(schema.names or ()), *keep}
+    features = getattr(arguments, "features", None)
+    if features and drop:
+        raise ArgumentError("drop", "must not be given with --features", f"{drop}")
+    if unknown := [name for name in features or () if name not in tables.names]:
+        raise unknown_name("column (features)", unknown[0], tables.names)
+    if features or schema is not None:
+        own = schema.names if schema is not None else features
+        known = {label, qid, *labels, *(own or ()), *keep}
         drop = [name for name in tables.names if name not in known]
     roles = label, qid, drop, arguments.unjudged
     if Path(paths[0]).is_dir():
@@ -207,7 +221,7 @@ def _are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
         both = f"{tables[0]} and {others[0]}"
         raise ArgumentError("files", "must be all tables or all LETOR", both)
     what = "LETOR files" if tables else "tables"
-    for name in ["sparse"] if tables else ["label", "qid", "drop", "categorical_feature", "docid"]:
+    for name in ["sparse"] if tables else TABLE_OPTIONS:
         if getattr(arguments, name, None):
             raise ArgumentError(name, f"must be given with {what} only", paths[0])
     return bool(tables)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.commands.data_files import add_files, read_labelled, read_numbers
-from gbrank.commands.shared import add, add_plugin, print_json
+from gbrank.commands.shared import add, add_plugin, load_any, print_json
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -29,14 +29,18 @@ from gbrank.datasets import read_judged_run
 from gbrank.measures.measure import bind_to_rows
 from gbrank.measures.measure_registry import USUAL, get_measure
 
-USAGE = "gbrank evaluate FILE [FILE ...] (--model FOLDER | --scores PATH | --run PATH) [options]"
+USAGE = "gbrank evaluate FILE [FILE ...] (--model PATH | --scores PATH | --run PATH) [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank evaluate`."""
     add_files(parser, "unjudged")
     source = parser.add_mutually_exclusive_group(required=True)
-    add(source, "--model FOLDER", "judge the scores of this model")
+    add(
+        source,
+        "--model PATH",
+        "judge the scores of this model: its folder, or the file of a booster",
+    )
     text = "judge these scores, one a line, or the column score of a table; - is standard input"
     add(source, "--scores PATH", text)
     add(source, "--run PATH", "judge this TREC run, by a qrels FILE", dest="trec_run")
@@ -78,12 +82,12 @@ def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
         data = read_labelled(arguments, arguments.files, labels=labels)
         scores = read_numbers(arguments.scores, "scores", data)
     else:
-        from gbrank.fit.estimator import scores_of  # rankers take longer to import than to apply
-        from gbrank.ranker import load_ranker
+        from gbrank.evaluation.scorable import scores_from  # which needs the boosters
 
-        ranker = load_ranker(arguments.model)
-        data = read_labelled(arguments, arguments.files, ranker._schema, labels)
-        scores = scores_of(ranker, data.X, data.qid)
+        ranker = load_any(arguments.model)
+        schema = getattr(ranker, "_schema", None)
+        data = read_labelled(arguments, arguments.files, schema, labels)
+        scores = scores_from(ranker, data.X, qid=data.qid)
     others = check_labels_by_name(data.labels, len(data.y))
     return Rows(data.X, data.y, Queries.from_qid(data.qid), labels=others), scores
 

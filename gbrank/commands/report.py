@@ -18,21 +18,25 @@ from pathlib import Path
 
 from gbrank.commands.data_files import add_files, read_labelled
 from gbrank.commands.outputs import check_html
-from gbrank.commands.shared import add, add_plugin, printable
+from gbrank.commands.shared import add, add_plugin, columns_of, load_any, printable
 from gbrank.common.argument_error import ArgumentError
 from gbrank.plots.report import report
-from gbrank.ranker import load_ranker
 
 OUTPUTS = {"html": check_html}
-USAGE = "gbrank report FILE [FILE ...] --model FOLDER --html PATH [options]"
+USAGE = "gbrank report FILE [FILE ...] --model PATH --html PATH [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank report`."""
     add_files(parser, "unjudged")
-    add(parser, "--model FOLDER", "folder of a model", required=True)
+    add(parser, "--model PATH", "folder of a model, or the file of a booster", required=True)
     add(parser, "--html PATH", "where the page goes", required=True)
-    add(parser, "--against FOLDER", "folder of the model to compare it with")
+    text = "what to compare it with: a model's folder or file, a TREC run, or a column of tables"
+    add(parser, "--against PATH", text)
+    text = (
+        "column with labels by a judge, such as a language model; labels of people may be missing"
+    )
+    add(parser, "--judged-by COLUMN", text)
     add(parser, "--train FILE ...", "the data that the model was trained on, for drift")
     add(parser, "--by COLUMN ...", "columns, features or not, by which queries are grouped")
     add(
@@ -48,23 +52,30 @@ def run(arguments: argparse.Namespace) -> None:
     folders = printable(arguments.model), printable(arguments.against or "the other model")
     if len({Path(folder).resolve() for folder in folders}) == 1:
         raise ArgumentError("against", "must be another model than --model", folders[1])
-    ranker = load_ranker(arguments.model)
-    against = None if arguments.against is None else load_ranker(arguments.against)
+    ranker, against = load_any(arguments.model), arguments.against
     by = arguments.by or []
-    other = None if against is None else against._schema.names
-    keep = {*by, arguments.docid, *(other or ())} - {None}
-    data = read_labelled(arguments, arguments.files, ranker._schema, keep=keep)
+    other: set[str] = set() if against is None else {against}
+    if against is not None and Path(against).exists():
+        against = load_any(against)
+        other = columns_of(against)
+    keep = {*by, arguments.docid, *other} - {None}
+    people, labels = arguments.label or "label", []
+    if arguments.judged_by is not None:
+        arguments.label, labels = arguments.judged_by, [people]
+    schema = getattr(ranker, "_schema", None)
+    data = read_labelled(arguments, arguments.files, schema, labels, keep)
     train = None
     if arguments.train is not None:
-        train = read_labelled(arguments, arguments.train, ranker._schema).X
+        train = read_labelled(arguments, arguments.train, schema, labels).X
     first, second = (Path(folder).absolute().name for folder in folders)
     path = report(
         ranker,
         data.X,
-        data.y,
+        data.labels[people] if labels else data.y,
         qid=data.qid,
         html=arguments.html,
         against=against,
+        judged_by=data.y if labels else None,
         train=train,
         by=by,
         docid=arguments.docid,

@@ -43,6 +43,20 @@ def validation_curve(ranker: "GBRanker") -> tuple[str, list[float]]:
     return next(iter(ranker.evals_result_.get("valid_0", {}).items()), ("", []))
 
 
+def load_any(path: str) -> Any:
+    """Return the model of any library that a folder or file holds."""
+    from gbrank.evaluation.scorable import opened  # not loaded by all commands
+    from gbrank.ranker import load_ranker
+
+    return opened(path) if Path(path).is_file() else load_ranker(path)
+
+
+def columns_of(model: Any) -> set[str]:
+    """Return the names of the columns that a model sees, if it says them."""
+    names: Any = getattr(getattr(model, "_schema", None), "names", None)
+    return set(names or getattr(model, "feature_names_", ()))
+
+
 def load_trees(path: str) -> "GBRanker":
     """Return the GBRanker in a folder."""
     from gbrank.ranker import GBRanker, load_ranker  # not loaded by all commands

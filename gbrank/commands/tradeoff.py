@@ -14,9 +14,10 @@ import argparse
 import sys
 from typing import Any
 
-from gbrank.commands.data_files import add_files, read_labelled
+from gbrank.commands.data_files import add_files
 from gbrank.commands.outputs import check_html, check_model, check_picture
 from gbrank.commands.shared import add, add_plugin, write_picture
+from gbrank.commands.splits import add_split, read_split
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
 from gbrank.ranker import GBRanker
@@ -27,7 +28,8 @@ USAGE = "gbrank tradeoff FILE [FILE ...] --labels COLUMN ... --measure MEASURE [
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank tradeoff`."""
-    add_files(parser, "categorical", "unjudged")
+    add_files(parser, "features", "categorical", "unjudged")
+    add_split(parser, validated=False)
     add(parser, "--labels COLUMN ...", "columns of tables that are other labels", required=True)
     add(parser, "--measure MEASURE", 'the second goal, such as "ndcg@10[margin]"', required=True)
     text = f"shares of its best value to ask for (default: {' '.join(map(str, LEVELS))})"
@@ -58,7 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
     names = {"objective": "objective", "eval_metric": "metric", "n_estimators": "n_estimators"}
     given = {name: getattr(arguments, option) for name, option in names.items()}
     parameters = {name: value for name, value in given.items() if value is not None}
-    data = read_labelled(arguments, arguments.files, labels=arguments.labels)
+    last = arguments.validation_fraction
+    data, folds, _ = read_split(arguments, arguments.files, last, arguments.labels)
     front = pareto(
         GBRanker(**parameters, random_state=arguments.random_state),
         data.X,
@@ -69,7 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
         measure=arguments.measure,
         levels=arguments.levels,
         weights=arguments.weights,
-        validation_fraction=arguments.validation_fraction,
+        validation_fraction=last,
+        folds=folds,
         results=arguments.results,
         n_jobs=arguments.jobs,
         progress=sys.stderr.isatty(),
@@ -103,4 +107,4 @@ def _write(path: str, front: Front) -> None:
     text += "rankers that no other one beats by both."
     shown = picture(lambda ax: plots.front(front, ax=ax), text)
     section = Section("rankers", "Rankers between both goals", [shown, front._table()])
-    write_page(path, "Trade-off", " and ".join(front.measures), [section])
+    write_page(path, "Trade-off", "What more of one goal costs the other", [section])

@@ -51,7 +51,7 @@ DEFAULTS = {"random_state": 0}  # not GBRanker's: the same command makes the sam
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank train`."""
-    add_files(parser, "categorical", "unjudged")
+    add_files(parser, "features", "categorical", "unjudged")
     add(parser, "--model FOLDER", "where the model goes", required=True)
     add(parser, "--valid FILE ...", "validation data", action="store", dest="eval_set")
     text = "columns of tables that are other labels, for objectives, measures and constraints: "

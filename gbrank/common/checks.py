@@ -33,9 +33,9 @@ def quoted(value: object) -> str:
         return f"a value of type {type(value).__name__} with too many digits"
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, most: int = _shortened.maxstring) -> str:
     """Return a text without its middle if it is long."""
-    half = _shortened.maxstring // 2
+    half = most // 2
     return text if len(text) <= 2 * half else f"{text[: half - 3]}...{text[-half:]}"
 
 

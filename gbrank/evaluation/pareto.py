@@ -20,7 +20,7 @@ from gbrank.common.table import Table, Tabular
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation.cross_validation import check_measures
-from gbrank.evaluation.dataset import Dataset
+from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.runner import run_tasks
 from gbrank.evaluation.statistics import common_queries, means
 from gbrank.evaluation.trial import Outcome, Task, Trial
@@ -184,6 +184,7 @@ def pareto(
     levels: Sequence[float] | None = None,
     weights: Sequence[float] | None = None,
     validation_fraction: float = 0.25,
+    folds: Folds | None = None,
     results: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
@@ -207,6 +208,8 @@ def pareto(
         being 1.
     validation_fraction : float in ]0, 1[
         Share of the queries that is set aside.
+    folds : splitter or sequence of (train, test), optional
+        In its place, one fold, as for `Dataset`: row numbers, or what a splitter gives first.
     results : path, optional
         A folder that keeps each ranker as it is done: a call that was stopped goes on from there.
     n_jobs : int, optional
@@ -243,7 +246,8 @@ def pareto(
     rankers = _rankers(ranker, second, levels, weights)
     check_number(validation_fraction, "validation_fraction", 0, 1, open_low=True, open_high=True)
     seed = check_seed(ranker.random_state)
-    data = Dataset("data", X, y, qid, _Split(validation_fraction, seed), **columns)
+    split = _Split(validation_fraction, seed) if folds is None else folds
+    data = Dataset("data", X, y, qid, split, **columns)
     tested = data.rows(data.splits[0].test)
     with found_in("of the queries that are set aside, "):
         check_measures((first, second), tested)

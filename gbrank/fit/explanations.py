@@ -5,11 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_choice, check_jobs, check_labels, check_number, quoted
+from gbrank.common.checks import (
+    check_choice,
+    check_finite,
+    check_jobs,
+    check_labels,
+    check_number,
+    check_vector,
+    quoted,
+)
 from gbrank.common.extras import needed
 from gbrank.common.table import Table, Tabular
 from gbrank.common.threads import usable_threads
@@ -46,6 +54,8 @@ class PairExplanation(Tabular):
         What each feature adds to `gap`, of which they are the parts.
     scores : tuple of float
         Those of both documents.
+    names : tuple of str
+        What both documents are called.
 
     Examples
     --------
@@ -64,6 +74,7 @@ class PairExplanation(Tabular):
     second: list[Any]
     shares: Vector
     scores: tuple[float, float]
+    names: tuple[str, str] = ("first", "second")
 
     @property
     def gap(self) -> float:
@@ -75,6 +86,27 @@ class PairExplanation(Tabular):
         first, second = self.scores
         return f"{first:.4g} − {second:.4g} = {self.gap:+.4g}"
 
+    def in_words(self) -> str:
+        """Say what speaks for either document most, and its share of all that does.
+
+        Returns
+        -------
+        str
+        """
+        sides, values = [], (self.first, self.second)
+        for sign, name, own, other in zip(
+            (1, -1), self.names, values, reversed(values), strict=True
+        ):
+            parts = [place for place in self.largest if sign * self.shares[place] > 0]
+            total = float(np.abs(self.shares[parts]).sum())
+            words = [
+                f"{self.features[place]} ({short(own[place])} against {short(other[place])}; "
+                f"{abs(self.shares[place]) / total:.0%})"
+                for place in parts[:N_REASONS]
+            ]
+            sides.append(f"For {name}: {', '.join(words) or 'nothing'}.")
+        return " ".join(sides)
+
     @property
     def largest(self) -> list[int]:
         """The features, by position, in order of falling size of their share."""
@@ -84,8 +116,8 @@ class PairExplanation(Tabular):
     def _table(self) -> Table:
         columns: dict[str, Sequence[Any]] = {
             "feature": self.features,
-            "first": self.first,
-            "second": self.second,
+            self.names[0]: self.first,
+            self.names[1]: self.second,
             "share": self.shares.tolist(),
         }
         ordered = {name: [values[i] for i in self.largest] for name, values in columns.items()}
@@ -112,6 +144,10 @@ class QueryExplanation(Tabular):
     lifts, lowers : list of list of (str, float)
         The features that add most to the document's score, and take most from it, beside the mean
         of the query's documents, and by how much.
+    names : list, optional
+        What documents are called, by rank.
+    other_ranks : list of int, optional
+        The rank of each by the scores that it is compared with.
     swaps : list of (int or None, float)
         For each document, the rank of the wrongly ordered one with which it should swap, and what
         that alone would add to the measure; (None, NaN) where no swap helps. Empty without labels.
@@ -133,6 +169,8 @@ class QueryExplanation(Tabular):
     lifts: list[list[tuple[str, float]]]
     lowers: list[list[tuple[str, float]]]
     swaps: list[tuple[int | None, float]]
+    names: list[Any] | None = None
+    other_ranks: list[int] | None = None
 
     def __str__(self) -> str:
         """Return the measure of the order."""
@@ -145,6 +183,10 @@ class QueryExplanation(Tabular):
             "rank": list(range(1, len(self.rows) + 1)),
             "row": self.rows,
         }
+        if self.names is not None:
+            columns["document"] = self.names
+        if self.other_ranks is not None:
+            columns["other rank"] = self.other_ranks
         if self.labels is not None:
             columns["label"] = self.labels
         columns |= {"score": self.scores, "lifts": self.lifts, "lowers": self.lowers}
@@ -152,6 +194,13 @@ class QueryExplanation(Tabular):
             columns["swap with"] = ["" if rank is None else rank for rank, _ in self.swaps]
             columns["gain"] = [gain for _, gain in self.swaps]
         return Table.of(columns, caption=str(self))
+
+
+def short(value: object) -> str:
+    """Return a value of a feature as a picture or a sentence has it."""
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 class ExplainedRanker(BoostedRanker):
@@ -258,11 +307,13 @@ class ExplainedRanker(BoostedRanker):
     def explain_pair(
         self,
         X: TableLike,
-        first: int,
-        second: int,
+        first: Any,
+        second: Any,
         *,
         qid: Ids | None = None,
         group: ArrayLike | None = None,
+        query: object = None,
+        docid: ArrayLike | None = None,
     ) -> PairExplanation:
         """Say why one document of a query is above another, or below.
 
@@ -273,10 +324,15 @@ class ExplainedRanker(BoostedRanker):
         ----------
         X : array-like, sparse matrix or data frame, shape (n_documents, n_features)
             All documents of the query, and perhaps of others.
-        first, second : int
-            The rows of both documents, from 0.
+        first, second : int, or what `docid` holds
+            Both documents: their rows, from 0; with `query` alone, their ranks, from 1; with
+            `docid`, their names.
         qid, group
             The queries, as for `fit`; with neither, all rows are one query.
+        query : object, optional
+            The query whose ranks, or names, are meant.
+        docid : array-like, shape (n_documents,), optional
+            What documents are called.
 
         Returns
         -------
@@ -297,17 +353,25 @@ class ExplainedRanker(BoostedRanker):
         True
         """
         n = transformed(self._fitted.schema, X).shape[0]
-        pair = [
-            check_number(row, name, 0, n - 1, integer=True)
-            for name, row in (("first", first), ("second", second))
-        ]
         queries = Queries.resolve(n, qid, group)
+        given = {"first": first, "second": second}
+        names = ("first", "second") if docid is None else (str(first), str(second))
+        if docid is not None:
+            inside = np.arange(n) if query is None else _rows_of(query, queries)
+            pair = [_row_of(value, name, docid, inside) for name, value in given.items()]
+        elif query is not None:
+            listed = _rows_of(query, queries)
+            for name, value in given.items():
+                check_number(value, name, 1, len(listed), integer=True)
+            ranks = self.rank(take_rows(X, listed), group=[len(listed)]).tolist()
+            pair = [listed[ranks.index(rank)] for rank in given.values()]
+            names = (f"rank {first}", f"rank {second}")
+        else:
+            pair = [check_number(row, name, 0, n - 1, integer=True) for name, row in given.items()]
         one, other = queries.index[pair]
         if one != other:
-            names = " and ".join(map(repr, queries.ids[[one, other]].tolist()))
-            raise ArgumentError(
-                "first and second", "must be rows of one query", f"those of {names}"
-            )
+            both = " and ".join(map(repr, queries.ids[[one, other]].tolist()))
+            raise ArgumentError("first and second", "must be rows of one query", f"those of {both}")
         rows = queries.rows(one)
         places = [rows.tolist().index(row) for row in pair]
         shares, scores, values = self._of_query(take_rows(X, rows), places)
@@ -316,7 +380,7 @@ class ExplainedRanker(BoostedRanker):
         sizes = np.abs(parts)
         # XGBoost computes in single precision: what rounding takes from the gap is shared out.
         parts += (above - below - parts.sum()) * sizes / (sizes.sum() or 1.0)
-        return PairExplanation(self._columns, values[0], values[1], parts, (above, below))
+        return PairExplanation(self._columns, values[0], values[1], parts, (above, below), names)
 
     def explain_query(
         self,
@@ -326,6 +390,8 @@ class ExplainedRanker(BoostedRanker):
         qid: Ids | None = None,
         group: ArrayLike | None = None,
         query: object = None,
+        docid: ArrayLike | None = None,
+        against: ArrayLike | None = None,
     ) -> QueryExplanation:
         """Say why the documents of a query are ranked as they are.
 
@@ -342,6 +408,11 @@ class ExplainedRanker(BoostedRanker):
             The queries, as for `fit`; with neither, all rows are one query.
         query : object, optional
             Which of several queries: its id, or its number with `group`.
+        docid : array-like, shape (n_documents,), optional
+            What documents are called.
+        against : array-like, shape (n_documents,), optional
+            Scores of another model, as from `gbrank.evaluation.scores_from`: the table then has
+            the rank that each document has there.
 
         Returns
         -------
@@ -364,16 +435,14 @@ class ExplainedRanker(BoostedRanker):
         n = transformed(self._fitted.schema, X).shape[0]
         queries = Queries.resolve(n, qid, group)
         labels = None if y is None else check_labels(y, "y", n)
-        single = query is None and queries.n_queries == 1
-        number = 0 if single else number_of(query, queries.ids)
-        if number is None:
-            raise ArgumentError(
-                "query",
-                f"must be one of the {queries.n_queries} queries of X, such as "
-                f"{as_list(queries.ids)[0]!r}",
-                quoted(query),
-            )
-        rows = queries.rows(number)
+        rows = _rows_of(query, queries)
+        called = None if docid is None else np.asarray(docid, dtype=object)
+        if called is not None and called.shape != (n,):
+            raise ArgumentError("docid", f"must have {n} entries", f"shape {called.shape}")
+        others = None
+        if against is not None:
+            theirs = check_finite(check_vector(against, "against", n), "against")[rows]
+            others = np.argsort(np.argsort(-theirs, kind="stable")) + 1
         ranks = self.rank(take_rows(X, rows), group=[len(rows)])
         places = np.argsort(ranks).tolist()
         shares, scores, _ = self._of_query(take_rows(X, rows), places)
@@ -399,6 +468,8 @@ class ExplainedRanker(BoostedRanker):
             lifts=[most(own, 1) for own in beside],
             lowers=[most(own, -1) for own in beside],
             swaps=swaps,
+            names=None if called is None else called[rows].tolist(),
+            other_ranks=None if others is None else others[places].tolist(),
         )
 
     def _measure_of_y(self) -> Measure:
@@ -447,6 +518,30 @@ class ExplainedRanker(BoostedRanker):
             for row in values:
                 row[column] = None if np.isnan(row[column]) else known[int(row[column])]
         return values
+
+
+def _rows_of(query: object, queries: Queries) -> NDArray[np.signedinteger]:
+    """Return the rows of the query that was asked for; of a single one, none need be."""
+    single = query is None and queries.n_queries == 1
+    number = 0 if single else number_of(query, queries.ids)
+    if number is None:
+        raise ArgumentError(
+            "query",
+            f"must be one of the {queries.n_queries} queries of X, such as "
+            f"{as_list(queries.ids)[0]!r}",
+            quoted(query),
+        )
+    return queries.rows(number)
+
+
+def _row_of(name: object, argument: str, docid: Any, inside: NDArray[Any]) -> int:
+    """Return the row of a document, by its name."""
+    called = list(map(str, np.asarray(docid, dtype=object).tolist()))
+    found = [row for row in inside.tolist() if called[row] == str(name)]
+    if len(found) != 1:
+        demand = "must be the name of one document" + (" of the query" if found else "")
+        raise ArgumentError(argument, demand, f"{quoted(name)}, of {len(found)} rows")
+    return int(found[0])
 
 
 def best_swaps(labels: Vector, measure: Measure) -> tuple[float, list[tuple[int | None, float]]]:

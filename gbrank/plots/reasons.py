@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 
-from gbrank.common.checks import check_number
-from gbrank.fit.explanations import PairExplanation, QueryExplanation
-from gbrank.plots.style import BLUE, GREY, ORANGE, axes_for, name_rows, tidy
+from gbrank.common.checks import check_number, shortened
+from gbrank.common.table import number_names
+from gbrank.fit.explanations import PairExplanation, QueryExplanation, short
+from gbrank.plots.style import BLUE, GREY, ORANGE, axes_for, drawable, legend, name_rows, tidy
+
+NAMED = 10  # documents whose names a picture shows
 
 
 def pair(explanation: PairExplanation, *, largest: int = 10, ax: Axes | None = None) -> Axes:
@@ -37,8 +41,8 @@ def pair(explanation: PairExplanation, *, largest: int = 10, ax: Axes | None = N
     check_number(largest, "largest", 1, integer=True)
     chosen, rest = explanation.largest[:largest], explanation.largest[largest:]
     names = [
-        f"{explanation.features[i]}:  {_short(explanation.first[i])} | "
-        f"{_short(explanation.second[i])}"
+        f"{explanation.features[i]}:  {short(explanation.first[i])} | "
+        f"{short(explanation.second[i])}"
         for i in chosen
     ]
     shares = explanation.shares[chosen].tolist()
@@ -55,7 +59,7 @@ def pair(explanation: PairExplanation, *, largest: int = 10, ax: Axes | None = N
 
 
 def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
-    """Draw the scores of a query's documents by rank, coloured by their labels.
+    """Draw the scores of a query's documents by rank, with their names, coloured by their labels.
 
     A line joins the two documents whose swap would raise the measure most.
 
@@ -82,10 +86,13 @@ def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
     if explanation.labels is None:
         ax.plot(ranks, explanation.scores, "o", color=BLUE)
     else:
-        points = ax.scatter(
-            ranks, explanation.scores, c=explanation.labels, cmap="viridis", zorder=3
-        )
-        ax.figure.colorbar(points, ax=ax, label="label")
+        grades = np.unique(explanation.labels).tolist()
+        shades = colormaps["viridis"](np.linspace(0, 0.9, len(grades)))
+        for grade, called, shade in zip(grades, number_names(grades), shades, strict=True):
+            own = np.equal(explanation.labels, grade)
+            scores = np.array(explanation.scores)[own]
+            ax.scatter(ranks[own], scores, color=shade, zorder=3, label=f"label {called}")
+        legend(ax, ax.collections, loc="upper right")
         best = int(np.nanargmax([0.0, *(gain for _, gain in explanation.swaps)]))
         if best:
             other, gain = explanation.swaps[best - 1]
@@ -95,11 +102,11 @@ def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
                 f"swapped: +{gain:.3f}", (places[0], explanation.scores[places[0] - 1]),
                 xytext=(8, 4), textcoords="offset points", color=ORANGE,
             )  # fmt: skip
+    for rank, score, name in zip(ranks, explanation.scores, explanation.names or (), strict=False):
+        if rank <= NAMED:
+            ax.annotate(
+                drawable(shortened(str(name), 24)), (rank, score), xytext=(5, 3),
+                textcoords="offset points", fontsize=7, rotation=20, parse_math=False,
+            )  # fmt: skip
     tidy(ax, title=str(explanation), xlabel="rank", ylabel="score")
     return ax
-
-
-def _short(value: object) -> str:
-    if value is None or value != value:
-        return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

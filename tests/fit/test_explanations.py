@@ -200,8 +200,45 @@ def test_pictures() -> None:
     why = ranker.explain_pair(X, 0, 1, qid=QID)
     ax = plots.pair(why, largest=2)
     assert sum(patch.get_width() for patch in ax.patches) == pytest.approx(why.gap)
-    points = plots.query(ranker.explain_query(X, Y, qid=QID, query=1)).collections[0]
-    assert len(points.get_offsets()) == 8
+    names = [f"shoe {row}" for row in range(len(Y))]
+    of_query = ranker.explain_query(X, Y, qid=QID, query=1, docid=names, against=X[:, 0])
+    ax = plots.query(of_query)
+    grades = sorted(set(of_query.labels or ()))
+    assert [str(item.get_label()) for item in ax.collections] == [f"label {g:g}" for g in grades]
+    assert sum(len(item.get_offsets()) for item in ax.collections) == 8
+    rows = np.flatnonzero(QID == 1)
+    assert of_query.names == [names[row] for row in of_query.rows]
+    assert set(of_query.names) <= {text.get_text() for text in ax.texts}
+    order = rows[np.argsort(-X[rows, 0])].tolist()
+    assert of_query.other_ranks == [order.index(row) + 1 for row in of_query.rows]
+
+
+def test_a_pair_by_rows_ranks_and_names() -> None:
+    """The same two documents; the words have their names, and the largest share first."""
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    listed = ranker.explain_query(X, qid=QID, query=1)
+    first, last = listed.rows[0], listed.rows[-1]
+    names = [f"shoe {row}" for row in range(len(Y))]
+    pairs = [
+        ranker.explain_pair(X, first, last, qid=QID),
+        ranker.explain_pair(X, 1, 8, qid=QID, query=1),
+        ranker.explain_pair(X, names[first], names[last], qid=QID, docid=names),
+    ]
+    assert len({tuple(why.shares) for why in pairs}) == 1
+    words = pairs[2].in_words()
+    assert words.startswith(f"For {names[first]}: ")
+    best = pairs[0].features[int(np.argmax(pairs[0].shares))]
+    assert words.split(": ")[1].startswith(f"{best} (")
+    assert list(pairs[2].to_pandas())[1:3] == [names[first], names[last]]
+    with pytest.raises(ValueError, match="first must be the name of one document, got 'boot'"):
+        ranker.explain_pair(X, "boot", names[last], qid=QID, docid=names)
+    with pytest.raises(ValueError, match="second must be an integer of at least 1 and at most 8"):
+        ranker.explain_pair(X, 1, 9, qid=QID, query=1)
+
+
+def test_the_kind_of_a_pair() -> None:
+    """As exported."""
+    why = GBRanker(**SMALL).fit(X, Y, qid=QID).explain_pair(X, 0, 1, qid=QID)
     assert isinstance(why, PairExplanation)
 
 
@@ -240,7 +277,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cells[:, 1].astype(int).tolist() == why.rows
     assert "<svg" in page
     assert main([*command, "--pair", "2", "9"]) == 1
-    assert "--pair must be of ranks from 1 to 8, got 9" in capsys.readouterr().err
+    assert "--pair must be an integer of at least 1 and at most 8, got 9" in capsys.readouterr().err
     assert main([*command[:-1], "70"]) == 1
     assert "unknown query '70'" in capsys.readouterr().err
 

@@ -1,0 +1,152 @@
+"""Commands that judge any model: opponents, splits by time and by files, judges, features."""
+
+import json
+import re
+from pathlib import Path
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+
+from gbrank import GBRanker, make_cubic
+from gbrank.commands.cli import main
+
+X, Y, QID = make_cubic(30, n_documents=8, n_features=3, random_state=0)
+FRAME = pd.DataFrame(X, columns=["bm25", "title", "price"])
+QUICK = ["--n-estimators", "5", "--seeds", "1", "--jobs", "1"]
+FEATURES = ["--features", "bm25", "title", "price"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder, which is the working one, with a table and a live model."""
+    monkeypatch.chdir(tmp_path)
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(29 - QID, unit="D")
+    table = FRAME.assign(
+        label=Y, qid=QID, day=days, margin=abs(X[:, 1]), live=X[:, 0],
+        sku=[f"s{row}" for row in range(len(Y))],
+    )  # fmt: skip
+    table.to_parquet("all.parquet")
+    table[QID < 20].to_parquet("train.parquet")
+    table[QID >= 20].to_parquet("test.parquet")
+    table.assign(label=np.where(QID < 10, Y, np.nan), llm=Y).to_parquet("few.parquet")
+    ranker = lgb.LGBMRanker(n_estimators=5, min_child_samples=2, verbosity=-1)
+    ranker.fit(FRAME, Y, group=[8] * 30).booster_.save_model("model.txt")
+    return tmp_path
+
+
+def run(command: str, *more: str) -> int:
+    """Run a command."""
+    return main([*command.split(), *more])
+
+
+def test_compare_by_time(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of five parts in order of days, the last three are tested on: here the first queries."""
+    command = "compare --data all.parquet --time day --rankers ranknet live model.txt --json o.json"
+    assert run(command, *FEATURES, *QUICK) == 0
+    rows = json.loads((folder / "o.json").read_text())["test"]
+    assert [(row["ranker"], row["n_queries"]) for row in rows] == [
+        ("ranknet", 18), ("live", 18), ("model.txt", 18),
+    ]  # fmt: skip
+    expected = np.mean(
+        [GBRanker().fit(X, Y, qid=QID)._measures()[0](Y[q], X[q, 0])
+         for q in (query == QID for query in range(18))]
+    )  # fmt: skip
+    assert rows[1]["mean"] == pytest.approx(expected)
+    assert "queries tell a difference of" in capsys.readouterr().out
+
+
+def test_compare_on_files(folder: Path) -> None:
+    """One fold: trained on some files, tested on others."""
+    pd.read_parquet("train.parquet").query("qid >= 15").to_parquet("valid.parquet")
+    pd.read_parquet("train.parquet").query("qid < 15").to_parquet("train.parquet")
+    command = "compare --data train.parquet --valid valid.parquet --test test.parquet"
+    command += " --rankers ranknet --json o.json"
+    assert run(command, *FEATURES, *QUICK) == 0
+    (row,) = json.loads((folder / "o.json").read_text())["test"]
+    assert row["n_queries"] == 10
+
+
+def test_tradeoff_by_time_and_on_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same queries are set aside here, so the same table comes."""
+    options = [*FEATURES, "--labels", "margin", "--measure", "ndcg[margin]", "--levels", "0.9"]
+    options += ["--n-estimators", "5", "--jobs", "1"]
+    assert run("tradeoff train.parquet --test test.parquet", *options) == 0
+    first = capsys.readouterr().out
+    table = pd.read_parquet("all.parquet")
+    table.assign(day=table["qid"]).to_parquet("all.parquet")
+    share = ["--time", "day", "--validation-fraction", "0.334"]
+    assert run("tradeoff all.parquet", *share, *options) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_report_against_a_column_with_a_judge(folder: Path) -> None:
+    """Labels of people are missing where they have not judged."""
+    GBRanker(n_estimators=3, n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
+    command = "report few.parquet --model own --against live --judged-by llm --docid sku"
+    assert run(command, "--html", "r.html") == 0
+    page = (folder / "r.html").read_text()
+    assert "What the judge is worth" in page
+    assert "queries judged by people" in page
+    assert run("report all.parquet --model model.txt --against own --html other.html") == 0
+
+
+def test_evaluate_a_booster(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its file."""
+    assert run("evaluate all.parquet --model model.txt --metric map") == 0
+    live = lgb.Booster(model_file="model.txt").predict(FRAME)
+    expected = np.mean([_ap(Y[query == QID], live[query == QID]) for query in range(30)])
+    assert f"{expected:.4f}" in capsys.readouterr().out
+
+
+def _ap(y: np.ndarray, scores: np.ndarray) -> float:
+    relevant = y[np.argsort(-scores, kind="stable")] > 0
+    precision = np.cumsum(relevant) / np.arange(1, len(y) + 1)
+    return float(precision[relevant].mean())
+
+
+def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Names in the table, and in what is said of a pair; the rank by the other one."""
+    GBRanker(n_estimators=3, n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
+    command = "explain all.parquet --model own --query 3 --docid sku"
+    assert run(f"{command} --against live") == 0
+    text = capsys.readouterr().out
+    assert "| document | other rank |" in text
+    best = 24 + int(np.argmax(X[24:32, 0]))
+    line = next(line for line in text.splitlines() if f"| s{best} |" in line)
+    assert line.split("|")[4].strip() == "1"
+    assert run(f"{command} --pair s25 s30 --html e.html") == 0
+    assert "For s25:" in (folder / "e.html").read_text()
+    assert run("explain all.parquet --model own --query 3 --pair 1 x") == 1
+    assert "pair must be of ranks, or of names with --docid, got x" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("compare --data all.parquet --time when", "unknown column 'when'"),
+        (
+            "compare --data all.parquet --valid test.parquet",
+            "--valid and --test must be given together",
+        ),
+        (
+            "tradeoff all.parquet --time day --test test.parquet --labels margin "
+            "--measure ndcg[margin]",
+            "--time must not be given",
+        ),
+        (
+            "compare --data all.parquet --valid test.parquet --test test.parquet",
+            "a query must not be split",
+        ),
+        ("compare --data a.parquet b.parquet --time day", "--data must be one file"),
+        ("compare --data all.parquet --features a", r"unknown column \(features\) 'a'"),
+        ("compare --data all.parquet --features bm25 --drop a", "--drop must not be given with"),
+    ],
+)
+def test_errors(
+    command: str, message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, which names the option."""
+    assert run(command, *(QUICK if command.startswith("compare") else [])) == 1
+    assert re.search(message, capsys.readouterr().err)
