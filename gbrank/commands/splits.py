@@ -19,7 +19,7 @@ from gbrank.datasets.stacking import refuse_shared_queries, stack_files
 PARTS = 5  # of the queries in order of time
 
 
-class Split(NamedTuple):
+class DividedData(NamedTuple):
     """Documents with labels, the folds that were asked for, and columns that are no features."""
 
     data: Labelled
@@ -42,7 +42,7 @@ def read_split(
     last: float | None = None,
     labels: Sequence[str] = (),
     taken: Sequence[str] = (),
-) -> Split:
+) -> DividedData:
     """Return all documents, the folds, and the columns to be taken from the features.
 
     By time, there are three folds, each with a part of the queries to validate on before the one
@@ -63,7 +63,7 @@ def read_split(
         folds = [tuple(np.split(np.arange(len(data.y)), ends))]
     elif arguments.time is not None:
         folds = _by_time(columns.pop(arguments.time), data.qid, last)
-    return Split(data, folds, columns)
+    return DividedData(data, folds, columns)
 
 
 def _stacked(paths: Sequence[str], parts: Sequence[Labelled]) -> Labelled:
