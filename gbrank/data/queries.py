@@ -16,7 +16,6 @@ from gbrank.common.arrays import one_column
 from gbrank.common.checks import as_array, quoted
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
 
-MOST_ROWS = 2**53
 QueryWeights: TypeAlias = ArrayLike | Mapping[Any, float]  # in the order of the queries, or by id
 
 
@@ -147,10 +146,10 @@ class Queries:
             raise ValueError("give either qid or group, not both.")
         if qid is None:
             counts = _checked_sizes([n_documents] if group is None else group)
-            if counts.sum() != n_documents:
+            if counts.sum(dtype=np.float64) != n_documents:
                 raise ValueError(
                     f"group must add up to the number of rows, {n_documents}, "
-                    f"got sizes that add up to {counts.sum()}."
+                    f"got sizes that add up to {counts.sum(dtype=np.float64):g}."
                 )
             return cls.from_sizes(counts)
         queries = cls.from_qid(qid)
@@ -356,7 +355,7 @@ def _compact(rows: NDArray[np.signedinteger]) -> NDArray[np.signedinteger]:
 
 
 def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
-    """Return group sizes as integers whose sum does not overflow."""
+    """Return group sizes as integers of at least 1."""
     counts = one_column(as_array(sizes, "group"))
     if counts.ndim != 1 or counts.size == 0:
         raise ValueError(f"group must be a list of query sizes, got shape {counts.shape}.")
@@ -368,11 +367,6 @@ def _checked_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
         raise ValueError(
             f"group must hold sizes of at least 1, got {counts[query]} for query {query}: "
             "leave out queries without documents."
-        )
-    total = counts.sum(dtype=np.float64)
-    if total > MOST_ROWS:
-        raise ValueError(
-            f"group must add up to the number of rows, got sizes that add up to {total:.3g}."
         )
     return counts.astype(np.int64)
 

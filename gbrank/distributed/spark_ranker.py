@@ -1,7 +1,6 @@
 """SparkGBRanker, GBRanker as an estimator of pyspark.ml."""
 
 import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from gbrank.data.labels import check_column_names
 from gbrank.data.queries import Queries
 from gbrank.distributed.barrier import n_slots, run_in_stage
 from gbrank.distributed.parts import fit_part, portable
-from gbrank.fit.arguments import FitOptions
 from gbrank.ranker import GBRanker
 
 RANKER_PARAMS = GBRanker().get_params(deep=False)
@@ -184,8 +182,14 @@ class SparkGBRanker(
         # Sorted: a checkpoint needs the same rows in the same order.
         rows = dataset.select(*columns).repartition(n_tasks, "qid")
         rows = rows.sortWithinPartitions(*rows.columns)
-        options = FitOptions(*map(self.getOrDefault, ("checkpoint", "checkpoint_rounds")))
-        task = partial(_fit_table, ranker, threads, given, labels, options)
+        checkpoint, every = map(self.getOrDefault, ("checkpoint", "checkpoint_rounds"))
+
+        def task(table: pa.Table | None, rank: int) -> GBRanker:
+            """Fit on one task's rows."""
+            place = checkpoint and Path(checkpoint) / f"task-{rank}"
+            parts = _parts(table, given, labels)
+            return fit_part(ranker, threads, *parts, checkpoint=place, checkpoint_rounds=every)
+
         return self._copyValues(SparkGBRankerModel(run_in_stage(rows, task)))
 
 
@@ -335,26 +339,6 @@ def _kind(dataset: DataFrame, param: str, column: str) -> Any:
             f"{param} must be one of the columns {', '.join(dataset.columns)}, got {column!r}."
         )
     return dataset.schema[column].dataType
-
-
-def _fit_table(
-    ranker: GBRanker,
-    threads: int,
-    given: dict[str, Any],
-    labels: list[str],
-    options: FitOptions,
-    table: pa.Table | None,
-    rank: int,
-) -> GBRanker:
-    """Fit on one task's rows."""
-    folder = None if options.checkpoint is None else Path(options.checkpoint) / f"task-{rank}"
-    return fit_part(
-        ranker,
-        threads,
-        *_parts(table, given, labels),
-        checkpoint=folder,
-        checkpoint_rounds=options.checkpoint_rounds,
-    )
 
 
 def _place_of(place: int) -> str:

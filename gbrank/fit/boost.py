@@ -139,18 +139,16 @@ def _checked_limit(ranker: BoostedRanker, options: FitOptions) -> float | None:
     seconds: float | None = check_number(
         options.time_limit, "time_limit", 0, open_low=True, optional=True
     )
-    if seconds is not None and options.checkpoint is not None:
-        raise ArgumentError(
-            "checkpoint",
-            "must be None with time_limit, whose rounds depend on the machine",
-            repr(options.checkpoint),
-        )
-    if seconds is not None and ranker.constraints:
-        raise ArgumentError(
-            "constraints",
-            "must be None with time_limit, which would not count the fits for each of them alone",
-            quoted(ranker.constraints),
-        )
+    others = {
+        "checkpoint": (options.checkpoint, "whose rounds depend on the machine"),
+        "constraints": (
+            ranker.constraints,
+            "each of which has a fit of its own",
+        ),
+    }
+    for name, (given, reason) in others.items():
+        if seconds is not None and given:
+            raise ArgumentError(name, f"must be None with time_limit, {reason}", quoted(given))
     return seconds
 
 

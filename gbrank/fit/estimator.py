@@ -24,7 +24,7 @@ from gbrank.common.checks import check_number, queries_needed, quoted, refuse_tw
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
 from gbrank.data.batches import transformed
-from gbrank.data.columns import Data, checked_columns
+from gbrank.data.columns import COLUMNS, Data, checked_columns
 from gbrank.data.ids import ADDRESS
 from gbrank.data.labels import with_label_columns
 from gbrank.data.queries import Queries, QueryWeights
@@ -74,6 +74,7 @@ else:
 F = TypeVar("F", bound=Fitted)
 T = TypeVar("T", bound="BaseRanker[Any]")
 
+SCORED = {"X", *(name for name, column in COLUMNS.items() if column.scored)}  # taken by `score`
 WEIGHTS = {"sample_weight": True, "query_weight": True}  # requested by metadata routing
 
 
@@ -181,17 +182,10 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         -------
         float
         """
+        given = locals()
         if qid is None and group is None:
             raise queries_needed("score", "qid= (one query id per row) or group= (query sizes)")
-        data: Data = {
-            "X": X,
-            "y": y,
-            "qid": qid,
-            "group": group,
-            "sample_weight": sample_weight,
-            "query_weight": query_weight,
-            "labels": labels,
-        }
+        data: Data = {name: given[name] for name in given if name in SCORED}
         if not isinstance(labels, Mapping | None):
             data = with_label_columns(data, labels)
             X = data["X"]

@@ -28,8 +28,6 @@ from gbrank.fit.rounds import Callback, check_callbacks, code_of, stopping_of
 from gbrank.fit.start import fit_start, from_start, rounds_of
 from gbrank.parallel.collective import all_gather, all_sum
 
-LARGEST_LABEL = float(np.finfo(np.float32).max)
-
 
 @dataclass(eq=False)
 class BoostingPlan:
@@ -198,13 +196,6 @@ def _refuse_together(
 ) -> None:
     """Refuse arguments that are right by themselves, and not together."""
     if settings.built_in is not None:
-        if rows.y.max() > LARGEST_LABEL:
-            raise ArgumentError(
-                "y",
-                f"must be at most {LARGEST_LABEL} with a booster's own objective, which computes "
-                "in single precision",
-                f"{rows.y.max()}",
-            )
         given = {"constraints": ranker.constraints, "position": "position" in data.training}
         for name in given:
             if given[name]:

@@ -48,22 +48,10 @@ def fitted(n_jobs: int, **environment: str) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "environment", [{"OMP_MAX_ACTIVE_LEVELS": "0"}, {"OMP_DYNAMIC": "true"}], ids=str
-)
-def test_fewer_threads(environment: dict[str, str]) -> None:
-    """The same model by one thread, and a warning at the user's lines."""
-    expected, _ = fitted(1)
-    scores, told = fitted(3, **environment)
-    assert scores == expected
-    assert "told in ['<string>']" in told
-
-
-@pytest.mark.slow
 def test_threads_as_asked() -> None:
     """Without a word: where all are given, where one is wanted, where XGBoost knows the limit."""
     expected, _ = fitted(1)
-    for n_jobs, limit in ((3, {}), (1, {"OMP_DYNAMIC": "true"}), (3, {"OMP_THREAD_LIMIT": "1"})):
+    for n_jobs, limit in ((3, {}), (3, {"OMP_THREAD_LIMIT": "1"})):
         scores, told = fitted(n_jobs, **limit)
         assert scores == expected
         assert "told in []" in told

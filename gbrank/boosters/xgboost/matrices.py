@@ -9,7 +9,7 @@ import xgboost as xgb
 
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.interface import TreeSettings, safe_names
-from gbrank.boosters.xgboost import granted_threads, translated
+from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupt_waits
@@ -132,6 +132,7 @@ def _margin(init_score: Vector | None) -> Vector | None:
 
 def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
     """Return the options that say how XGBoost reads the columns."""
+    check_threads(n_jobs)
     types = ["q"] * schema.n_features
     for position in schema.categorical:
         types[position] = "c"
@@ -139,5 +140,5 @@ def _options(schema: Schema, n_jobs: int) -> dict[str, Any]:
         "feature_names": safe_names(schema),
         "feature_types": types,
         "enable_categorical": bool(schema.categorical),
-        "nthread": granted_threads(n_jobs),
+        "nthread": n_jobs,
     }

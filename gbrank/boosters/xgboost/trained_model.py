@@ -8,7 +8,7 @@ import numpy as np
 import xgboost as xgb
 
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
-from gbrank.boosters.xgboost import granted_threads, translated
+from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
@@ -60,7 +60,7 @@ class XGBoostModel:
         with np.errstate(over="ignore"):
             single = as_dense(X).astype(np.float32, order="C", copy=False)
         if self._reads_arrays and not np.isinf(single).any():
-            granted_threads(n_jobs)  # refuses a fork that has lost them
+            check_threads(n_jobs)
             scores = self.native.inplace_predict(
                 single, iteration_range=rounds, predict_type="margin", validate_features=False
             )
@@ -74,7 +74,8 @@ class XGBoostModel:
     @interrupts_held()
     def predict_native(self, X: Any) -> Vector:
         """Return the untransformed score of each row of a table that XGBoost reads itself."""
-        threads = granted_threads(usable_threads(None))
+        threads = usable_threads(None)
+        check_threads(threads)
         try:
             expected = self.native.num_features()
             if X.shape[1] != expected:  # XGBoost would take absent columns as missing values

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
 
@@ -19,7 +18,7 @@ from gbrank.boosters.interface import (
     refuse_settings,
     single_precision,
 )
-from gbrank.boosters.xgboost import granted_threads, translated
+from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
 from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
@@ -51,7 +50,7 @@ class XGBoostTrainer:
         settings: TreeSettings,
         state: State | None = None,
     ) -> None:
-        settings = replace(settings, n_jobs=granted_threads(settings.n_jobs))
+        check_threads(settings.n_jobs)
         kind, params = str(settings.params.get("booster")), tree_params(settings)
         if kind == "gblinear":
             raise ValueError("booster_params must not set booster='gblinear': gbrank grows trees.")
@@ -80,7 +79,7 @@ class XGBoostTrainer:
     @staticmethod
     def check(settings: TreeSettings, schema: Schema) -> Params:
         """Return the user's parameters, of which none is refused."""
-        granted_threads(settings.n_jobs)  # refuses a fork that has lost them
+        check_threads(settings.n_jobs)
         with translated(REFUSED), xgb.config_context(verbosity=_checked_verbosity(settings)):
             return user_params(settings, tree_params(settings), schema)
 
