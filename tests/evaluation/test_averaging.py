@@ -77,6 +77,13 @@ def test_exports_and_goes_on(tmp_path: Path) -> None:
     close(more.predict(X) - mean.predict(X), more._model.predict(X, more._schema, 1))
 
 
+@pytest.mark.parametrize("params", [{"linear_tree": True}, {"boosting": "dart"}])
+def test_linear_leaves_and_dart(params: dict[str, Any]) -> None:
+    rankers = fitted(X, [{"booster_params": params, "extra_trees": False}] * 2)
+    mean = mean_of(rankers, [0.3, 2.0])
+    close(mean.predict(X), 0.3 * rankers[0].predict(X) + 2 * rankers[1].predict(X))
+
+
 @pytest.mark.parametrize("weight", [1.0, -3.7e8])
 def test_one_ranker_may_be_scaled(weight: float) -> None:
     (ranker,) = fitted(X, KINDS[1:2])

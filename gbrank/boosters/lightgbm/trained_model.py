@@ -114,7 +114,12 @@ def _scaled_leaves(text: str, weight: float) -> str:
     def scaled(line: re.Match[str]) -> str:
         return line[1] + " ".join(repr(weight * float(value)) for value in line[2].split())
 
-    text = re.sub(r"^((?:leaf|internal)_value=)(.*)$", scaled, text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^((?:leaf_value|leaf_const|leaf_coeff|internal_value)=)(.*)$",
+        scaled,
+        text,
+        flags=re.MULTILINE,
+    )
     return _without_sizes(text)
 
 
