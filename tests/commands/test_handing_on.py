@@ -120,7 +120,9 @@ def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    argv = "train t.csv --valid t.csv --model m --drop url --categorical b --labels margin"
+    other = table[::-1].assign(margin=7, label=1)
+    other.to_csv("v.csv", index=False)
+    argv = "train t.csv --valid v.csv --model m --drop url --categorical b --labels margin"
     argv += " --time-limit 9 --checkpoint c --checkpoint-rounds 5 --positions p.txt"
     Path("p.txt").write_text("\n".join(map(str, range(1, 21))))
     (ranker, X, y), found = called(monkeypatch, "train.GBRanker.fit", *argv.split())
@@ -129,11 +131,30 @@ def test_train(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(found["position"], range(1, 21))
     ((valid, labels),) = found["eval_set"]
     assert (X.column_names, valid.column_names) == (["a", "b"], ["a", "b"])
-    assert_array_equal(labels, table["label"])
-    assert_array_equal(found["eval_labels"][0]["margin"], table["margin"])
+    assert_array_equal(labels, other["label"])
+    assert_array_equal(valid["a"], other["a"])
+    assert_array_equal(found["eval_qid"][0], other["qid"])
+    assert_array_equal(found["eval_labels"][0]["margin"], other["margin"])
     assert_array_equal(found["labels"]["margin"], table["margin"])
     expected = {"time_limit": 9.0, "checkpoint": "c", "checkpoint_rounds": 5}
     assert (expected | {"categorical_feature": ["b"]}).items() <= found.items()
+
+
+@pytest.mark.parametrize("other", ["one/model", "two/model", "two/other"])
+def test_what_two_models_are_called(
+    other: str, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their folders' names, or by the whole paths where these are alike."""
+    ranker = GBRanker(n_estimators=1, min_child_samples=1, n_jobs=1)
+    ranker.fit(table[["a"]], table["label"], qid=table["qid"])
+    for folder in {"one/model", other}:
+        ranker.save(folder)
+    argv = ["report", "t.csv", "--model", "one/model", "--against", other, "--html", "r.html"]
+    if other == "one/model":
+        assert main(argv) == 1
+        return
+    found = called(monkeypatch, "report.report", *argv)[1]["names"]
+    assert found == (("model", "other") if other == "two/other" else ("one/model", other))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

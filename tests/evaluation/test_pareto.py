@@ -10,9 +10,18 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from gbrank import FeatureBatches, GBRanker, get_measure, make_cubic, pareto, plots
+from gbrank import (
+    FeatureBatches,
+    GBRanker,
+    get_measure,
+    get_objective,
+    make_cubic,
+    pareto,
+    plots,
+)
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation import Front, Point
+from gbrank.evaluation.pareto import _rankers, _Split
 
 X, Y, QID = make_cubic(80, n_documents=10, n_features=6, random_state=0)
 MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
@@ -77,6 +86,33 @@ def test_tables_and_a_picture(front: Any) -> None:
     assert front._repr_html_().count("<tr>") == 5
     axes = plots.front(front, ax=Figure().subplots())
     assert [text.get_text() for text in axes.texts] == [point.name for point in front.points]
+
+
+def test_weights_stand_beside_those_of_the_objective() -> None:
+    """Each term keeps its own."""
+    ranker = GBRanker("0.5*ranknet+linear(1,0)*lambda:ap")
+    rankers = _rankers(ranker, get_measure("map[m]"), None, [0.25, 3])
+    own = "0.5*ranknet+linear(1,0)*lambda:ap"
+    for weight in (0.25, 3):
+        expected = get_objective(f"{own}+{weight}*lambda:ap[m]")
+        found = rankers[f"weight {weight}"].objective
+        assert str(found) == str(expected)
+    assert rankers["first goal alone"].objective == own
+    assert {ranker.constraints for ranker in rankers.values()} == {None}
+
+
+def test_the_seed_chooses_the_queries_that_are_set_aside() -> None:
+    """By the seed and the ids alone, whatever the order of rows."""
+    found = []
+    for seed in (0, 1):
+        ((train, aside),) = _Split(0.25, seed).split(X, Y, QID)
+        assert sorted([*train, *aside]) == list(range(len(Y)))
+        expected = sampled(query_keys(np.arange(80)), 0.25, seed, 0)
+        assert_array_equal(np.unique(QID[aside]), np.flatnonzero(expected))
+        ((_, turned),) = _Split(0.25, seed).split(X, Y, QID[::-1])
+        assert_array_equal(np.unique(QID[::-1][turned]), np.unique(QID[aside]))
+        found.append(set(QID[aside]))
+    assert found[0] != found[1]
 
 
 @pytest.mark.slow
