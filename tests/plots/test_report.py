@@ -285,6 +285,26 @@ def test_relevant_documents_below(tmp_path: Path) -> None:
     assert [row[1] for row in table[11:]] == [str(row) for row in order[[20, 30, 40, 50, 60]]]
 
 
+def test_reasons_of_documents_below(tmp_path: Path) -> None:
+    """Are their own, and beside the mean of the whole list; none of very long lists."""
+    ranker = GBRanker(**SMALL).fit(X, Y, qid=QID)
+    for n in (60, 201):
+        order = np.argsort(-ranker.predict(X[:n]), kind="stable")
+        labels = np.zeros(n)
+        labels[order[[3, 20, 45]]] = 1
+        options: dict[str, Any] = {"names": ("a", "b"), "html": tmp_path / "r.html"}
+        page = Page(gbrank.report(ranker, X[:n], labels, **options))
+        ((_, table),) = lists(page, "worst")
+        assert [row[0] for row in table[11:]] == ["21", "46"]
+        assert len(table[0]) == (6 if n == 60 else 4)
+        if n == 60:
+            shares = ranker.explain(X[:n])[:, :-1]
+            beside = (shares - shares.mean(axis=0))[order[[20, 45]]]
+            for row, own in zip(table[11:], beside, strict=True):
+                assert row[4].startswith(f"f{own.argmax()} {own.max():+.2f}")
+                assert row[5].startswith(f"f{own.argmin()} {own.min():+.2f}")
+
+
 def test_changed_queries(
     page: Page, values: dict[str, Any], rankers: tuple[GBRanker, GBRanker]
 ) -> None:
