@@ -8,16 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from gbrank.common.arrays import Single
+from gbrank.common.arrays import Matrix, Positions, Single, Vector
 from gbrank.common.checks import check_choice, queries_needed, quoted
 from gbrank.common.plain import plain
 from gbrank.data.batches import FeatureBatches, mapped
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema, as_dense, column_places
-from gbrank.fit.context_kernel import COLUMN_KINDS, add_context
 
 SIZE = "size"
-KINDS = (*COLUMN_KINDS, SIZE)
+KINDS = ("difference", "rank", "zscore", "mean", "gap", SIZE)  # the size, of no column, is last
+LARGEST = float(np.finfo(np.float32).max)
 BLOCK = 2**18  # how many numbers are computed at a time, if queries are not longer
 
 Columns: TypeAlias = Sequence[int | str] | None
@@ -103,24 +103,73 @@ class Context:
     def numbers(self, X: Features, queries: Queries) -> Iterator[tuple[NDArray[Any], Single]]:
         """Yield rows, some whole queries at a time, and what is added to them."""
         used = sorted({place for places in self.columns.values() for place in places})
-        targets = np.full((len(used), len(COLUMN_KINDS)), -1)
-        end = 0
-        for kind, places in self.columns.items():  # the size is last
-            if kind != SIZE:
-                own = np.searchsorted(used, places)
-                targets[own, COLUMN_KINDS.index(kind)] = end + np.arange(len(places))
-                end += len(places)
         for first, last in _spans(queries.offsets, max(1, BLOCK // max(1, len(used)))):
             offsets = queries.offsets[first : last + 1]
             rows = queries.order[offsets[0] : offsets[-1]]
-            numbers = np.full((len(rows), self.n_added), np.nan, np.float32)
             block = X[rows] if len(used) == X.shape[1] else X[rows][:, used]
-            local = np.ascontiguousarray(offsets - offsets[0], np.int64)
-            add_context(np.ascontiguousarray(as_dense(block), np.float64), local, targets, numbers)
+            values = np.asarray(as_dense(block), np.float64) + 0.0  # −0 is 0
+            parts = [
+                relative(kind, values[:, np.searchsorted(used, places)], offsets - offsets[0])
+                for kind, places in self.columns.items()
+                if kind != SIZE
+            ]
             if SIZE in self.columns:
                 sizes = queries.sizes[first:last]
-                numbers[:, -1] = np.repeat(sizes, sizes)
+                parts.append(np.repeat(sizes, sizes)[:, None].astype(np.float64))
+            numbers = np.hstack(parts).clip(-LARGEST, LARGEST).astype(np.float32)
             yield rows, numbers
+
+
+def relative(kind: str, values: Matrix, offsets: Positions) -> Matrix:
+    """Return what each value is beside the others of its column and query; NaN is missing.
+
+    The rows of a query stand together. Sums are of integers, so that the order of rows changes no
+    bit: values, below 2 to the power of `exponent`, are scaled to `bits` bits.
+    """
+    sizes = np.diff(offsets)
+
+    def each(function: np.ufunc, of: NDArray[Any]) -> NDArray[Any]:
+        """Reduce the values of each query, and repeat the result in its rows."""
+        return np.repeat(function.reduceat(of, offsets[:-1], axis=0), sizes, axis=0)
+
+    count = each(np.add, (~np.isnan(values)).astype(np.int64))
+    with np.errstate(all="ignore"):
+        if kind == "rank":
+            starts = np.repeat(offsets[:-1], sizes)
+            ranks = np.array([_mid_ranks(column, starts) for column in values.T]).T
+            return np.where(np.isnan(values), np.nan, ranks / count)
+        low, high = each(np.fmin, values), each(np.fmax, values)
+        if kind == "gap":
+            return values - high
+        exponent = np.frexp(np.nan_to_num(np.fmax(-low, high)))[1]
+        bits = 62 - np.frexp(count.astype(np.float64))[1]
+        fixed = np.rint(np.ldexp(values, bits - exponent))
+        mean = np.ldexp(each(np.add, np.nan_to_num(fixed).astype(np.int64)) / count, -bits)
+        if kind == "mean":
+            shown = np.where(low == high, low, np.ldexp(mean, exponent))
+            return np.where(np.isnan(values), np.nan, shown)
+        away = np.where(low == high, values - low, np.ldexp(values, -exponent) - mean)
+        if kind == "difference":
+            return np.ldexp(away, exponent)
+        share = away / each(np.fmax, np.abs(away))
+        squares = np.nan_to_num(np.rint(np.ldexp(share * share, bits))).astype(np.int64)
+        deviation = np.sqrt(np.ldexp(each(np.add, squares) / count, -bits))
+        return np.where(low == high, away, share / deviation)
+
+
+def _mid_ranks(column: Vector, starts: Positions) -> Vector:
+    """Return the rank of each value of a query from the smallest, 1; equal ones share their mean.
+
+    `starts` holds the first row of the query of each row.
+    """
+    order = np.lexsort((column, starts))
+    ordered, queries = column[order], starts[order]
+    differs = (ordered[1:] != ordered[:-1]) | (queries[1:] != queries[:-1])
+    first = np.flatnonzero(np.append(True, differs))
+    middle = first + (np.diff(first, append=len(order)) - 1) / 2
+    ranks = np.empty(len(order))
+    ranks[order] = middle[np.append(0, np.cumsum(differs))] - queries + 1
+    return ranks
 
 
 def checked_kinds(kinds: Kinds | None, argument: str) -> dict[str, Columns]:
