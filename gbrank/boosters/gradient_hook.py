@@ -2,8 +2,7 @@
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.stages import Progress, Stage, stages_of
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_choice, check_finite, check_vector, refuse_twice
 from gbrank.data.queries import Queries
@@ -182,7 +181,8 @@ class GradientHook:
         )
         if round is not None:
             self.sigmas[round] = sigma
-        with _located(round, objective):
+        where = f"round {'unknown' if round is None else round} of {objective}: "
+        with found_in(where, traced=True):
             gradient, curvature = bound[index].gradients(scores, sigma, (round or 0) - stage.begin)
             if round == 0 and objective.facts.needs_start:
                 _check_differ(np.asarray(scores), bound[index].queries)
@@ -214,18 +214,6 @@ class GradientHook:
         longer = stage.objective.facts.start != "none" and self.curvature == "own"
         lengthening = step_factor(sigma, queries, unit) if longer else 1.0
         return sigma * unit_width(scores, queries, unit), lengthening
-
-
-@contextmanager
-def _located(round: int | None, objective: Objective) -> Iterator[None]:
-    """Say of an error in which round of which objective it arose."""
-    try:
-        yield
-    except (RuntimeError, ValueError) as error:
-        where = f"round {'unknown' if round is None else round} of {objective}"
-        if isinstance(error, ArgumentError):
-            raise error.at(f"{where}: ") from error
-        raise type(error)(f"{where}: {error}") from error
 
 
 def _check_differ(scores: Vector, queries: Queries) -> None:

@@ -47,11 +47,10 @@ class ArgumentTypeError(ArgumentError, TypeError):
 
 
 @contextmanager
-def found_in(place: str) -> Iterator[None]:
-    """Say of each error in the block where it was found."""
+def found_in(place: str, *, traced: bool = False) -> Iterator[None]:
+    """Say of each error in the block where it was found; `traced`, with its own traceback."""
     try:
         yield
-    except ArgumentError as error:
-        raise error.at(place) from None
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"{place}{error}") from None
+    except (ValueError, TypeError, RuntimeError) as error:
+        found = error.at(place) if isinstance(error, ArgumentError) else None
+        raise found or type(error)(f"{place}{error}") from (error if traced else None)

@@ -111,18 +111,17 @@ def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
         )
     sides = select_queries(rows, ~held_out), select_queries(rows, held_out)
     for part, _ in sides:
-        for name, values in part.labels.items():
-            if not all_any((~np.isnan(values)).any()):
+        needed = {
+            f"judged by labels[{name!r}]": ~np.isnan(own) for name, own in part.labels.items()
+        }
+        if part.weights is not None:
+            needed["of positive weight"] = part.weights > 0
+        for what, there in needed.items():
+            if not all_any(there.any()):
                 raise ValueError(
-                    "validation_fraction must leave documents that are judged by "
-                    f"labels[{name!r}] on both sides, got {fraction}: pass eval_set=, or another "
-                    "random_state."
+                    f"validation_fraction must leave documents {what} on both sides, got "
+                    f"{fraction}: pass eval_set=, or another random_state."
                 )
-        if part.weights is not None and not all_any(part.weights.any()):
-            raise ValueError(
-                f"validation_fraction must leave documents of positive weight on both sides, got "
-                f"{fraction}: pass eval_set=, or another random_state."
-            )
     return sides
 
 

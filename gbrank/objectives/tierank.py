@@ -268,9 +268,7 @@ def count_up(
     begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
 ) -> tuple[int, int, float]:
     """Find P, W and Q of a segment's boundary; return its first and last value, and G."""
-    chance = boundary.chance
-    risen = boundary.risen
-    pairs = boundary.pairs
+    chance, risen, pairs = boundary.chance, boundary.risen, boundary.pairs
     low = high = begin
     total = 0.0
     chance[begin] = 1.0
@@ -333,14 +331,8 @@ def tie(
 
     `total` is the gain of the upper segment, `passed` that of the segments above it.
     """
-    discounts = sums.discounts
-    moments = sums.moments
-    chance = lower.chance
-    risen = lower.risen
-    pairs = lower.pairs
-    by_chance = lower.by_chance
-    by_risen = lower.by_risen
-    by_pairs = lower.by_pairs
+    discounts, moments = sums
+    chance, risen, pairs, by_chance, by_risen, by_pairs = lower
     value = 0.0
     for a in range(low, high + 1):
         # Of the upper segment: the gain that falls, and the factors on the sums of P(b) and W(b).
@@ -394,12 +386,7 @@ def leave_out(
     begin: int, end: int, low: int, high: int, paired: bool, documents: Rounded, boundary: Boundary
 ) -> None:
     """Write the derivatives of the value by each document's probability of rounding up."""
-    chance = boundary.chance
-    risen = boundary.risen
-    pairs = boundary.pairs
-    by_chance = boundary.by_chance
-    by_risen = boundary.by_risen
-    by_pairs = boundary.by_pairs
+    chance, risen, pairs, by_chance, by_risen, by_pairs = boundary
     up, gain, inverse, total = documents.up, documents.gain, documents.inverse, documents.total
     rest, rest_gain, rest_pairs = documents.rest, documents.rest_gain, documents.rest_pairs
     middle = begin  # up falls from begin to end

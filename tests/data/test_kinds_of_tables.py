@@ -90,7 +90,7 @@ def test_labels_and_weights_that_a_split_loses() -> None:
     one_query = np.where(QID == 4, Y, np.nan)
     for params in ({}, {"eval_metric": "ndcg[m]"}):
         ranker = _ranker(validation_fraction=0.3, random_state=0, **params)
-        message = r"validation_fraction must leave documents that are judged by labels\['m'\]"
+        message = r"validation_fraction must leave documents judged by labels\['m'\]"
         with pytest.raises(ValueError, match=message):
             ranker.fit(X, Y, qid=QID, labels={"m": one_query})
     with pytest.raises(ValueError, match="validation_fraction must leave documents of positive"):
