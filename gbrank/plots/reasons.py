@@ -87,7 +87,7 @@ def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
         ax.plot(ranks, explanation.scores, "o", color=BLUE)
     else:
         grades = np.unique(explanation.labels).tolist()
-        shades = colormaps["viridis"](np.linspace(0, 0.9, len(grades)))
+        shades = colormaps["viridis"](np.linspace(0.25, 0.9, len(grades)))
         for grade, called, shade in zip(grades, number_names(grades), shades, strict=True):
             own = np.equal(explanation.labels, grade)
             scores = np.array(explanation.scores)[own]
@@ -99,8 +99,8 @@ def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
             places = sorted((best, other or best))
             ax.plot(places, [explanation.scores[rank - 1] for rank in places], color=ORANGE)
             ax.annotate(
-                f"swapped: +{gain:.3f}", (places[0], explanation.scores[places[0] - 1]),
-                xytext=(8, 4), textcoords="offset points", color=ORANGE,
+                f"swapped: +{gain:.3f}", (places[1], explanation.scores[places[1] - 1]),
+                xytext=(0, -14), textcoords="offset points", color=ORANGE, ha="center",
             )  # fmt: skip
     for rank, score, name in zip(ranks, explanation.scores, explanation.names or (), strict=False):
         if rank <= NAMED:

@@ -94,18 +94,23 @@ def changes(judged: ReportData) -> Section:
     for measure, tested in judged.found.items():
         signs = np.sign(np.subtract(*common_queries(judged.values[measure])))
         counts = [f"{int((signs == sign).sum()):,}" for sign in (1, 0, -1)]
-        p = _chance(tested.p_randomisation[0]), _chance(tested.p_t[0])
+        p = [_chance(tested.p_t[0])]
+        if not judged.both:
+            p.insert(0, _chance(tested.p_randomisation[0]))
         shown = [*_difference(tested.means), *p, *counts]
         rows.append([Cell(measure, strong=measure == judged.measure), *shown])
     head = ["measure", "difference", "95% interval", "p (random.)", "p (t)"]
+    tests = "the paired randomisation test and the paired t test"
+    if judged.both:
+        tests = "the t test of what people and the judge say together"
+        head.remove("p (random.)")
     head += ["better", "equal", "worse"]
     blocks: list[Block] = [
         Paragraph(_verdict(judged), strong=True),
         Paragraph(
             f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
-            "often chance alone would give a difference as large, by the paired randomisation test "
-            "and the paired t test; it is not corrected for the number of measures. "
-            + _told(judged)
+            f"often chance alone would give a difference as large, by {tests}; it is not corrected "
+            "for the number of measures. " + _told(judged)
         ),
         Table(head, rows),
         *_drift(judged),
