@@ -187,6 +187,10 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("qid", "next(QueryKFold(3).split(X))"),
     ],
     "Features": [
+        ("X", "on_frame.predict({'size': 1, 'colour': ['red']})"),
+        ("X", "on_frame.predict([{'size': 1.0, 'colour': 'red'}, {'size': 2.0}])"),
+        ("X", "on_frame.predict({'size': ['big'], 'colour': ['red']})"),
+        ("X", "on_frame.predict(np.array([['red']], object))"),
         ("X", "GBRanker().fit(X[0], y, qid=qid)"),
         ("X", "GBRanker().fit(lgb.Dataset(X, y), y, qid=qid)"),
         ("X", "trained.predict(xgb.DMatrix(X))"),
@@ -221,6 +225,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "on_frame.predict(X[:, :2])"),
     ],
     "Splits and scorers": [
+        ("qid", "query_train_test_split(X, qid=[1] * 100)"),
         ("arrays", "query_train_test_split(qid=qid)"),
         ("qid", "evaluation.make_scorer('ndcg')(trained, X, y)"),
         ("query_weight", "NDCG()(y, y, qid=qid, query_weight={0: 1})"),
@@ -242,6 +247,11 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "write_letor(path, np.full((100, 3), 2**60), y, qid)"),
     ],
     "Parameters of GBRanker": [
+        ("lambda_l1 in booster_params",
+         "GBRanker(booster_params={'lambda_l1': np.inf}).fit(X, y, qid=qid)"),
+        ("monotone_constraints in booster_params",
+         "GBRanker(booster_params={'monotone_constraints': [1] * X.shape[1]})"
+         ".fit(abs(X).round(), y, qid=qid, categorical_feature=[0])"),
         ("booster", "GBRanker(booster='catboost').fit(X, y, qid=qid)"),
         ("n_estimators", "GBRanker(n_estimators=0).fit(X, y, qid=qid)"),
         ("n_estimators", "GBRanker(n_estimators=10.0).fit(X, y, qid=qid)"),
@@ -342,6 +352,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("eval_set", "GBRanker().fit(X, y, qid=qid, eval_set=[(X, y[1:])], eval_qid=[qid])"),
     ],
     "Measures": [
+        ("gain", "NDCG(gain=[])"),
         ("measure", "get_measure('ndgc')"),
         ("measure", "get_measure(10)"),
         ("NDCG()", "GBRanker(eval_metric=NDCG).fit(X, y, qid=qid)"),
@@ -448,6 +459,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("round", "xgboost_obj(sigma=geometric(1, 0.1), rounds=5)(y, xgb.DMatrix(X, y, qid=qid))"),
     ],
     "Files of data": [
+        ("UTF-8", "read_run(written('1 Q0 d 1 2 n'.encode('utf-16')))"),
+        ("expected judgements", "read_qrels(written(''))"),
         ("line 1", "read_letor(written('good qid:1 1:0.5'))"),
         ("line 1", "read_letor(written('1 1:0.5'))"),
         ("line 1", "read_letor(written('1 qid:1 0:0.5'))"),
@@ -463,7 +476,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("X", "write_letor(path, X[0], y, qid)"),
         ("X", "write_letor(path, X / 0, y, qid)"),
         ("qid", "write_letor(path, X, y, qid[1:])"),
-        ("qid", "write_letor(path, X[:2], [1, 0], [1, '1'])"),
         ("qid", "write_letor(path, X, y, qid / 2)"),
         ("qid", "write_letor(path, X, y, ['the first'] * 100)"),
         ("comments", "write_letor(path, X, y, qid, comments=['alone'])"),

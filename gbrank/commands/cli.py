@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ArgumentError as error:
         error.hint = re.sub(r"\b(\w+)=", lambda word: _option(word, flags), error.hint)
         reason = error.message(flags.get(error.argument, error.argument))
-    except (ImportError, ValueError, TypeError) as error:
+    except (ImportError, ValueError, TypeError, RecursionError) as error:
         reason = str(error)
     else:
         return 0
@@ -87,16 +87,7 @@ def _option(word: re.Match[str], flags: Mapping[str, str]) -> str:
 
 
 def _prepare_streams() -> None:
-    """Refuse a closed standard output; replace other closed streams, so that no file does.
-
-    What the encoding of an output lacks is written as its number.
-    """
-    if sys.stdin is None:
-        sys.stdin = open(os.devnull)  # noqa: SIM115 (open to the end)
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stdout is None:
-        raise ValueError("standard output is closed; where nobody wants it, use >/dev/null.")
+    """Write what the encoding of an output lacks as its number."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

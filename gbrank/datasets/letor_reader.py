@@ -24,7 +24,6 @@ QueryIds: TypeAlias = NDArray[np.int64] | NDArray[np.str_]
 _MAX_FEATURES = 2**31 - 1  # LightGBM, XGBoost and scikit-learn's trees count columns in 32 bits
 _DENSE_CELLS = 2**27  # 1 GiB of float64
 _DENSE_CELLS_PER_ENTRY = 50
-_QUERY_CHARACTERS = 2**28  # 1 GiB, at 4 bytes each
 
 _LINE = re.compile(rb"^[^#\n]*", re.MULTILINE)  # without its comment
 _DOCUMENT = re.compile(
@@ -95,7 +94,7 @@ def read_letor(
         If the file is not of this form: "path, line, column: expected ..., got ...", line and
         column counted from 1. Among others: an infinite value, an infinite or NaN label, an index
         that repeats, no documents; an index so large that a dense X would take both more than
-        1 GiB and more than 50 cells an entry; a query so long that qid would take more than 1 GiB.
+        1 GiB and more than 50 cells an entry.
 
     References
     ----------
@@ -180,10 +179,6 @@ class Letor:
             raise self._not_text("qid") from None
         if all(re.fullmatch(INTEGER, name) and -(2**63) <= int(name) < 2**63 for name in names):
             return np.array(list(map(int, names)), np.int64)[self._codes]
-        most = _QUERY_CHARACTERS // len(self._codes)
-        if (longest := max(map(len, names))) > most:
-            form = f"queries of at most {most} characters, got one of {longest}"
-            raise ValueError(f"{os.fspath(self._path)}: expected {form}")
         return np.array(names)[self._codes]
 
     def comments(self) -> list[str]:

@@ -85,7 +85,6 @@ def check_names(
     if ids.shape != (length,):
         raise ArgumentError(argument, f"must have shape ({length},)", f"shape {ids.shape}")
     names = [name.item() if isinstance(name, np.generic) else name for name in ids.tolist()]
-    texts: dict[str, object] = {}
     space = "" if spaced else r"\s"
     allowed = re.compile(rf"[^{space}\0\ud800-\udfff{unwanted}]+")
     besides = f", {unwanted!r}" if unwanted else ""
@@ -97,8 +96,4 @@ def check_names(
         if not allowed.fullmatch(str(name)):
             demand = f"must hold non-empty strings without {lacking}"
             raise ArgumentError(argument, demand, f"{name!r} in row {row}")
-        other = texts.setdefault(str(name), name)
-        if type(other) is not type(name):
-            demand = f"must not hold both {other!r} and {name!r}, which are the same text"
-            raise ArgumentError(argument, demand)
     return [str(name) for name in names]

@@ -2,11 +2,10 @@
 
 import inspect
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf
-from threading import RLock
 from typing import Any
 
 import numba
@@ -38,6 +37,11 @@ class CustomObjective(Objective):
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
         _check_signature(self.function)
+        if getattr(self.function, "targetoptions", {}).get("parallel"):
+            raise ValueError(
+                "objective must not be compiled with parallel=True: of gbrank's threads, which run "
+                "queries, two that start numba's own may end the process."
+            )
 
     def __str__(self) -> str:
         """Return the name."""
@@ -81,21 +85,6 @@ def _check_signature(function: Callable[..., Any]) -> None:
     )
 
 
-# Numba's threads end the process where two threads call them.
-_one_at_a_time = RLock()
-
-
-def _is_parallel(function: object, seen: frozenset[int] = frozenset()) -> bool:
-    """Say whether a compiled function, or one that it calls, runs on numba's own threads."""
-    if not isinstance(function, numba.core.dispatcher.Dispatcher) or id(function) in seen:
-        return False
-    used = inspect.getclosurevars(function.py_func)
-    return bool(function.targetoptions.get("parallel")) or any(
-        _is_parallel(one, seen | {id(function)})
-        for one in (*used.globals.values(), *used.nonlocals.values())
-    )
-
-
 @cache
 def _as_kernel(function: Any) -> Callable[..., Any]:
     def kernel(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -122,14 +111,8 @@ class CompiledRunner(Runner):
     def __init__(
         self, program: Program, queries: Queries, n_jobs: int | None, python: "PythonRunner"
     ) -> None:
-        self._parallel = _is_parallel(python.program.kernel)
-        super().__init__(program, queries, 1 if self._parallel else n_jobs)
+        super().__init__(program, queries, n_jobs)
         self._python = python
-
-    def _run(self, *arguments: Any) -> None:
-        """Run all queries; one after another in a process if the function has threads itself."""
-        with _one_at_a_time if self._parallel else nullcontext():
-            super()._run(*arguments)
 
     def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
         """Return the error for a query whose results are not usable."""

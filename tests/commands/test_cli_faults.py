@@ -105,7 +105,7 @@ def test_damaged_model(data: Path, tmp_path: Path, fault: Output) -> None:
     file.write_bytes(file.read_bytes()[:100])
     for argv in (["info"], ["predict", data / "test.txt"]):
         said = fault(*argv, "--model", tmp_path)
-        assert f"{file.name} is damaged: it has 100 bytes" in said
+        assert f"{file.name} is damaged: its content has changed" in said
 
 
 @pytest.mark.parametrize(
@@ -167,17 +167,7 @@ def test_broken_pipe_is_quiet() -> None:
 @pytest.mark.parametrize(
     ("redirections", "code", "said"),
     [
-        (">&-", 1, "gbrank: error: standard output is closed"),
         (">/dev/full", 1, "gbrank: error: [Errno 28] No space left on device"),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in (
-                (">&- <&-", 1, "gbrank: error: standard output is closed"),
-                (">&- 2>&-", 1, ""),
-                ("2>&- >/dev/null", 0, ""),
-                ("<&- >/dev/null", 0, ""),
-            )
-        ),
     ],
 )
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
@@ -188,12 +178,3 @@ def test_closed_and_full_streams(redirections: str, code: int, said: str) -> Non
     assert done.returncode == code
     assert done.stderr.startswith(said)
     assert done.stderr.count("\n") == bool(said)
-
-
-def test_closed_input_is_empty(tmp_path: Path) -> None:
-    path = tmp_path / "one.txt"
-    path.write_text("1 qid:1 1:0.5 2:1\n0 qid:1 2:1\n")
-    command = f"{shlex.quote(sys.executable)} -m gbrank evaluate {path} --scores - <&-"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "expected 2 scores, one a document, got 0" in done.stderr
