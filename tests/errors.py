@@ -460,7 +460,6 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     ],
     "Files of data": [
         ("UTF-8", "read_run(written('1 Q0 d 1 2 n'.encode('utf-16')))"),
-        ("expected judgements", "read_qrels(written(''))"),
         ("line 1", "read_letor(written('good qid:1 1:0.5'))"),
         ("line 1", "read_letor(written('1 1:0.5'))"),
         ("line 1", "read_letor(written('1 qid:1 0:0.5'))"),
