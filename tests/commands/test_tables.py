@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gbrank import GBRanker, get_measure, load_ranker, make_cubic, write_letor
 from gbrank.commands.cli import main
+from gbrank.commands.predict import _names
 from gbrank.datasets.table_files import Tables
 
 COLUMNS = ["--label", "grade", "--qid", "query"]
@@ -216,6 +217,21 @@ def test_numbers_go_with_the_documents_that_are_kept(
     same = GBRanker("ranknet", n_estimators=5, min_child_samples=1, random_state=0)
     same.fit(frame[["a"]][kept], label[kept], qid=qid[kept], position=shown[kept])
     assert load_ranker(tmp_path / "m").position_bias_ == same.position_bias_
+
+
+def test_what_comments_call_documents() -> None:
+    """What follows "docid", a word by itself; else the first word; else query and position."""
+    comments = {
+        "#docid = GX001 inc = 1": "GX001",
+        "inc = 1 docid=GX002": "GX002",
+        "mydocid = 7 x": "mydocid",
+        "docid =": "docid",
+        "a b": "a",
+        "": "3-2",
+        " ": "3-3",
+    }
+    queries = [1, 1, 1, 2, 3, 3, 3]
+    assert list(_names(list(comments), queries)) == list(comments.values())
 
 
 def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
