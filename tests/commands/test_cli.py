@@ -318,6 +318,12 @@ def test_evaluate_by_default(data: Path, model: str, capsys: pytest.CaptureFixtu
     ]
     assert error.startswith("gbrank: warning: of 5 queries, those without a relevant document are")
     assert "ndcg@1 1, " in error
+    every = "ndcg(no_relevant=0)"
+    for metrics, counts in ((["map", every], f": map 1, {every} 0\n"), ([every], "")):
+        assert (
+            main(["evaluate", str(data / "test.txt"), "--model", model, "--metric", *metrics]) == 0
+        )
+        assert capsys.readouterr().err.partition("mean")[2] == counts
 
 
 def test_trec_eval_reads_runs(data: Path, model: str, output: Output) -> None:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from plain_trees import PLAIN
 from gbrank import GBRanker, LinearRanker, QueryContext, custom_objective, load_ranker, make_cubic
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, workers
-from gbrank.distributed.shards import deal, distribute
+from gbrank.distributed.shards import _place, deal, distribute
 from gbrank.evaluation import read_folds
 from gbrank.schedules import geometric
 
@@ -228,6 +229,15 @@ def test_each_query_has_one_shard(queries: list[list[int]], n_shards: int) -> No
 def test_partitions_that_split_nothing_stay_whole() -> None:
     keys = [np.arange(i * 10, i * 10 + 10, dtype=np.uint64) for i in range(4)]
     assert [set(own) for own in deal(keys, 2, "")] == [{0}, {0}, {1}, {1}]
+
+
+def test_shards_go_where_most_of_their_queries_are() -> None:
+    parts = [SimpleNamespace(key=key) for key in "abc"]
+    held = {"a": ["one"], "b": ["two", "elsewhere"], "c": ["one"]}
+    client: Any = SimpleNamespace(who_has=lambda _: held)
+    owners = [np.array([1, 1, 0]), np.array([0, 0]), np.array([1])]
+    assert _place(client, parts, owners, ["one", "two"]) == ["two", "one"]
+    assert _place(client, parts, [1 - own for own in owners], ["one", "two"]) == ["one", "two"]
 
 
 @pytest.mark.parametrize("chunks", [50, 720])
