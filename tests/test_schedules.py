@@ -284,3 +284,14 @@ def test_bad_parameters(make: Callable[[], Any], message: str) -> None:
     """The message names the parameter."""
     with pytest.raises((ValueError, TypeError), match=message):
         make()
+
+
+def test_numbers_are_written_as_they_were_given() -> None:
+    """Whole ones without a point, and NumPy's as Python's own."""
+    for schedule, text in {
+        geometric(1, 0.1): "geometric(start=1, stop=0.1)",
+        staircase(64, 0.5, 10): "staircase(start=64, factor=0.5, every=10)",
+        linear(np.float64(3), np.int64(0)): "linear(start=3.0, stop=0)",
+        geometric(np.int64(2), np.float32(0.5), rounds=7): "geometric(start=2, stop=0.5, rounds=7)",
+    }.items():
+        assert str(schedule) == text

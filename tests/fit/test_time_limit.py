@@ -1,5 +1,6 @@
 """A fit that ends in time, by a clock that the tests turn."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,29 @@ def test_rounds_that_take_longer(clock: Clock) -> None:
 
 
 def test_rounds_that_are_timed_do_not_stop_early(clock: Clock) -> None:
-    """However little patience the fit itself has."""
+    """However little patience the fit itself has, which ends at a measure that falls."""
     told: list[Any] = []
+    falling = itertools.count()
     ranker = GBRanker("ranknet", validation_fraction=0.3, early_stopping_rounds=1, **SMALL)
-    ranker.set_params(learning_rate=5.0).fit(X, Y, qid=QID, time_limit=105, callbacks=[told.append])
+    ranker.set_params(eval_metric=lambda scores, labels: -float(next(falling)))
+    ranker.fit(X, Y, qid=QID, time_limit=105, callbacks=[told.append])
     assert {round.rounds for round in told} == {int(0.9 * (105 - 5))}
+    assert (len(told), ranker.best_iteration_) == (2, 1)
+
+
+def test_what_comes_before_the_rounds_comes_again(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The booster reads the data for the rounds that are timed, and for those that count."""
+    read = boost.BoostingPlan.trainer
+
+    def slow(plan: Any) -> Any:
+        clock.now += 20
+        return read(plan)
+
+    monkeypatch.setattr(boost.BoostingPlan, "trainer", slow)
+    ranker = GBRanker("ranknet", **SMALL).fit(X, Y, qid=QID, time_limit=105)
+    assert ranker.best_iteration_ == int(0.9 * (105 - 20 - 5 - 20))
 
 
 def test_no_time(clock: Clock) -> None:
