@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,11 @@ from gbrank.data.columns import checked_columns
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.evaluation.comparison import Comparison
-from gbrank.evaluation.cross_validation import check_metrics
+from gbrank.evaluation.cross_validation import check_measures, check_metrics
 from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.trial import Outcome, Scores, Trial, query_values
 from gbrank.fit.arguments import Ids
-from gbrank.measures.judges import with_judge
+from gbrank.measures.judges import PEOPLE, of_y, with_judge
 from gbrank.measures.measure_registry import Metric
 
 
@@ -107,6 +108,10 @@ def compare_scores(
     if judged_by is not None:
         data = with_judge(y, judged_by, queries, labels)
     rows = Rows(X=X, queries=queries, **checked_columns(data, queries))
+    decided_by = measures
+    if judged_by is not None:
+        decided_by = [replace(measure, label=PEOPLE) for measure in map(of_y, measures)]
+    check_measures(decided_by, rows)
     ids = list(map(str, queries.ids.tolist()))
     outcomes = []
     for own, source in scores.items():

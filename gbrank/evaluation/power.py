@@ -102,6 +102,8 @@ def smallest_difference(
     error: float, freedom: float, power: float = POWER, level: float = LEVEL
 ) -> float:
     """Return the difference that a t test tells, by the standard error; NaN where none is known."""
+    if error == 0:
+        return 0.0
     if math.isnan(error) or not freedom > 0:
         return math.nan
     edges = stats.t.ppf([1 - level / 2, power], freedom)

@@ -132,7 +132,8 @@ def _combined(strata: Sequence[Both], ranker: int, other: int | None = None) -> 
     mean = np.mean([[one.mean] for one in found], axis=0)
     errors, freedoms = np.array([[[one.error], [one.freedom]] for one in found]).swapaxes(0, 1)
     error, freedom = _welch(errors, freedoms)
-    margin, p = stats.t.ppf(0.975, freedom) * error, _p_of_t(mean, error, freedom)
+    margin = np.where(error == 0, 0.0, stats.t.ppf(0.975, freedom) * error)
+    p = _p_of_t(mean, error, freedom)
     return _Mean(
         mean.item(),
         low=(mean - margin).item(),

@@ -73,13 +73,19 @@ def refuse_weights(*weights: object) -> None:
         raise ArgumentError("judged_by", "must be None where weights are given")
 
 
+def of_y(measure: Measure) -> Measure:
+    """Return a measure, which must be of y where a judge has judged, too."""
+    if measure.label is not None:
+        demand = "must be of y where judged_by is given"
+        raise ArgumentError("metric", demand, quoted(str(measure)))
+    return measure
+
+
 def both_values(
     measure: Measure, rows: Rows, scores: Vector, n_jobs: int | None = None
 ) -> tuple[Vector, Vector]:
     """Return the measure of each query by people's labels, and by the judge's."""
-    if measure.label is not None:
-        demand = "must be of y where judged_by is given"
-        raise ArgumentError("metric", demand, quoted(str(measure)))
+    of_y(measure)
     judge = bind_to_rows(replace(measure, label=JUDGE), rows, n_jobs).per_query(scores)
     if np.isnan(rows.labels[PEOPLE]).all():
         return np.full(len(judge), np.nan), judge

@@ -52,6 +52,7 @@ def test_corners() -> None:
     """No variance, no query, and arguments out of range."""
     assert how_many_queries([0.1, 0.1, np.nan]) == 2
     assert np.isnan(smallest_difference(np.nan, 3))
+    assert smallest_difference(0.0, np.nan) == 0
     with pytest.raises(ValueError, match="differences must be of at least 2 queries, got 1"):
         how_many_queries([0.1, np.nan])
     with pytest.raises(ValueError, match="difference must be a number above 0, got 0"):
