@@ -46,8 +46,9 @@ class GBRanker(ExplainedRanker):
         Largest number of rounds (trees). More of them buy quality with seconds: 500 take three
         times as long as the default (docs/studies/price.md has the curve).
     learning_rate : float, optional
-        Factor on each tree. By default 15 √(N / 70,000) / T with N training documents and T rounds,
-        at least 0.01 and at most 0.2: the rates of all rounds together grow with √N. T counts
+        Factor on each tree. By default 15 √(N / 70,000) / T with N training documents, of which at
+        most 70 of each query count, and T rounds, at least 0.01 and at most 0.2: the rates of all
+        rounds together grow with √N. T counts
         `n_estimators`, and the rounds of a GBRanker that `init` is: trees that are added week after
         week take smaller steps, so that they do not undo what was learned before.
     num_leaves : int
@@ -61,14 +62,24 @@ class GBRanker(ExplainedRanker):
         Share of the documents, or queries, that each tree is grown on.
     subsample_by : {"document", "query"}
         What to sample.
-    colsample : float in ]0, 1]
-        Share of the features that each tree is grown on.
+    colsample : float in ]0, 1], optional
+        Share of the features that each tree is grown on. By default a half with fewer than 100,000
+        training documents, else all.
     extra_trees : bool, optional
         Whether a split considers one random threshold per feature, in place of all: trees vary
-        more, and overfit less (Geurts, Ernst & Wehenkel 2006). True by default with LightGBM;
+        more, and overfit less (Geurts, Ernst & Wehenkel 2006). By default with LightGBM and fewer
+        than 100,000 training documents;
         XGBoost has no such option.
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
+    monotone : {"auto", "free"}
+        ``"auto"`` learns from 10 to 100 training queries which features may only raise the
+        score, or only lower it: those whose rank correlation with y in queries (Spearman) is on
+        the mean more than one standard error from 0. Where trees of that kind are behind in a
+        cross-validation of these queries, there are none. Not with labels, positions, initial
+        scores, a model as `init`, several workers, or objectives that do not compare documents of
+        a query, are a function of yours or a booster's own. What you know
+        yourself is `monotone_constraints` in `booster_params`.
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (round, rounds) such as
         ``geometric(1.0, 0.1)``; the objective's own schedule by default. It counts only the
@@ -139,6 +150,12 @@ class GBRanker(ExplainedRanker):
         Documents and queries of each set, ``{"train": {"documents": ..., "queries": ...}, ...}``.
     learning_rate_ : float
         The factor on each tree.
+    colsample_ : float
+        The share of the features that each tree was grown on.
+    extra_trees_ : bool
+        Whether splits considered random thresholds.
+    monotone_ : dict of str to int
+        The features that were found to raise scores only, 1, or to lower them, −1: see `monotone`.
     sigmas_ : ndarray
         The sigma used in each round.
     position_bias_ : dict of int to float, or None
@@ -191,6 +208,8 @@ class GBRanker(ExplainedRanker):
     evals_result_ = Published[EvalsResult]()
     training_data_ = Published[dict[str, dict[str, int]]]("data")
     learning_rate_ = Published[float]()
+    colsample_ = Published[float]()
+    extra_trees_ = Published[bool]()
     sigmas_ = Published[Vector]()
     position_bias_ = Published[dict[int, float] | None]()
     init_ = Published[Any]()
@@ -405,6 +424,12 @@ class GBRanker(ExplainedRanker):
             init=start,
         )
         return ranker
+
+    @property
+    def monotone_(self) -> dict[str, int]:
+        """The signs that the fit learned, of the features that have one."""
+        signs = zip(self._columns, self._fitted.signs, strict=False)
+        return {name: sign for name, sign in signs if sign}
 
     @property
     def booster_(self) -> Any:

@@ -19,7 +19,7 @@ from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, Queries, make_cubic
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation import Dataset, read_folds
-from gbrank.fit.boosted_ranker import learning_rate_of
+from gbrank.fit.defaults import learning_rate_of
 from gbrank.fit.rounds import Stopping
 
 Rule: TypeAlias = Callable[[int, float], Stopping]
@@ -148,7 +148,7 @@ def curves(data: Dataset, number: int, planned: int) -> dict[str, Any]:
     rest, aside = ([part[rows] for part in train] for rows in (~chosen, chosen))
 
     def fitted(X: Any, y: Any, qid: Any, *parts: Any) -> list[Any]:
-        rate = learning_rate_of(GBRanker(n_estimators=planned), len(y))
+        rate = learning_rate_of(GBRanker(n_estimators=planned), Queries.from_qid(qid))
         ranker = GBRanker(
             learning_rate=rate, n_estimators=RECORDED[planned], random_state=SEED, n_jobs=1
         )

@@ -49,6 +49,9 @@ def run(arguments: argparse.Namespace) -> None:
         **{name: description[name] for name in ("gbrank", "format", "booster")},
         "rounds": ranker.best_iteration_,
         "learning_rate": ranker.learning_rate_,
+        "colsample": ranker.colsample_,
+        "extra_trees": ranker.extra_trees_,
+        "monotone": ranker.monotone_,
         "saved": f"{date.fromtimestamp(Path(arguments.model, DESCRIPTION).stat().st_mtime)}",
         "versions": {name: version(name) for name in ("numpy", ranker.booster)},
         "features": ranker._schema.n_features,
@@ -62,6 +65,8 @@ def run(arguments: argparse.Namespace) -> None:
     facts["validation"] = f"{measure} {ranker.best_score_:.4f}" if curve else "none"
     facts["learning_rate"] = cell_text(ranker.learning_rate_)  # a mean of rankers has none
     facts["versions"] = ", ".join(f"{name} {found}" for name, found in facts["versions"].items())
+    signs = [f"{'+' if sign > 0 else '-'}{name}" for name, sign in ranker.monotone_.items()]
+    facts["monotone"] = ", ".join(signs) or "none"
     data = facts.pop("data")
     facts["added"] = ", ".join(ranker.added_features_) or "none"
     tables: dict[str, dict[str, Any]] = {

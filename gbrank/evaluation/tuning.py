@@ -26,6 +26,7 @@ from gbrank.common.progress import Bar
 from gbrank.common.table import Table, Tabular
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import learn_schema
+from gbrank.data.queries import Queries
 from gbrank.data.splitting import QueryKFold
 from gbrank.data.spread import spread_within_queries
 from gbrank.evaluation.averaging import averaged
@@ -34,8 +35,8 @@ from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.stored_outcomes import code_version
 from gbrank.evaluation.trial import fit_on_rows
 from gbrank.fit.arguments import Ids
-from gbrank.fit.boosted_ranker import learning_rate_of
 from gbrank.fit.calibration import fit_calibration
+from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_seed, scores_of
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.rounds import Round
@@ -63,18 +64,23 @@ LARGEST_RATE = 0.3
 UNTUNED = ("init", "constraints", "early_stopping_rounds", "validation_fraction")
 
 
-def own_place(ranker: GBRanker, has_numbers: bool, keep: Collection[str]) -> dict[str, Any]:
+def own_place(
+    ranker: GBRanker, queries: Queries, has_numbers: bool, keep: Collection[str]
+) -> dict[str, Any]:
     """Return where a ranker's own parameters are in the space, but for those to keep.
 
     `rate` is a factor on the learning rate, and `context` says whether trees see the list.
     """
-    names = ("n_estimators", "num_leaves", "min_child_samples", "colsample")
-    place = {"objective": str(ranker.objective), "rate": 1.0}
+    names, trees = (
+        ("n_estimators", "num_leaves", "min_child_samples"),
+        chosen_trees(ranker, queries),
+    )
+    place = {"objective": str(ranker.objective), "rate": 1.0, "colsample": trees["colsample"]}
     place |= {name: getattr(ranker, name) for name in names}
     if has_numbers:
         place["context"] = bool(ranker.context)
     if ranker.booster == "lightgbm":
-        place["extra_trees"] = ranker.extra_trees is not False
+        place["extra_trees"] = trees["extra_trees"]
     for name in keep:
         check_choice(name, "keep", TUNED)
     return {name: value for name, value in place.items() if name not in keep}
@@ -102,8 +108,8 @@ def suggested(trial: optuna.Trial, own: Mapping[str, Any]) -> dict[str, Any]:
     return {name: ask[name]() for name in TUNED if name in own}
 
 
-def placed(ranker: GBRanker, place: Mapping[str, Any], n_documents: int) -> GBRanker:
-    """Return an unfitted ranker with the parameters of a place, to be trained on so many."""
+def placed(ranker: GBRanker, place: Mapping[str, Any], queries: Queries) -> GBRanker:
+    """Return an unfitted ranker with the parameters of a place, for these queries."""
     params = {name: value for name, value in place.items() if name != "rate"}
     if params.get("objective") == str(ranker.objective):
         del params["objective"]  # which may be no name
@@ -114,7 +120,7 @@ def placed(ranker: GBRanker, place: Mapping[str, Any], n_documents: int) -> GBRa
     result: GBRanker = clone(ranker).set_params(**params, verbose=0)
     factor = place.get("rate", 1.0)
     if factor != 1:
-        rate = factor * learning_rate_of(result, n_documents)
+        rate = factor * learning_rate_of(result, queries)
         result.set_params(learning_rate=min(rate, LARGEST_RATE))
     return result
 
@@ -283,7 +289,7 @@ class _Search:
         found: list[Vector] = []
         for number, (train, held) in enumerate(self.parts):
             watched = self._watch(trial, is_first=number == 0)
-            ranker = placed(self.ranker, place, len(train.y))
+            ranker = placed(self.ranker, place, train.queries)
             valid = [held] if number == 0 else []
             fit_on_rows(ranker, self.data, train, valid, callbacks=[watched])
             found.append(scores_of(ranker, held.X, held.queries.ids[held.queries.index]))
@@ -348,7 +354,7 @@ class _Search:
         rows = self.data.rows(np.arange(self.data.queries.n_documents))
 
         def at(number: int) -> GBRanker:
-            return placed(self.ranker, self.study.trials[number].params, len(rows.y))
+            return placed(self.ranker, self.study.trials[number].params, rows.queries)
 
         votes = self.votes(average)
         weights = list(votes.values())
@@ -469,7 +475,7 @@ def tune(
     data = Dataset("data", X, y, qid, folds, **columns)
     _check_folds(data, ranker)
     schema = learn_schema(data.X, data.categorical_feature)
-    own = own_place(ranker, len(schema.categorical) < schema.n_features, keep)
+    own = own_place(ranker, data.queries, len(schema.categorical) < schema.n_features, keep)
     known = [{name: value for name, value in place.items() if name in own} for place in VARIANTS]
     store = None
     if results is not None:

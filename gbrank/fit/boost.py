@@ -14,6 +14,7 @@ from gbrank.common.interrupts import interrupts_held
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import each_batch
 from gbrank.fit.arguments import FitData, FitOptions
+from gbrank.fit.best_feature import warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.calibration import fit_calibration
 from gbrank.fit.checkpoints import in_use
@@ -23,6 +24,7 @@ from gbrank.fit.loop import History, as_part, evaluations, kept
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.rounds import Round, warn_of_short_patience
+from gbrank.fit.signs import with_signs
 from gbrank.objectives.objective import Objective
 from gbrank.parallel.collective import all_max
 
@@ -34,7 +36,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     """Train a ranker's trees, and return all that the fit makes."""
     begin, seconds = perf_counter(), _checked_limit(ranker, options)
     with in_use(options.checkpoint):
-        plan = plan_boosting(ranker, data, options)
+        plan = with_signs(plan_boosting(ranker, data, options))
         if seconds is not None:
             plan = _in_time(plan, begin + seconds)
         patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
@@ -62,6 +64,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
             f"min_child_samples={ranker.min_child_samples}, features without variation, or "
             "gradients too small (a narrow sigma)?"
         )
+    warn_if_behind(plan, scores)
     judged = plan.valid[0] if plan.valid else plan.rows
     top = all_max(max(float(part.y.max()) for part in (plan.rows, *plan.valid)))
     calibration = kept(fit_calibration, scores, judged.y, judged.weights, top)
@@ -76,6 +79,9 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         booster=ranker.booster,
         init=plan.start,
         learning_rate=rate,
+        colsample=plan.settings.colsample,
+        extra_trees=plan.settings.extra_trees,
+        signs=plan.settings.signs,
         position_bias=biases,
         calibration=calibration,
         progress=progress,

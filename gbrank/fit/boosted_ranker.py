@@ -1,6 +1,5 @@
 """The parameters of GBRanker, and their checks."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -23,9 +22,6 @@ from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from gbrank.parallel.collective import all_gather
 from gbrank.schedules import Sigma
 
-# Chosen on validation queries: docs/defaults.md.
-SUM_OF_RATES, DOCUMENTS = 15.0, 70_000
-LOWEST_RATE, HIGHEST_RATE = 0.01, 0.2
 # What `init` may be, besides a model.
 START_NAMES = (None, "regression", "zero")
 
@@ -53,9 +49,10 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     min_child_samples: int = whole(20, low=0)
     subsample: float = real(1.0, 0, 1, open_low=True)
     subsample_by: str = choice("document", ["document", "query"])
-    colsample: float = real(0.5, 0, 1, open_low=True)
+    colsample: float | None = real(None, 0, 1, open_low=True, optional=True)
     extra_trees: bool | None = choice(None, [True, False, None])
     reg_lambda: float = real(0.0, 0)
+    monotone: str = choice("auto", ["auto", "free"])
     sigma: Sigma | None = None
     curvature: str = "own"
     init: str | Any = None
@@ -78,19 +75,23 @@ def is_start_name(init: object) -> bool:
 
 
 def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSettings:
-    """Check the parameters of a ranker, and return those of its trees."""
+    """Check the parameters of a ranker, and return those of its trees.
+
+    What follows from the size of the data, where it is not given, is replaced when this is known.
+    """
     given = checked_fields(ranker)
     if ranker.extra_trees and ranker.booster != "lightgbm":
         raise ArgumentError(
             "extra_trees",
             f"must be False or None with booster={ranker.booster!r}, which has none",
         )
-    own = ("num_leaves", "max_depth", "min_child_samples", "colsample", "reg_lambda")
+    own = ("num_leaves", "max_depth", "min_child_samples", "reg_lambda")
     return TreeSettings(
         **{name: given[name] for name in own},
-        learning_rate=learning_rate_of(ranker, 0),  # replaced when the documents are counted
+        learning_rate=given["learning_rate"] or 1.0,
+        colsample=given["colsample"] or 1.0,
         subsample=given["subsample"] if ranker.subsample_by == "document" else 1.0,
-        extra_trees=ranker.booster == "lightgbm" and ranker.extra_trees is not False,
+        extra_trees=bool(ranker.extra_trees),
         seed=all_gather(given["random_state"])[0],
         n_jobs=usable_threads(given["n_jobs"]),
         params=given["booster_params"],
@@ -98,18 +99,6 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
         early_stopping=ranker.early_stopping_rounds is not None,
         resumable=resumable,
     )
-
-
-def learning_rate_of(ranker: BoostedRanker, n_documents: float, earlier: int = 0) -> float:
-    """Return the given rate, else 15 √(N / 70,000) / T, from 0.01 to 0.2, with T rounds in all.
-
-    These are `n_estimators`, and `earlier` ones of a trained ranker.
-    """
-    if ranker.learning_rate is not None:
-        return float(ranker.learning_rate)
-    rounds = ranker.n_estimators + earlier
-    rate = SUM_OF_RATES * math.sqrt(n_documents / DOCUMENTS) / rounds
-    return min(max(rate, LOWEST_RATE), HIGHEST_RATE)
 
 
 def built_in_of(ranker: BoostedRanker) -> str | None:

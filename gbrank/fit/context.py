@@ -70,6 +70,11 @@ class Context:
             for name in ([SIZE] if kind == SIZE else [f"{kind}({own[place]})" for place in places])
         ]
 
+    def feature_names(self, schema: Schema) -> list[str]:
+        """Return the names of all features of the trees."""
+        own = column_names_of(schema)
+        return [*own, *self.names(own)]
+
     def widened(self, schema: Schema) -> Schema:
         """Return the schema of columns with what is added."""
         names = None if schema.names is None else [*schema.names, *self.names(schema.names)]

@@ -214,7 +214,7 @@ class ExplainedRanker(BoostedRanker):
     @property
     def _columns(self) -> list[str]:
         """The names of all features of the trees."""
-        return [*column_names_of(self._schema), *self.added_features_]
+        return self._fitted.context.feature_names(self._schema)
 
     def _each_batch(
         self,

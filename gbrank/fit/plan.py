@@ -15,17 +15,18 @@ from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows, take_rows
 from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, TableLike
-from gbrank.fit.boosted_ranker import BoostedRanker, learning_rate_of, tree_settings
+from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
 from gbrank.fit.constraints import get_constraints, refuse_unreachable
 from gbrank.fit.context import Context
+from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_verbose
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import Evaluation, History, Loop, evaluations
 from gbrank.fit.multipliers import Multipliers
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.rounds import Callback, check_callbacks, code_of, stopping_of
-from gbrank.fit.start import fit_start, from_start, rounds_of
+from gbrank.fit.start import fit_start, from_start
 from gbrank.parallel.collective import all_gather, all_sum
 
 
@@ -78,7 +79,7 @@ class BoostingPlan:
         ranker = copy(self.ranker)
         for name, value in params.items():
             setattr(ranker, name, value)
-        rate = _learning_rate(ranker, self.rows, self.start)
+        rate = learning_rate_of(ranker, self.rows.queries, self.start)
         settings = replace(self.settings, learning_rate=rate)
         gradients = _gradients(ranker, self.rows, settings)
         if gradients is not None:
@@ -147,7 +148,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     given: list[dict[str, Any]] = [part.as_given(table) for table, part in parts]
     given[0] = {**given[0], "categorical_feature": data.categorical_feature}
     start = fit_start(ranker, settings, given)
-    settings = replace(settings, learning_rate=_learning_rate(ranker, rows, start))
+    settings = replace(settings, **chosen_trees(ranker, rows.queries, start))
     if start is not None:
         rows, *valid = [from_start(start, table, part) for table, part in parts]
         if gradients is not None:
@@ -183,12 +184,6 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
 
 def _gradients(ranker: BoostedRanker, rows: Rows, settings: TreeSettings) -> Gradients | None:
     return None if settings.built_in is not None else Gradients(ranker, rows, settings.seed)
-
-
-def _learning_rate(ranker: BoostedRanker, rows: Rows, start: object) -> float:
-    """Return the factor on each tree; those of a ranker that `init` gave are counted."""
-    earlier = 0 if isinstance(ranker.init, str | None) else rounds_of(start)
-    return learning_rate_of(ranker, all_sum(rows.queries.n_documents), earlier)
 
 
 def _refuse_together(

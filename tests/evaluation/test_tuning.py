@@ -238,7 +238,7 @@ def test_bad_trials_end_early() -> None:
         others = [
             other.intermediate_values[step]
             for other in found.study.trials[: trial.number]
-            if step in other.intermediate_values
+            if step in other.intermediate_values and other.state.name == "COMPLETE"
         ]
         assert trial.intermediate_values[step] < np.median(others)
 

@@ -1,14 +1,13 @@
-"""The learning rate that a ranker of none has."""
+"""What a fit takes where its parameters leave it open."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gbrank import GBRanker, LinearRanker, load_ranker, make_cubic
-from gbrank.fit.boosted_ranker import learning_rate_of
+from gbrank import GBRanker, LinearRanker, Queries, load_ranker, make_cubic
+from gbrank.fit.defaults import learning_rate_of
 
 X, Y, QID = make_cubic(40, n_documents=15, n_features=6, random_state=0)  # 600 documents
 ROUNDS = 20
@@ -17,7 +16,8 @@ RATE = 0.0694365  # 15 √(600 / 70,000) / 20
 
 def fit(objective: str = "lambdarank", **params: Any) -> GBRanker:
     """Return a fitted ranker."""
-    ranker = GBRanker(objective, n_estimators=ROUNDS, random_state=0, n_jobs=1, **params)
+    params = {"n_estimators": ROUNDS, "monotone": "free", "n_jobs": 1, "random_state": 0} | params
+    ranker = GBRanker(objective, **params)
     return ranker.fit(X, Y, qid=QID)
 
 
@@ -28,10 +28,35 @@ def fit(objective: str = "lambdarank", **params: Any) -> GBRanker:
         (1_000, 500, 0.01), (70_000, 5_000, 0.01), (10_000_000, 500, 0.2), (70_000, 10, 0.2),
     ],
 )  # fmt: skip
-def test_depends_on_documents_and_rounds(documents: int, rounds: int, expected: float) -> None:
+def test_rate_depends_on_documents_and_rounds(documents: int, rounds: int, expected: float) -> None:
     """Four times the documents double it, twice the rounds halve it, between the two ends."""
-    ranker = SimpleNamespace(learning_rate=None, n_estimators=rounds)
-    assert learning_rate_of(ranker, documents) == pytest.approx(expected, rel=1e-12)
+    queries = Queries.from_sizes([20] * (documents // 20))
+    rate = learning_rate_of(GBRanker(n_estimators=rounds), queries)
+    assert rate == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_long_list_counts_as_seventy_documents() -> None:
+    """Its documents are not independent."""
+    ranker = GBRanker(n_estimators=500)
+    rates = [learning_rate_of(ranker, Queries.from_sizes([n] * 1_000)) for n in (69, 70, 3_000)]
+    assert rates[0] < rates[1] == rates[2] == pytest.approx(0.03, rel=1e-12)
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_large_data_get_other_trees(booster: str) -> None:
+    """From 100,000 documents on they see all features and thresholds, unless told otherwise."""
+
+    def chosen(documents: int, **params: Any) -> tuple[float, bool]:
+        X = np.random.default_rng(0).normal(size=(documents, 2))
+        ranker = GBRanker("regression", booster=booster, n_estimators=1, num_leaves=2, **params)
+        ranker.fit(X, (X[:, 0] > 0).astype(float), group=[100] * (documents // 100))
+        return ranker.colsample_, ranker.extra_trees_
+
+    random = booster == "lightgbm"
+    assert chosen(99_900) == (0.5, random)
+    assert chosen(100_000) == (1.0, False)
+    given = chosen(100_000, colsample=0.7, extra_trees=True if random else None)
+    assert given == (0.7, random)
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])

@@ -1,0 +1,65 @@
+"""The warning where a feature alone ranks validation queries no worse than the ranker."""
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from gbrank import NDCG, GBRanker
+
+N_QUERIES, SIZE = 60, 12
+QID = np.repeat(np.arange(N_QUERIES), SIZE)
+TRAIN = QID < 30
+RNG = np.random.default_rng(0)
+FEATURES = RNG.normal(size=(len(QID), 4))
+RELEVANCE = FEATURES[:, 0] - FEATURES[:, 1] + 0.3 * RNG.normal(size=len(QID))
+Y = np.digitize(RELEVANCE, np.quantile(RELEVANCE, [0.6, 0.85])).astype(float)
+
+
+def fit(X: Any, **params: Any) -> GBRanker:
+    """Train on the first queries, and validate on the others."""
+    given = {"n_estimators": 60, "learning_rate": 0.1, "random_state": 0, "n_jobs": 1} | params
+    valid = X[~TRAIN]
+    return GBRanker(**given).fit(
+        X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(valid, Y[~TRAIN])], eval_qid=[QID[~TRAIN]]
+    )
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_strong_feature_is_named_with_its_lead(sign: int) -> None:
+    """And with the end that ranks first; the lead is the mean over queries, in its interval."""
+    X = FEATURES.copy()
+    X[:, 2] = sign * (RELEVANCE + 1e-3)
+    X = pd.DataFrame(X, columns=["a", "b", "bm25", "c"])
+    with pytest.warns(UserWarning, match="'bm25' alone") as caught:
+        ranker = fit(X, n_estimators=1, num_leaves=2)
+    text = str(caught[-1].message)
+    assert ("largest" if sign > 0 else "smallest") in text
+    valid = Y[~TRAIN], QID[~TRAIN]
+    own = NDCG(k=10).per_query(valid[0], ranker.predict(X[~TRAIN]), qid=valid[1])
+    alone = NDCG(k=10).per_query(valid[0], sign * X["bm25"][~TRAIN], qid=valid[1])
+    lead, low, high = map(float, re.findall(r"[-+]?\d\.\d{4}", text))
+    assert lead == pytest.approx(np.nanmean(alone - own), abs=1e-4)
+    error = np.nanstd(alone - own, ddof=1) / np.sqrt(np.isfinite(own).sum())
+    assert (low, high) == pytest.approx((lead - 1.96 * error, lead + 1.96 * error), abs=2e-4)
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse"])
+def test_nothing_is_said_of_a_ranker_that_is_ahead(kind: str) -> None:
+    """Two features together say more than each."""
+    X = sp.csr_matrix(FEATURES) if kind == "sparse" else FEATURES
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(X)
+
+
+def test_missing_values_are_last() -> None:
+    """They do not end the fit, and rank below what is known."""
+    X = FEATURES.copy()
+    X[:, 2] = np.where(Y > 0, Y, np.nan)
+    with pytest.warns(UserWarning, match="'f2' alone, largest"):
+        fit(X, n_estimators=1, num_leaves=2, colsample=0.25)

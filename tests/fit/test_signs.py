@@ -1,0 +1,152 @@
+"""Signs of slopes that few training queries teach."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import spearmanr
+
+from gbrank import GBRanker, Queries, load_ranker
+from gbrank.data.rows import Rows
+from gbrank.fit.signs import learned_signs
+
+N_QUERIES, SIZE = 60, 15
+QID = np.repeat(np.arange(N_QUERIES), SIZE)
+PARAMS: dict[str, Any] = {
+    "n_estimators": 20,
+    "min_child_samples": 3,
+    "random_state": 0,
+    "n_jobs": 1,
+}
+
+
+def queries(relevance: Any, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return five features, and grades by what `relevance` makes of them, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(len(QID), 5))
+    values = relevance(X) + rng.normal(size=len(QID))
+    return X, np.digitize(values, np.quantile(values, [0.5, 0.8, 0.95])).astype(float)
+
+
+def slopes(X: NDArray[Any]) -> NDArray[Any]:
+    """Return relevance that rises with the first feature and falls with the second."""
+    return X[:, 0] - X[:, 1]
+
+
+def hills(X: NDArray[Any]) -> NDArray[Any]:
+    """Return relevance that is largest in the middle of two features."""
+    return -np.abs(X[:, 0] - 0.4) - np.abs(X[:, 1] + 0.4)
+
+
+MONOTONE = queries(slopes)
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_scores_keep_to_the_signs(booster: str) -> None:
+    """What is larger in the first feature never scores less; in the second never more."""
+    X, y = MONOTONE
+    ranker = GBRanker(booster=booster, **PARAMS).fit(X, y, qid=QID)
+    assert {name: ranker.monotone_.get(name) for name in ("f0", "f1")} == {"f0": 1, "f1": -1}
+    free = GBRanker(booster=booster, monotone="free", **PARAMS).fit(X, y, qid=QID)
+    assert free.monotone_ == {}
+    for column, sign in [(0, 1), (1, -1)]:
+        grid = np.repeat(X[:40], 50, axis=0)
+        grid[:, column] = np.tile(np.linspace(-3, 3, 50), 40)
+        steps, free_steps = (
+            sign * np.diff(model.predict(grid).reshape(40, 50), axis=1) for model in (ranker, free)
+        )
+        assert steps.min() >= 0
+        assert steps.max() > 0
+        assert free_steps.min() < 0
+
+
+def test_nothing_is_learned_where_it_does_harm() -> None:
+    """Relevance that rises and falls is learned better by trees without signs."""
+    X, y = queries(hills)
+    assert GBRanker(**PARAMS).fit(X, y, qid=QID).monotone_ == {}
+    assert any(learned_signs(Rows(X, y, Queries.from_qid(QID)), []))
+
+
+def test_signs_are_those_of_clear_rank_correlations() -> None:
+    """More than one standard error from 0, by SciPy's Spearman correlations; NaN counts as none."""
+    X, y = queries(lambda X: X[:, 0] - 0.2 * X[:, 1] + 0.1 * X[:, 2])
+    X[:, 2] = np.round(X[:, 2])
+    X[QID == 3, 3] = 7.0
+    y[QID == 5] = 1.0
+    rows = Rows(X, y, Queries.from_qid(QID))
+    found = np.array(
+        [
+            [spearmanr(X[query == QID, j], y[query == QID]).statistic for j in range(5)]
+            for query in range(N_QUERIES)
+            if query != 5
+        ]
+    )
+    found[3, 3] = 0.0
+    t = found.mean(axis=0) / (found.std(axis=0, ddof=1) / np.sqrt(len(found)))
+    expected = np.where(np.abs(t) > 1, np.sign(t), 0)
+    assert 0 < np.abs(expected).sum() < 5
+    assert learned_signs(rows, []) == expected.tolist()
+    assert learned_signs(rows, [0])[0] == 0
+    missing = X.copy()
+    missing[:, 0] = np.nan
+    assert learned_signs(Rows(missing, y, rows.queries), [])[0] == 0
+
+
+def test_queries_of_no_weight_teach_nothing() -> None:
+    """As if they were not there."""
+    X, y = MONOTONE
+    weights = np.r_[np.zeros(30), np.ones(30)]
+    turned = np.where(QID < 30, 3 - y, y)
+    signs = learned_signs(Rows(X, turned, Queries.from_qid(QID), query_weight=weights), [])
+    half = QID >= 30
+    assert signs == learned_signs(Rows(X[half], y[half], Queries.from_qid(QID[half])), [])
+
+
+@pytest.mark.parametrize(
+    ("params", "data"),
+    [
+        ({"monotone": "free"}, {}),
+        ({"booster_params": {"mc": [1, 0, 0, 0, 0]}}, {}),
+        ({"booster_params": {"linear_tree": True}}, {}),
+        ({"objective": "lightgbm:lambdarank"}, {}),
+        ({"objective": "regression"}, {}),
+        ({}, {"init_score": np.zeros(len(QID))}),
+        ({}, {"labels": {"clicked": np.ones(len(QID))}}),
+        ({}, {"position": np.tile(np.arange(1, SIZE + 1), N_QUERIES)}),
+        ({"init": GBRanker(**PARAMS).fit(*MONOTONE, qid=QID)}, {}),
+    ],
+)
+def test_where_none_are_learned(params: dict[str, Any], data: dict[str, Any]) -> None:
+    """Where others than y are learned from, or the user has said what holds."""
+    X, y = MONOTONE
+    ranker = GBRanker(**PARAMS | params).fit(X, y, qid=QID, **data)
+    assert ranker.monotone_ == {}
+
+
+def test_how_many_queries_it_takes() -> None:
+    """Fewer than 10 do not tell; from more than 100, trees learn slopes by themselves."""
+    X, _ = MONOTONE
+    y = np.digitize(slopes(X), [0, 1, 2]).astype(float)
+    for n, learned in [(9, False), (10, True), (100, True), (101, False)]:
+        qid = np.arange(len(y)) % n
+        assert bool(GBRanker(**PARAMS).fit(X, y, qid=qid).monotone_) == learned
+
+
+def test_a_smoothed_objective_keeps_those_of_its_start() -> None:
+    """RankNet, which it begins with, has learned them from the same queries."""
+    X, y = MONOTONE
+    ranker = GBRanker("approx:ndcg", **PARAMS).fit(X, y, qid=QID)
+    assert ranker.monotone_["f0"] == 1
+
+
+def test_order_of_rows_names_of_queries_and_files(tmp_path: Any) -> None:
+    """Signs depend on neither, and are in a saved model."""
+    X, y = MONOTONE
+    ranker = GBRanker("ranknet", **PARAMS).fit(X, y, qid=QID)
+    order = np.random.default_rng(0).permutation(len(y))
+    names = np.array([f"query {-query}" for query in QID])[order]
+    other = GBRanker("ranknet", **PARAMS).fit(X[order], y[order], qid=names)
+    np.testing.assert_array_equal(ranker.predict(X), other.predict(X))
+    ranker.save(tmp_path)
+    assert load_ranker(tmp_path).monotone_ == ranker.monotone_ != {}
