@@ -132,7 +132,7 @@ def test_the_score_of_a_ranker_and_folds() -> None:
         ({"labels": {"people": Y}}, "labels must not be called 'people' or 'judge'"),
         ({"metric": "ndcg[margin]", "labels": {"margin": Y}}, "metric must be of y"),
         ({"y": -FEW}, "y must be at least 0"),
-        ({"y": 0 * FEW}, r"ndcg@10\[people\] is undefined on every query"),
+        ({"y": 0 * FEW}, "ndcg@10 is undefined on every query"),
     ],
 )
 def test_bad_arguments(change: dict[str, Any], message: str) -> None:
