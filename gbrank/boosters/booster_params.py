@@ -141,14 +141,3 @@ def _groups(given: object, schema: Schema) -> list[list[int]]:
             quoted(given),
         )
     return [_places(group, name, schema) for group in groups]
-
-
-def python_values(value: object) -> Any:
-    """Return a value with Python's own numbers in place of NumPy's, in lists and dicts too."""
-    if hasattr(value, "tolist"):  # NumPy's numbers and arrays, and what is like them
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {python_values(key): python_values(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return type(value)(map(python_values, value))
-    return value

@@ -7,9 +7,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.boosters.booster_params import python_values
 from gbrank.boosters.tree import Tree
 from gbrank.common.arrays import Matrix, Single, Vector
+from gbrank.common.plain import plain
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 
@@ -40,7 +40,7 @@ class TreeSettings:
     resumable: bool = False  # whether training may be interrupted, and go on from a state
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "params", python_values(self.params))
+        object.__setattr__(self, "params", plain(self.params))
 
 
 class Model(Protocol):

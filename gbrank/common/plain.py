@@ -9,12 +9,14 @@ PYTHONS = {"b": bool, "i": int, "u": int, "f": float, "U": str}
 
 
 def plain(value: Any) -> Any:
-    """Return a value with Python's own numbers and strings in place of NumPy's scalars."""
+    """Return a value with Python's own numbers, strings and lists in place of NumPy's."""
     if isinstance(value, np.generic):
         return PYTHONS.get(value.dtype.kind, lambda other: other)(value)
+    if hasattr(value, "tolist"):  # arrays, and what is like them
+        return value.tolist()
     if type(value) is dict:
         return {plain(key): plain(item) for key, item in value.items()}
-    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+    return type(value)(map(plain, value)) if type(value) in (list, tuple, set) else value
 
 
 def as_json(value: object) -> Any:
@@ -28,4 +30,4 @@ def as_json(value: object) -> Any:
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [as_json(item) for item in value]
-    return value.tolist() if isinstance(value, np.ndarray) else str(value)
+    return str(value)

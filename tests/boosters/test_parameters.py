@@ -13,9 +13,10 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from gbrank import GBRanker, make_cubic
-from gbrank.boosters.booster_params import SET_INSTEAD, python_values
+from gbrank.boosters.booster_params import SET_INSTEAD
 from gbrank.boosters.lightgbm.parameters import OPTIONS, known_names
 from gbrank.boosters.xgboost.parameters import OPTIONS as XGBOOST_OPTIONS
+from gbrank.common.plain import plain
 
 N = 1500
 RNG = np.random.default_rng(0)
@@ -401,7 +402,7 @@ def test_plain_values() -> None:
         "b": np.arange(2),
         np.str_("c"): np.bool_(True),
     }
-    result = python_values(value)
+    result = plain(value)
     assert result == {"a": [1, (0.5,)], "b": [0, 1], "c": True}
     assert json.dumps(result) == '{"a": [1, [0.5]], "b": [0, 1], "c": true}'
     assert isinstance(result["a"][1], tuple)

@@ -22,6 +22,7 @@ from gbrank.boosters.xgboost import check_threads, translated
 from gbrank.boosters.xgboost.matrices import as_matrix, training_matrix
 from gbrank.boosters.xgboost.parameters import OF_GRADIENTS, stateful, tree_params, user_params
 from gbrank.boosters.xgboost.trained_model import XGBoostModel
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
 from gbrank.common.interrupts import interrupts_held
@@ -59,7 +60,10 @@ class XGBoostTrainer:
         self._places: Places = slice(None)  # where the booster has each training row
         if settings.built_in is not None:
             self._places = np.argsort(train.queries.order)
-            train = _grouped(train)
+            if train.sample_weight is not None:
+                demand = "must be None with XGBoost's own ranking objectives"
+                raise ArgumentError("sample_weight", f"{demand}, which take query_weight only")
+            train = train.grouped()
         # As a parameter of the booster, it would stay set for the whole process.
         self._verbosity = _checked_verbosity(settings)
         user = self.check(settings, schema)
@@ -172,16 +176,6 @@ def _checked_verbosity(settings: TreeSettings) -> int:
     """Return how much XGBoost says; a number that it refuses would stay set in the process."""
     name = "verbosity in booster_params"
     return int(check_number(settings.params.get("verbosity", 0), name, 0, 3, integer=True))
-
-
-def _grouped(train: Rows) -> Rows:
-    """Return training rows query by query, as XGBoost's own ranking objectives take them."""
-    if train.sample_weight is not None:
-        raise ValueError(
-            "sample_weight must be None with XGBoost's own ranking objectives, which take "
-            "query_weight only."
-        )
-    return train.grouped()
 
 
 def _warn_of_no_gpu(booster: xgb.Booster, settings: TreeSettings) -> None:
