@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats
 
 from gbrank.common.arrays import Matrix, Vector
@@ -87,62 +87,40 @@ def compared(strata: Sequence[Matrix | Both], reference: int = -1) -> Comparison
 
 def _powered(strata: Sequence[Both], reference: int) -> Comparisons:
     """Compare rankers by people's judgements, made more certain by a judge's: `powered_mean`."""
-    rankers = range(len(strata[0].people))
-    own = [_combined(strata, ranker) for ranker in rankers]
-    against = [_combined(strata, ranker, reference) for ranker in rankers]
-    compared = np.arange(len(rankers)) != reference % len(rankers)
-
-    def of(name: str, nowhere: ArrayLike = np.nan) -> Vector:
-        return np.where(compared, [getattr(one, name) for one in against], nowhere)
-
-    means = Means(
-        *(np.array([getattr(one, name) for one in own]) for name in ("mean", "low", "high")),
-        *(of(name, 0.0) for name in ("mean", "low", "high")),
+    n_rankers = len(strata[0].people)
+    reference %= n_rankers
+    mean, error, freedom, worth = np.transpose(
+        [_combined(strata, ranker) for ranker in range(n_rankers)]
     )
-    return Comparisons(
-        means,
-        p_randomisation=np.full(len(rankers), np.nan),
-        p_t=of("p"),
-        error=of("error"),
-        freedom=of("freedom"),
-        worth=of("worth", [one.worth for one in own]),
+    difference, own_error, own_freedom, gain = np.transpose(
+        [_combined(strata, ranker, reference) for ranker in range(n_rankers)]
     )
+    ends = _ends(mean, error, freedom), _ends(difference, own_error, own_freedom)
+    p = _p_of_t(difference, own_error, own_freedom)
+    gain[reference] = worth[reference]
+    for values in (p, own_error, own_freedom):
+        values[reference] = np.nan
+    means = Means(mean, *ends[0], difference, *ends[1])
+    return Comparisons(means, np.full(n_rankers, np.nan), p, own_error, own_freedom, gain)
 
 
-class _Mean(NamedTuple):
-    """A mean over data sets, or a difference."""
-
-    mean: float
-    low: float
-    high: float
-    p: float
-    error: float
-    freedom: float
-    worth: float
-
-
-def _combined(strata: Sequence[Both], ranker: int, other: int | None = None) -> _Mean:
-    """Return the mean of a ranker, or its difference from another one."""
+def _combined(strata: Sequence[Both], ranker: int, other: int | None = None) -> list[float]:
+    """Return a mean or a difference, its error and degrees of freedom, and the judge's worth."""
     found = []
     for people, judge, judged in strata:
         own = people[ranker], judge[ranker]
         if other is not None:
             own = people[ranker] - people[other], judge[ranker] - judge[other]
         found.append(powered_mean(*own, judged))
-    mean = np.mean([[one.mean] for one in found], axis=0)
-    errors, freedoms = np.array([[[one.error], [one.freedom]] for one in found]).swapaxes(0, 1)
-    error, freedom = _welch(errors, freedoms)
+    means, errors, freedoms, worths = np.transpose([[list(one)] for one in found])[:, 0]
+    error, freedom = _welch(errors[:, None], freedoms[:, None])
+    return [float(means.mean()), error.item(), freedom.item(), float(worths.sum())]
+
+
+def _ends(mean: Vector, error: Vector, freedom: Vector) -> tuple[Vector, Vector]:
+    """Return the ends of the 95% interval of t."""
     margin = np.where(error == 0, 0.0, stats.t.ppf(0.975, freedom) * error)
-    p = _p_of_t(mean, error, freedom)
-    return _Mean(
-        mean.item(),
-        low=(mean - margin).item(),
-        high=(mean + margin).item(),
-        p=p.item(),
-        error=error.item(),
-        freedom=freedom.item(),
-        worth=sum(one.worth for one in found),
-    )
+    return mean - margin, mean + margin
 
 
 def stratified_mean(strata: Sequence[Matrix]) -> Vector:
