@@ -117,7 +117,8 @@ def _figures(
     cubes: list[Cube], values: list[Matrix | Both], reference: int, asked: float
 ) -> dict[str, Vector]:
     """Return what a row says of scores, by its names; each with a value for every ranker."""
-    by_seed = np.mean([cube.mean(axis=2) for cube in cubes], axis=0)
+    nothing = np.full(cubes[0].shape[:2], np.nan)  # where people have judged no query
+    by_seed = np.mean([cube.mean(axis=2) if cube.size else nothing for cube in cubes], axis=0)
     deviation = np.full(len(by_seed), np.nan)
     if by_seed.shape[1] > 1:
         deviation = by_seed.std(axis=1, ddof=1)

@@ -108,5 +108,6 @@ def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
                 drawable(shortened(str(name), 24)), (rank, score), xytext=(5, 3),
                 textcoords="offset points", fontsize=7, rotation=20, parse_math=False,
             )  # fmt: skip
+    ax.locator_params(axis="x", integer=True)
     tidy(ax, title=str(explanation), xlabel="rank", ylabel="score")
     return ax
