@@ -727,3 +727,48 @@ def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         assert "--against must be another model" in capsys.readouterr().err
     assert main([*command[:-1], f"{tmp_path}/no/report.html"]) == 1
     assert "--html must be in a folder that exists" in capsys.readouterr().err
+
+
+# --- Both orders, and a judge -----------------------------------------------------------------
+
+
+def test_how_far_both_orders_differ(page: Page, rankers: tuple[GBRanker, GBRanker]) -> None:
+    """The first ten are all ten here; the first document and tau, by hand and by SciPy."""
+    table = page.table("changes", "both orders")
+    scores = rankers[0].predict(FRAME[TEST]), rankers[1].predict(FRAME[TEST][["a", "c", "kind"]])
+    lists = [np.reshape(own, (16, 10)) for own in scores]
+    first = np.mean(lists[0].argmax(axis=1) == lists[1].argmax(axis=1))
+    tau = np.mean([stats.kendalltau(*pair).statistic for pair in zip(*lists, strict=True)])
+    assert table["first 10 documents in common"] == ["100.0%"]
+    assert table["queries with the same first document"] == [f"{first:.1%}"]
+    assert table["Kendall's tau of the scores"] == [f"{tau:.3f}"]
+
+
+def test_a_judge_beside_people(
+    rankers: tuple[GBRanker, GBRanker], values: dict[str, Any], tmp_path: Path
+) -> None:
+    """Agreement, bias and worth; means are those of `compare_scores`, tests of t alone."""
+    rng = np.random.default_rng(0)
+    judge = np.where(rng.uniform(size=160) < 0.8, Y[TEST], np.minimum(Y[TEST] + 1, 4))
+    known = np.repeat(np.arange(16) < 6, 10)
+    people = np.where(known, Y[TEST], np.nan)
+    options = {"judged_by": judge, "against": rankers[1], "names": ("new", "old")}
+    path = gbrank.report(
+        rankers[0], FRAME[TEST], people, qid=QUERIES, html=tmp_path / "r.html", **options
+    )
+    page = Page(path)
+    facts = page.table("judge", "judge")
+    assert facts["queries judged by people"] == ["6"]
+    assert facts["labels that agree"] == [f"{np.mean(judge[known] == Y[TEST][known]):.1%}"]
+    scores = {"new": rankers[0].predict(FRAME[TEST]),
+              "old": rankers[1].predict(FRAME[TEST][["a", "c", "kind"]])}  # fmt: skip
+    by_judge = get_measure("ndcg@10").per_query(judge, scores["new"], qid=QUERIES)[:6]
+    row = page.table("judge", "model")["new"]
+    assert row[0] == f"{by_judge.mean() - values['ndcg@10'][0][:6].mean():+.4f}"
+    found = gbrank.compare_scores(
+        scores, people, QUERIES, judged_by=judge, baseline="old"
+    ).summary()
+    assert page.table("measures", "measure")["ndcg@10"][:2] == ["6", f"{found[0].mean:.4f}"]
+    changed = page.table("changes", "measure")["ndcg@10"]
+    assert changed[0] == f"{found[0].difference:+.4f}"
+    assert changed[2] == f"{found[0].p_t:.4f}"
