@@ -37,7 +37,10 @@ def averaged(
             calibration=calibration,
             best_iteration=model.native.num_trees(),
             best_score=value,
-            learning_rate=math.nan,
+            learning_rate=math.nan,  # members have their own, and what follows
+            colsample=None,
+            extra_trees=None,
+            signs=[],
             progress=None,
             evals_result=EvalsResult(),
             sigmas=np.array([]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,6 +41,7 @@ from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_seed, scores_of
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.rounds import Round
+from gbrank.fit.signs import FEW
 from gbrank.measures.measure import bind_to_rows
 from gbrank.ranker import GBRanker
 
@@ -56,7 +58,7 @@ VARIANTS: tuple[dict[str, Any], ...] = (  # tried after the ranker's own paramet
 )
 TUNED = (
     *("objective", "rate", "n_estimators", "num_leaves", "min_child_samples", "colsample"),
-    *("context", "extra_trees"),
+    *("context", "extra_trees", "monotone"),
 )
 OBJECTIVES = ("ranknet", "listmle", "lambda:ndcg")
 PARTS, KEPT = 10, 75.0  # of a first fold's rounds; percentage of trials that go on after each
@@ -77,6 +79,8 @@ def own_place(
     )
     place = {"objective": str(ranker.objective), "rate": 1.0, "colsample": trees["colsample"]}
     place |= {name: getattr(ranker, name) for name in names}
+    if ranker.monotone == "auto" and queries.n_queries in FEW:
+        place["monotone"] = "auto"
     if has_numbers:
         place["context"] = bool(ranker.context)
     if ranker.booster == "lightgbm":
@@ -104,6 +108,7 @@ def suggested(trial: optuna.Trial, own: Mapping[str, Any]) -> dict[str, Any]:
         "colsample": lambda: trial.suggest_float("colsample", min(0.2, own["colsample"]), 1.0),
         "context": lambda: choice("context", True, False),
         "extra_trees": lambda: choice("extra_trees", True, False),
+        "monotone": lambda: choice("monotone", "auto", "free"),
     }
     return {name: ask[name]() for name in TUNED if name in own}
 
@@ -251,7 +256,9 @@ class _Search:
             while done < n_trials and not (self.scores and self.kept_time() > self.end):
                 trial = self.next_trial()
                 try:
-                    value = self.value_of(trial)
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # the final fits themselves warn
+                        value = self.value_of(trial)
                 except optuna.TrialPruned:
                     self.study.tell(trial, state=states.PRUNED)
                 except BaseException as error:

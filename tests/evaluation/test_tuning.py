@@ -106,7 +106,7 @@ def test_tables(tuned: Any) -> None:
     assert set(frame.index) == set(tuned.study.trials[0].params)
     assert_allclose(frame["importance"].astype(float).sum(), 1, atol=0.05)
     assert frame["default"]["num_leaves"] == "63"
-    assert tuned._repr_html_().count("<tr>") == 9
+    assert tuned._repr_html_().count("<tr>") == 10
 
 
 def test_votes_begin_with_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
