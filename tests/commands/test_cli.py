@@ -462,6 +462,21 @@ def test_info_of_a_frame(tmp_path: Path, output: Output) -> None:
     assert card == output("info", "--model", tmp_path, "--markdown")
 
 
+def test_info_of_a_model_that_stopped_early(tmp_path: Path, output: Output) -> None:
+    """The measure is that of the rounds that are kept; of many features, the first ten."""
+    X, y, qid = make_cubic(20, n_documents=10, n_features=12, random_state=0)
+    ranker = GBRanker(learning_rate=1.0, validation_fraction=0.3, early_stopping_rounds=2, n_jobs=1)
+    ranker.set_params(random_state=0, min_child_samples=2).fit(X, y, qid=qid).save(tmp_path)
+    curve = ranker.evals_result_["valid_0"]["ndcg@10"]
+    assert ranker.best_score_ == max(curve) > curve[-1] + 1e-4
+    text = output("info", "--model", tmp_path)
+    assert f"  rounds         {ranker.best_iteration_}\n" in text
+    assert f"  validation     ndcg@10 {max(curve):.4f}\n" in text
+    shares = text.partition("share of the gain, 10 of 12 features\n")[2].splitlines()
+    largest = sorted(ranker.feature_importances_, reverse=True)[:10]
+    assert [line.split()[1] for line in shares] == [f"{share:.4f}" for share in largest]
+
+
 def test_list(output: Output) -> None:
     """Everything that is registered is listed on a line, or with its aliases and facts."""
     objectives, measures = output("list", "objectives"), output("list", "measures")

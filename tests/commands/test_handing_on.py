@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 from gbrank import GBRanker, QueryTimeSeriesSplit
 from gbrank.commands.cli import main
+from gbrank.commands.shared import import_plugins
 
 
 @pytest.fixture
@@ -106,6 +107,15 @@ def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(data.X.schema.field("b").type).startswith("dictionary")
     expected = {"seeds": 2, "measures": ["map", "ndcg@3"], "baseline": "lambda:map"}
     assert (expected | {"results": "r", "n_jobs": 3}).items() <= found.items()
+
+
+def test_compare_tells_processes_of_plugins(
+    table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("p.py").write_text("")
+    argv = "compare --data t.csv --drop url b --rankers ranknet --plugin p.py"
+    _, found = called(monkeypatch, "compare.joblib.parallel_config", *argv.split())
+    assert (found["initializer"], found["initargs"]) == (import_plugins, (["p.py"],))
 
 
 def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
