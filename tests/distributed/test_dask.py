@@ -21,7 +21,7 @@ from plain_trees import PLAIN
 
 from gbrank import GBRanker, LinearRanker, QueryContext, custom_objective, load_ranker, make_cubic
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.distributed import DaskGBRanker, workers
+from gbrank.distributed import DaskGBRanker, dask_ranker, workers
 from gbrank.distributed.shards import _place, deal, distribute
 from gbrank.evaluation import read_folds
 from gbrank.schedules import geometric
@@ -229,6 +229,20 @@ def test_each_query_has_one_shard(queries: list[list[int]], n_shards: int) -> No
 def test_partitions_that_split_nothing_stay_whole() -> None:
     keys = [np.arange(i * 10, i * 10 + 10, dtype=np.uint64) for i in range(4)]
     assert [set(own) for own in deal(keys, 2, "")] == [{0}, {0}, {1}, {1}]
+
+
+def test_a_fit_has_the_threads_of_its_worker(monkeypatch: Any) -> None:
+    told: dict[str, Any] = {}
+
+    def fit_part(ranker: Any, n_jobs: int, *parts: Any, **others: Any) -> Any:
+        told.update(n_jobs=n_jobs, parts=parts, **others)
+        return SimpleNamespace(_fitted="fitted")
+
+    worker = SimpleNamespace(state=SimpleNamespace(nthreads=3))
+    monkeypatch.setattr("distributed.get_worker", lambda: worker)
+    monkeypatch.setattr("gbrank.distributed.dask_ranker.fit_part", fit_part)
+    assert dask_ranker._fit(GBRanker(), [1], {"X": 0}, {"X": 1}) == "fitted"
+    assert told == {"n_jobs": 3, "parts": ({"X": 0}, {"X": 1}), "categorical_feature": [1]}
 
 
 def test_shards_go_where_most_of_their_queries_are() -> None:

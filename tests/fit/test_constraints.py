@@ -78,6 +78,17 @@ def test_one_that_cannot_hold_is_told() -> None:
     assert ranker.constraints_[0].best < 0.999
 
 
+def test_no_more_is_measured_than_is_needed() -> None:
+    """Training queries, where there are no others, and by the constraints alone; or as asked."""
+    ours = {"multipliers", "violations"}
+    found = fitted(f"{MEASURE} >= 0.5", n_estimators=2).evals_result_
+    assert (set(found), set(found["train"])) == ({"train", *ours}, {MEASURE})
+    found = fitted(f"{MEASURE} >= 0.5", n_estimators=2, validation_fraction=0.3).evals_result_
+    assert (set(found), set(found["valid_0"])) == ({"valid_0", *ours}, {"ndcg@10", MEASURE})
+    found = fitted(f"{MEASURE} >= 0.5", n_estimators=2, verbose=1).evals_result_
+    assert (set(found), set(found["train"])) == ({"train", *ours}, {"ndcg@10", MEASURE})
+
+
 def test_another_objective_and_a_mixture() -> None:
     for objective in ("lambda:ap", "ranknet", "ranknet+0.5*lambda:ndcg", "approx:ndcg"):
         ranker = fitted(f"{MEASURE} >= 0.8 of best", objective=objective)
