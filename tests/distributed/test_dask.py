@@ -24,6 +24,7 @@ from gbrank.data.sampling import query_keys, sampled
 from gbrank.distributed import DaskGBRanker, dask_ranker, workers
 from gbrank.distributed.shards import _place, deal, distribute
 from gbrank.evaluation import read_folds
+from gbrank.parallel.collective import WorkersLostError
 from gbrank.schedules import geometric
 
 da = pytest.importorskip("dask.array")
@@ -231,6 +232,22 @@ def test_partitions_that_split_nothing_stay_whole() -> None:
     assert [set(own) for own in deal(keys, 2, "")] == [{0}, {0}, {1}, {1}]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_error_that_ended_a_fit_is_raised(order: int) -> None:
+    """Whichever worker has it: the others' say only that one is gone."""
+    freed: list[int] = []
+    errors = [ValueError("own"), WorkersLostError("gone")][::order]
+    futures: Any = {
+        f"worker {place}": SimpleNamespace(status="error", exception=lambda error=error: error)
+        for place, error in enumerate(errors)
+    }
+    client: Any = SimpleNamespace(nthreads=lambda: futures)
+    tracker: Any = SimpleNamespace(free=lambda: freed.append(0))
+    with pytest.raises(ValueError, match="own"):
+        workers._wait(client, futures, tracker)
+    assert freed == [0]
+
+
 def test_a_fit_has_the_threads_of_its_worker(monkeypatch: Any) -> None:
     told: dict[str, Any] = {}
 
@@ -307,6 +324,9 @@ def test_data_frames(client: Any) -> None:
     scores = found.predict(parts[features])
     assert isinstance(scores, dd.Series)
     assert scores.npartitions == 5
+    by_query = found.predict(parts[features], qid=parts["qid"])  # on which nothing depends
+    assert by_query.divisions == parts.divisions == scores.divisions
+    assert_array_equal(by_query.compute(), scores.compute())
     assert_allclose(scores.compute(), local.predict(frame[features]), rtol=1e-6)
     assert scores.compute().index.equals(frame.index)
 
