@@ -13,10 +13,11 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from gbrank import GBRanker, make_cubic
-from gbrank.boosters.booster_params import SET_INSTEAD
+from gbrank.boosters.booster_params import SET_INSTEAD, by_position
 from gbrank.boosters.lightgbm.parameters import OPTIONS, known_names
 from gbrank.boosters.xgboost.parameters import OPTIONS as XGBOOST_OPTIONS
 from gbrank.common.plain import plain
+from gbrank.data.schema import Schema
 
 N = 1500
 RNG = np.random.default_rng(0)
@@ -461,3 +462,11 @@ def test_how_lightgbm_counts(rows: bool) -> None:
     told = dict(re.findall(r"^\[(\w+): (.*)\]$", text, re.MULTILINE))
     assert [told[f"force_{name}_wise"] for name in ("row", "col")] == [f"{rows:d}", f"{not rows:d}"]
     assert told["max_bin"] == "255"
+
+
+@pytest.mark.parametrize("signs", [{"b": -1}, {1: -1}, [0, -1, 0], "(0, -1, 0)", "0,-1,0"])
+def test_columns_that_no_sign_names_are_free(signs: Any) -> None:
+    schema = Schema(3, ["a", "b", "c"], [], {})
+    assert by_position({"monotone_constraints": signs}, schema) == {
+        "monotone_constraints": [0, -1, 0]
+    }
