@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from gbrank.common.arrays import Mask, Matrix, Vector
 from gbrank.common.words import WORDS
-from gbrank.data.batches import FeatureBatches
+from gbrank.data.batches import FeatureBatches, each_batch
 from gbrank.data.checking import select_queries
 from gbrank.data.rows import Rows
 from gbrank.data.schema import as_dense
@@ -108,7 +108,8 @@ def _gains(plan: BoostingPlan, trained: Mask) -> Vector:
         )
         with closing(probe.trainer()) as trainer:
             model = trainer.finish(probe.loop(trainer).run().best_round)
-        return judge.per_query(model.predict(others.X, plan.wide_schema, settings.n_jobs))
+        scores = each_batch(lambda X: model.predict(X, plan.wide_schema, settings.n_jobs), others.X)
+        return judge.per_query(scores)
 
     return as_part(lambda: values(signs) - values([]))
 
