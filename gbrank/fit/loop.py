@@ -43,15 +43,14 @@ def as_part(fit: Callable[[], T]) -> T:
 
 
 def kept(finish: Callable[..., T], *arguments: Any) -> T:
-    """Call what comes after the rounds of a fit; again after a Ctrl-C, which then waits."""
+    """Call what comes after the rounds of a fit; again after a Ctrl-C; a second ends it."""
     try:
         return finish(*arguments)
     except KeyboardInterrupt:
         if _is_part.get():
             raise
         warn_user("Fit interrupted after its rounds: the model keeps them.", FitInterrupted)
-        with interrupts_held():
-            return finish(*arguments)
+        return finish(*arguments)
 
 
 class Evaluation:
