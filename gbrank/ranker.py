@@ -73,12 +73,12 @@ class GBRanker(ExplainedRanker):
     reg_lambda : float
         L2 penalty on leaf values, in documents of mean curvature.
     monotone : {"auto", "free"}
-        ``"auto"`` learns from 10 to 100 training queries which features may only raise the
-        score, or only lower it: those whose rank correlation with y in queries (Spearman) is on
-        the mean more than one standard error from 0. Where trees of that kind are behind in a
+        ``"auto"`` learns from 10 to 100 training queries which features may only raise the score,
+        or only lower it: those whose rank correlation with y in queries (Spearman) is on the mean
+        more than one standard error from 0. Where trees of that kind are behind in a
         cross-validation of these queries, there are none. Not with labels, positions, initial
-        scores, a model as `init`, several workers, or objectives that do not compare documents of
-        a query, are a function of yours or a booster's own. What you know
+        scores, a model as `init`, categories, several workers, or objectives that do not compare
+        the documents of a query, are a function of yours or a booster's own. What you know
         yourself is `monotone_constraints` in `booster_params`.
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (round, rounds) such as

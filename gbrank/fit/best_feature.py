@@ -11,6 +11,7 @@ from gbrank.data.checking import select_queries
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.data.schema import as_dense
 from gbrank.fit.context import column_names_of
+from gbrank.fit.loop import is_part
 from gbrank.fit.plan import BoostingPlan
 from gbrank.fit.signs import WIDE, rank_correlations
 from gbrank.measures.measure import bind_to_rows
@@ -23,7 +24,9 @@ WIDTH = 1.96  # standard errors on each side of a 95% interval
 def warn_if_behind(plan: BoostingPlan, scores: Vector) -> None:
     """Warn where a feature alone ranks the first validation queries no worse than the scores."""
     X = plan.rows.X
-    if not plan.valid or isinstance(X, FeatureBatches) or X.shape[1] > WIDE or n_workers() > 1:
+    if not plan.valid or is_part() or n_workers() > 1:
+        return
+    if isinstance(X, FeatureBatches) or X.shape[1] > WIDE:
         return
     judged, names = plan.valid[0], column_names_of(plan.schema)
     measure = plan.ranker._measures()[0].with_positions(plan.schema)

@@ -91,7 +91,7 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
         learning_rate=given["learning_rate"] or 1.0,
         colsample=given["colsample"] or 1.0,
         subsample=given["subsample"] if ranker.subsample_by == "document" else 1.0,
-        extra_trees=bool(ranker.extra_trees),
+        extra_trees=ranker.booster == "lightgbm" and ranker.extra_trees is not False,
         seed=all_gather(given["random_state"])[0],
         n_jobs=usable_threads(given["n_jobs"]),
         params=given["booster_params"],

@@ -42,12 +42,17 @@ def as_part(fit: Callable[[], T]) -> T:
     return copy_context().run(fit_part)  # no Ctrl-C comes too early to set it back
 
 
+def is_part() -> bool:
+    """Say whether this fit is a part of more."""
+    return _is_part.get()
+
+
 def kept(finish: Callable[..., T], *arguments: Any) -> T:
     """Call what comes after the rounds of a fit; again after a Ctrl-C; a second ends it."""
     try:
         return finish(*arguments)
     except KeyboardInterrupt:
-        if _is_part.get():
+        if is_part():
             raise
         warn_user("Fit interrupted after its rounds: the model keeps them.", FitInterrupted)
         return finish(*arguments)
@@ -187,7 +192,7 @@ class Loop:
                 if self.keep is not None:
                     self.keep(history, self._finished)
         except KeyboardInterrupt:
-            if history.done == 0 or _is_part.get():
+            if history.done == 0 or is_part():
                 raise
             self._keep_what_is_done()
         finally:

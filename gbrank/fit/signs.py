@@ -43,7 +43,7 @@ def with_signs(plan: BoostingPlan) -> BoostingPlan:
     if isinstance(plan.start, BoostedRanker):  # which has learned them from the same rows
         signs = plan.start._fitted.signs
     else:
-        signs = learned_signs(plan.rows, plan.schema.categorical)
+        signs = learned_signs(plan.rows)
         if any(signs) and _do_harm(plan):
             return plan
     return replace(plan, settings=replace(plan.settings, signs=signs if any(signs) else []))
@@ -56,6 +56,7 @@ def _is_open(plan: BoostingPlan) -> bool:
         ranker.monotone == "auto"
         and rows.queries.n_queries in FEW
         and rows.X.shape[1] < WIDE
+        and not plan.schema.categorical
         and n_workers() == 1
         and plan.settings.built_in is None
         and get_objective(ranker.objective).facts.shift_invariant
@@ -86,7 +87,7 @@ def _do_harm(plan: BoostingPlan) -> bool:
 def _gains(plan: BoostingPlan, trained: Mask) -> Vector:
     """Return what signs bring on each of the other queries, by the first measure."""
     (rows, _), (others, _) = (select_queries(plan.rows, keep) for keep in (trained, ~trained))
-    signs = learned_signs(rows, plan.schema.categorical)
+    signs = learned_signs(rows)
     ranker = replace(plan.ranker, n_estimators=min(ROUNDS, plan.ranker.n_estimators))
     settings = replace(plan.settings, learning_rate=learning_rate_of(ranker, rows.queries))
     judge = bind_to_rows(ranker._measures()[0].with_positions(plan.schema), others)
@@ -114,7 +115,7 @@ def _gains(plan: BoostingPlan, trained: Mask) -> Vector:
     return as_part(lambda: values(signs) - values([]))
 
 
-def learned_signs(rows: Rows, categorical: list[int]) -> list[int]:
+def learned_signs(rows: Rows) -> list[int]:
     """Return the sign of each feature whose correlation with y is clear, 0 of the others.
 
     It is clear where the mean of Spearman's rank correlations in queries is more than a standard
@@ -125,7 +126,6 @@ def learned_signs(rows: Rows, categorical: list[int]) -> list[int]:
     sums = np.array([math.fsum(column) for column in found.T])  # in no order of queries
     squares = np.array([math.fsum(column) for column in (found - sums / n).T ** 2])
     clear = sums**2 / n > squares / (n - 1)
-    clear[categorical] = False
     return np.where(clear, np.sign(sums), 0).astype(int).tolist()
 
 

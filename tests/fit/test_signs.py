@@ -65,7 +65,7 @@ def test_nothing_is_learned_where_it_does_harm() -> None:
     """Relevance that rises and falls is learned better by trees without signs."""
     X, y = queries(hills)
     assert GBRanker(**PARAMS).fit(X, y, qid=QID).monotone_ == {}
-    assert any(learned_signs(Rows(X, y, Queries.from_qid(QID)), []))
+    assert any(learned_signs(Rows(X, y, Queries.from_qid(QID))))
 
 
 def test_signs_are_those_of_clear_rank_correlations() -> None:
@@ -86,11 +86,10 @@ def test_signs_are_those_of_clear_rank_correlations() -> None:
     t = found.mean(axis=0) / (found.std(axis=0, ddof=1) / np.sqrt(len(found)))
     expected = np.where(np.abs(t) > 1, np.sign(t), 0)
     assert 0 < np.abs(expected).sum() < 5
-    assert learned_signs(rows, []) == expected.tolist()
-    assert learned_signs(rows, [0])[0] == 0
+    assert learned_signs(rows) == expected.tolist()
     missing = X.copy()
     missing[:, 0] = np.nan
-    assert learned_signs(Rows(missing, y, rows.queries), [])[0] == 0
+    assert learned_signs(Rows(missing, y, rows.queries))[0] == 0
 
 
 def test_queries_of_no_weight_teach_nothing() -> None:
@@ -98,9 +97,9 @@ def test_queries_of_no_weight_teach_nothing() -> None:
     X, y = MONOTONE
     weights = np.r_[np.zeros(30), np.ones(30)]
     turned = np.where(QID < 30, 3 - y, y)
-    signs = learned_signs(Rows(X, turned, Queries.from_qid(QID), query_weight=weights), [])
+    signs = learned_signs(Rows(X, turned, Queries.from_qid(QID), query_weight=weights))
     half = QID >= 30
-    assert signs == learned_signs(Rows(X[half], y[half], Queries.from_qid(QID[half])), [])
+    assert signs == learned_signs(Rows(X[half], y[half], Queries.from_qid(QID[half])))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +110,7 @@ def test_queries_of_no_weight_teach_nothing() -> None:
         ({"booster_params": {"linear_tree": True}}, {}),
         ({"objective": "lightgbm:lambdarank"}, {}),
         ({"objective": "regression"}, {}),
+        ({}, {"categorical_feature": [4]}),
         ({}, {"init_score": np.zeros(len(QID))}),
         ({}, {"labels": {"clicked": np.ones(len(QID))}}),
         ({}, {"position": np.tile(np.arange(1, SIZE + 1), N_QUERIES)}),
@@ -120,6 +120,7 @@ def test_queries_of_no_weight_teach_nothing() -> None:
 def test_where_none_are_learned(params: dict[str, Any], data: dict[str, Any]) -> None:
     """Where others than y are learned from, or the user has said what holds."""
     X, y = MONOTONE
+    X = np.column_stack([X[:, :4], X[:, 4] > 0])
     ranker = GBRanker(**PARAMS | params).fit(X, y, qid=QID, **data)
     assert ranker.monotone_ == {}
 

@@ -20,6 +20,7 @@ from scipy import stats
 from gbrank import NDCG, GBRanker, cross_validate_rankers, make_cubic, plots
 from gbrank.evaluation import Comparison, Front, Point, Row
 from gbrank.fit.explanations import PairExplanation, QueryExplanation
+from gbrank.fit.loop import as_part
 from gbrank.plots.style import legend
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
@@ -286,8 +287,7 @@ def test_names_are_shown_as_they_are(name: str) -> None:
         baseline=name, measures=[name], summary=lambda _: rows, blocks=lambda _: [rows]
     )
     point = Point(name, GBRanker(), (0.5, 0.5), ((0.4, 0.6), (0.4, 0.6)))
-    ranker = fitted(n_estimators=2)
-    ranker.fit(X, Y, qid=QID)
+    ranker = as_part(lambda: fitted(n_estimators=2))
     ranker.evals_result_[name] = {"ndcg@10": [0.1, 0.2]}
     both = [1, 0, 2], [1.0, 2.0, 0.0], [2.0, 1.0, 0.0]
     pictures = {
