@@ -88,7 +88,7 @@ def _gains(plan: BoostingPlan, trained: Mask) -> Vector:
     """Return what signs bring on each of the other queries, by the first measure."""
     (rows, _), (others, _) = (select_queries(plan.rows, keep) for keep in (trained, ~trained))
     signs = learned_signs(rows)
-    ranker = replace(plan.ranker, n_estimators=min(ROUNDS, plan.ranker.n_estimators))
+    ranker = replace(plan.ranker, n_estimators=ROUNDS, learning_rate=None)
     settings = replace(plan.settings, learning_rate=learning_rate_of(ranker, rows.queries))
     judge = bind_to_rows(ranker._measures()[0].with_positions(plan.schema), others)
 

@@ -96,7 +96,9 @@ def test_leaves_count_documents_that_are_drawn(booster: str) -> None:
 
 def test_initial_scores_in_single_precision() -> None:
     """Equal ones are told apart where they need be: nowhere. Those far from 0 are not."""
-    ranker = GBRanker("ranknet", n_estimators=2, booster="xgboost", n_jobs=1, random_state=0)
+    ranker = GBRanker(
+        "ranknet", n_estimators=2, booster="xgboost", monotone="free", n_jobs=1, random_state=0
+    )
     expected = ranker.fit(X, Y, qid=QID).predict(X)
     for level in (1e-3, 1.0, 1000.0):
         level_scores = np.full(len(Y), level)

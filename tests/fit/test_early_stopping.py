@@ -61,6 +61,7 @@ def test_a_warning_of_a_short_patience() -> None:
         fit(n_estimators=30, learning_rate=0.1, early_stopping_rounds=19)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".* alone, ")  # a feature that is ahead
         fit(n_estimators=30, learning_rate=0.1, early_stopping_rounds=20)
         fit(n_estimators=9, learning_rate=0.1, early_stopping_rounds=9)
         fit(n_estimators=20, learning_rate=0.01, early_stopping_rounds="auto")

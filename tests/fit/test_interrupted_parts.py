@@ -17,7 +17,7 @@ MEASURE = "ndcg[margin]"
 
 
 def ranker(**params: Any) -> GBRanker:
-    return GBRanker("ranknet", n_estimators=20, random_state=0, n_jobs=1, **params)
+    return GBRanker("ranknet", n_estimators=20, monotone="free", random_state=0, n_jobs=1, **params)
 
 
 def front() -> None:
