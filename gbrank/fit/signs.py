@@ -19,6 +19,7 @@ from gbrank.fit.defaults import learning_rate_of
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import as_part
 from gbrank.fit.plan import BoostingPlan
+from gbrank.measures.discounted import NDCG
 from gbrank.measures.measure import bind_to_rows
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import n_workers
@@ -28,6 +29,7 @@ FEW = range(10, 101)  # training queries from which signs are learned
 WIDE = 10_000  # features from which they are not
 FOLDS, ROUNDS = 3, 30
 TOLERANCE = 0.5  # standard errors by which trees with signs may be behind
+JUDGE = NDCG(k=10)  # whatever the fit is measured by, which changes no model
 # Options of boosters with which signs are not learned, under all of their names.
 OBSTACLES = {
     name
@@ -85,12 +87,12 @@ def _do_harm(plan: BoostingPlan) -> bool:
 
 
 def _gains(plan: BoostingPlan, trained: Mask) -> Vector:
-    """Return what signs bring on each of the other queries, by the first measure."""
+    """Return what signs bring on each of the other queries, by NDCG@10."""
     (rows, _), (others, _) = (select_queries(plan.rows, keep) for keep in (trained, ~trained))
     signs = learned_signs(rows)
     ranker = replace(plan.ranker, n_estimators=ROUNDS, learning_rate=None)
     settings = replace(plan.settings, learning_rate=learning_rate_of(ranker, rows.queries))
-    judge = bind_to_rows(ranker._measures()[0].with_positions(plan.schema), others)
+    judge = bind_to_rows(JUDGE, others)
 
     def values(signs: list[int]) -> Vector:
         probe = replace(
