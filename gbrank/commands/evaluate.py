@@ -82,12 +82,12 @@ def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
         data = read_labelled(arguments, arguments.files, labels=labels)
         scores = read_numbers(arguments.scores, "scores", data)
     else:
-        from gbrank.evaluation.scorable import scores_from  # which needs the boosters
+        from gbrank.fit.estimator import scores_of  # not loaded for scores alone
 
         ranker = load_any(arguments.model)
         schema = getattr(ranker, "_schema", None)
         data = read_labelled(arguments, arguments.files, schema, labels)
-        scores = scores_from(ranker, data.X, qid=data.qid)
+        scores = scores_of(ranker, data.X, data.qid)
     others = check_labels_by_name(data.labels, len(data.y))
     return Rows(data.X, data.y, Queries.from_qid(data.qid), labels=others), scores
 

@@ -45,10 +45,13 @@ def validation_curve(ranker: "GBRanker") -> tuple[str, list[float]]:
 
 def load_any(path: str) -> Any:
     """Return the model of any library that a folder or file holds."""
-    from gbrank.evaluation.scorable import opened  # not loaded by all commands
-    from gbrank.ranker import load_ranker
+    if Path(path).is_file():
+        from gbrank.evaluation.scorable import opened  # needs all boosters
 
-    return opened(path) if Path(path).is_file() else load_ranker(path)
+        return opened(path)
+    from gbrank.ranker import load_ranker  # not loaded by all commands
+
+    return load_ranker(path)
 
 
 def columns_of(model: Any) -> set[str]:
