@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.commands.data_files import add_files, read_labelled, read_numbers
-from gbrank.commands.shared import add, add_plugin, load_any, print_json
+from gbrank.commands.shared import add, add_plugin, load_any, print_json, scores_by
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
@@ -82,12 +82,10 @@ def _read(arguments: argparse.Namespace, labels: list[str]) -> tuple[Rows, Any]:
         data = read_labelled(arguments, arguments.files, labels=labels)
         scores = read_numbers(arguments.scores, "scores", data)
     else:
-        from gbrank.fit.estimator import scores_of  # not loaded for scores alone
-
         ranker = load_any(arguments.model)
         schema = getattr(ranker, "_schema", None)
         data = read_labelled(arguments, arguments.files, schema, labels)
-        scores = scores_of(ranker, data.X, data.qid)
+        scores = scores_by(arguments.model, ranker, data.X, data.qid)
     others = check_labels_by_name(data.labels, len(data.y))
     return Rows(data.X, data.y, Queries.from_qid(data.qid), labels=others), scores
 

@@ -54,6 +54,17 @@ def load_any(path: str) -> Any:
     return load_ranker(path)
 
 
+def scores_by(path: str, model: Any, X: Any, qid: Any) -> Any:
+    """Return the scores of rows by the model that `load_any` found there."""
+    if Path(path).is_file():
+        from gbrank.evaluation.scorable import scores_from  # needs all boosters
+
+        return scores_from(model, X, qid=qid)
+    from gbrank.fit.estimator import scores_of  # not loaded by all commands
+
+    return scores_of(model, X, qid)
+
+
 def columns_of(model: Any) -> set[str]:
     """Return the names of the columns that a model sees, if it says them."""
     names: Any = getattr(getattr(model, "_schema", None), "names", None)

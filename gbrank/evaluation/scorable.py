@@ -152,13 +152,19 @@ def own_columns(model: Any, X: Any) -> Any:
         names = getattr(model, "feature_names_", None)  # CatBoost's
     if isinstance(model, BaseRanker):
         names = model._schema.names if isinstance(model, PretrainedRanker) else None
+    if (
+        frame is not None
+        and frame.implementation.is_pyarrow()
+        and not isinstance(model, BaseRanker)
+    ):
+        frame = as_frame(frame.to_pandas(), "X")  # which all libraries take
     if frame is None or names is None:
-        return X
+        return X if frame is None else frame.to_native()
     # LightGBM writes names without spaces.
     columns = {str(column).replace(" ", "_"): column for column in frame.columns}
     own = {columns.get(str(name).replace(" ", "_"), ""): name for name in names}
     if "" in own:
-        return X
+        return frame.to_native()
     return frame[:, list(own)].rename(own).to_native()
 
 

@@ -73,12 +73,10 @@ def own_place(
 
     `rate` is a factor on the learning rate, and `context` says whether trees see the list.
     """
-    names, trees = (
-        ("n_estimators", "num_leaves", "min_child_samples"),
-        chosen_trees(ranker, queries),
-    )
+    trees = chosen_trees(ranker, queries)
     place = {"objective": str(ranker.objective), "rate": 1.0, "colsample": trees["colsample"]}
-    place |= {name: getattr(ranker, name) for name in names}
+    for name in ("n_estimators", "num_leaves", "min_child_samples"):
+        place[name] = getattr(ranker, name)
     if ranker.monotone == "auto" and queries.n_queries in FEW:
         place["monotone"] = "auto"
     if has_numbers:

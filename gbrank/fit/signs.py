@@ -134,16 +134,18 @@ def learned_signs(rows: Rows) -> list[int]:
 def rank_correlations(rows: Rows) -> tuple[Matrix, NDArray[np.int64]]:
     """Return Spearman's correlations of features with y in queries that tell, and these queries.
 
-    A query tells if its labels differ and it has a weight. A feature that is missing in it, or
-    does not vary, has 0 there.
+    A query tells if its labels differ. A feature that is missing in it, or does not vary, has 0
+    there. Documents of weight 0 do not count.
     """
     X = rows.X
     X = np.vstack([*map(as_dense, X)]) if isinstance(X, FeatureBatches) else as_dense(X)
+    weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
     found, telling = [np.zeros((0, X.shape[1]))], []
     for query in range(rows.queries.n_queries):
         chosen = rows.queries.rows(query)
+        chosen = chosen[weights[chosen] > 0]
         labels, features = _centred_ranks(rows.y[chosen, None]), _centred_ranks(X[chosen])
-        if labels.any() and (rows.query_weight is None or rows.query_weight[query] > 0):
+        if labels.any():
             scale = np.sqrt((labels**2).sum() * (features**2).sum(axis=0))
             products = (labels * features).sum(axis=0)
             found.append(np.divide(products, scale, np.zeros_like(scale), where=scale > 0)[None])

@@ -100,6 +100,22 @@ def test_evaluate_a_booster(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert f"{expected:.4f}" in capsys.readouterr().out
 
 
+def test_evaluate_a_file_that_is_told_by_its_content(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """CatBoost's model sees its own columns of the table; a run has no names of documents here."""
+    catboost = pytest.importorskip("catboost")
+    model = catboost.CatBoostRegressor(iterations=4, verbose=False, allow_writing_files=False)
+    model.fit(FRAME, Y).save_model("model.cbm")
+    assert run("evaluate all.parquet --model model.cbm --metric map") == 0
+    live = model.predict(FRAME)
+    expected = np.mean([_ap(Y[query == QID], live[query == QID]) for query in range(30)])
+    assert f"{expected:.4f}" in capsys.readouterr().out
+    (folder / "live.run").write_text("0 Q0 s0 1 0.5 live\n")
+    assert run("evaluate all.parquet --model live.run") != 0
+    assert "must name the documents of the rows for a TREC run" in capsys.readouterr().err
+
+
 def _ap(y: np.ndarray, scores: np.ndarray) -> float:
     relevant = y[np.argsort(-scores, kind="stable")] > 0
     precision = np.cumsum(relevant) / np.arange(1, len(y) + 1)

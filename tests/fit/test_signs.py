@@ -92,14 +92,21 @@ def test_signs_are_those_of_clear_rank_correlations() -> None:
     assert learned_signs(Rows(missing, y, rows.queries))[0] == 0
 
 
-def test_queries_of_no_weight_teach_nothing() -> None:
-    """As if they were not there."""
+@pytest.mark.parametrize(
+    ("weights", "counts"),
+    [
+        ({"query_weight": np.r_[np.zeros(30), np.ones(30)]}, QID >= 30),
+        ({"sample_weight": np.where(QID < 30, 0.0, 2.0)}, QID >= 30),
+        ({"sample_weight": np.arange(len(QID)) % 2.0}, np.arange(len(QID)) % 2 == 1),
+    ],
+)
+def test_what_has_no_weight_teaches_nothing(weights: Any, counts: Any) -> None:
+    """As if it were not there: queries, and documents."""
     X, y = MONOTONE
-    weights = np.r_[np.zeros(30), np.ones(30)]
-    turned = np.where(QID < 30, 3 - y, y)
-    signs = learned_signs(Rows(X, turned, Queries.from_qid(QID), query_weight=weights))
-    half = QID >= 30
-    assert signs == learned_signs(Rows(X[half], y[half], Queries.from_qid(QID[half])))
+    turned = np.where(counts, y, 3 - y)
+    signs = learned_signs(Rows(X, turned, Queries.from_qid(QID), **weights))
+    assert signs == learned_signs(Rows(X[counts], y[counts], Queries.from_qid(QID[counts])))
+    assert any(signs)
 
 
 @pytest.mark.parametrize(
