@@ -21,6 +21,7 @@ from benchmarks.studies.paired import against_first
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import GBRanker, Queries
 from gbrank.evaluation import Dataset, LabelledDocuments, read_folds, tuning
+from gbrank.evaluation.search_space import TUNED
 from gbrank.evaluation.tuning import Tuned
 
 TEXT = """\
@@ -257,7 +258,7 @@ def page(found: Mapping[str, Sequence[Outcomes]], rows: Sequence[Mapping[str, An
     blocks.append(markdown_table(["means over folds", *found], counts))
     shares = [
         [f"`{name}`", *(f"{mean(label, f'share of {name}'):.2f}" for label in found)]
-        for name in tuning.TUNED
+        for name in TUNED
         if any(f"share of {name}" in fold for folds in found.values() for fold in folds)
     ]
     blocks += [SHARES.strip(), markdown_table(["parameter", *found], shares)]

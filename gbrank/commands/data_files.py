@@ -118,16 +118,8 @@ def read_labelled(
         width = schema.n_features if schema else getattr(arguments, "n_features", None)
         parts = [_labelled_letor(arguments, path, width)[:4] for path in paths]
         return Labelled(*stack_files(paths, parts))
-    label, qid, drop = arguments.label or "label", arguments.qid or "qid", arguments.drop or []
-    features = getattr(arguments, "features", None)
-    if features and drop:
-        raise ArgumentError("drop", "must not be given with --features", f"{drop}")
-    if unknown := [name for name in features or () if name not in tables.names]:
-        raise unknown_name("column (features)", unknown[0], tables.names)
-    if features or schema is not None:
-        own = schema.names if schema is not None else features
-        known = {label, qid, *labels, *(own or ()), *keep}
-        drop = [name for name in tables.names if name not in known]
+    label, qid = arguments.label or "label", arguments.qid or "qid"
+    drop = _dropped(arguments, tables, schema, {label, qid, *labels, *keep})
     roles = label, qid, drop, arguments.unjudged
     if Path(paths[0]).is_dir():
         progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
@@ -138,6 +130,21 @@ def read_labelled(
     X, y, queries, kept = split_and_mask(tables.read(), *roles)
     X, others = split_columns(X, labels, "X") if labels else (X, {})
     return Labelled(X, y, queries, kept, others)
+
+
+def _dropped(
+    arguments: argparse.Namespace, tables: Tables, schema: Schema | None, others: set[str]
+) -> list[str]:
+    """Return the columns that are neither features nor the others that are read."""
+    drop, features = arguments.drop or [], getattr(arguments, "features", None) or []
+    if features and drop:
+        raise ArgumentError("drop", "must not be given with --features", f"{drop}")
+    if unknown := [name for name in features if name not in tables.names]:
+        raise unknown_name("column (features)", unknown[0], tables.names)
+    if not features and schema is None:
+        return list(drop)
+    known = others | set(features if schema is None else schema.names or ())
+    return [name for name in tables.names if name not in known]
 
 
 def read_documents(

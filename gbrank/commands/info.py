@@ -42,45 +42,55 @@ def run(arguments: argparse.Namespace) -> None:
     """Print what a model is."""
     ranker = load_trees(arguments.model)
     description = read_saved(arguments.model).description
-    measure, curve = validation_curve(ranker)
     shares = zip(names_of(ranker, None), ranker.feature_importances_.tolist(), strict=True)
     importances = sorted(shares, key=lambda item: item[1], reverse=True)
-    facts = {
-        **{name: description[name] for name in ("gbrank", "format", "booster")},
+    facts = {name: description[name] for name in ("gbrank", "format", "booster")}
+    facts |= _facts(ranker, Path(arguments.model, DESCRIPTION))
+    if arguments.json:
+        print_json({**facts, "parameters": description["params"], "importances": importances})
+        return
+    data = facts.pop("data")
+    largest = importances[:LARGEST]
+    tables: dict[str, dict[str, Any]] = {
+        "model": {name: _text(value) for name, value in facts.items()},
+        "data": {
+            name: f"{sizes['documents']:,} documents in {sizes['queries']:,} queries"
+            for name, sizes in data.items()
+        },
+        "parameters": description["params"],
+        f"share of the gain, {len(largest)} of {len(importances)} features": {
+            name: f"{share:.4f}" for name, share in largest
+        },
+    }
+    print("\n".join(_card(tables, ranker) if arguments.markdown else _plain(tables)))
+
+
+def _facts(ranker: GBRanker, file: Path) -> dict[str, Any]:
+    """Return what a fit came to, and what reads it."""
+    measure, curve = validation_curve(ranker)
+    return {
         "rounds": ranker.best_iteration_,
         "learning_rate": ranker.learning_rate_,
         "colsample": ranker.colsample_,
         "extra_trees": ranker.extra_trees_,
         "monotone": ranker.monotone_,
-        "saved": f"{date.fromtimestamp(Path(arguments.model, DESCRIPTION).stat().st_mtime)}",
+        "saved": f"{date.fromtimestamp(file.stat().st_mtime)}",
         "versions": {name: version(name) for name in ("numpy", ranker.booster)},
         "features": ranker._schema.n_features,
         "added": ranker.added_features_,
         "data": ranker.training_data_,
         "validation": {measure: ranker.best_score_} if curve else {},
     }
-    if arguments.json:
-        print_json({**facts, "parameters": description["params"], "importances": importances})
-        return
-    facts["validation"] = f"{measure} {ranker.best_score_:.4f}" if curve else "none"
-    facts["learning_rate"] = cell_text(ranker.learning_rate_)  # a mean of rankers has none
-    facts["versions"] = ", ".join(f"{name} {found}" for name, found in facts["versions"].items())
-    signs = [f"{'+' if sign > 0 else '-'}{name}" for name, sign in ranker.monotone_.items()]
-    facts["monotone"] = ", ".join(signs) or "none"
-    data = facts.pop("data")
-    facts["added"] = ", ".join(ranker.added_features_) or "none"
-    tables: dict[str, dict[str, Any]] = {
-        "model": facts,
-        "data": {
-            name: f"{sizes['documents']:,} documents in {sizes['queries']:,} queries"
-            for name, sizes in data.items()
-        },
-        "parameters": description["params"],
-        f"share of the gain, {min(LARGEST, len(importances))} of {len(importances)} features": {
-            name: f"{share:.4f}" for name, share in importances[:LARGEST]
-        },
-    }
-    print("\n".join(_card(tables, ranker) if arguments.markdown else _plain(tables)))
+
+
+def _text(value: Any) -> str:
+    """Return a fact for people: of several things a list, with what there is of each."""
+    if isinstance(value, dict):
+        measured = {
+            name: f"{own:.4f}" if isinstance(own, float) else own for name, own in value.items()
+        }
+        value = [f"{name} {own}" for name, own in measured.items()]
+    return (", ".join(value) or "none") if isinstance(value, list) else cell_text(value)
 
 
 def _plain(tables: dict[str, dict[str, Any]]) -> Iterable[str]:

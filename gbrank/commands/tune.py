@@ -23,7 +23,8 @@ from gbrank.commands.outputs import check_model
 from gbrank.commands.shared import add, add_plugin
 from gbrank.commands.train import PARAMETERS, add_parameters, noted_interrupt, ranker_of
 from gbrank.data.splitting import QueryTimeSeriesSplit
-from gbrank.evaluation.tuning import TUNED, UNTUNED, Tuned, finished, tune
+from gbrank.evaluation.search_space import TUNED
+from gbrank.evaluation.tuning import UNTUNED, Tuned, finished, tune
 
 OUTPUTS = {"model": check_model, "results": None}
 USAGE = "gbrank tune FILE [FILE ...] --model FOLDER [--minutes X] [options]"

@@ -6,7 +6,7 @@ import math
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_number, quoted
+from gbrank.common.checks import check_number, quoted
 from gbrank.common.describe import describe
 from gbrank.common.extras import needed
 from gbrank.common.files import replaced
@@ -27,21 +26,19 @@ from gbrank.common.progress import Bar
 from gbrank.common.table import Table, Tabular
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import learn_schema
-from gbrank.data.queries import Queries
 from gbrank.data.splitting import QueryKFold
 from gbrank.data.spread import spread_within_queries
 from gbrank.evaluation.averaging import averaged
 from gbrank.evaluation.cross_validation import check_measures
 from gbrank.evaluation.dataset import Dataset, Folds
+from gbrank.evaluation.search_space import VARIANTS, own_place, placed, suggested
 from gbrank.evaluation.stored_outcomes import code_version
 from gbrank.evaluation.trial import fit_on_rows
 from gbrank.fit.arguments import Ids
 from gbrank.fit.calibration import fit_calibration
-from gbrank.fit.defaults import chosen_trees, learning_rate_of
 from gbrank.fit.estimator import check_seed, scores_of
 from gbrank.fit.loop import FitInterrupted
 from gbrank.fit.rounds import Round
-from gbrank.fit.signs import FEW
 from gbrank.measures.measure import bind_to_rows
 from gbrank.ranker import GBRanker
 
@@ -50,82 +47,8 @@ if TYPE_CHECKING:
 
 # Chosen on validation queries: benchmarks/results/tuned.md.
 FIRST, VOTES = 5, 20  # the mean begins with so many of the best, and has so many in all
-VARIANTS: tuple[dict[str, Any], ...] = (  # tried after the ranker's own parameters
-    {"context": True},
-    {"objective": "ranknet", "num_leaves": 15},
-    {"rate": 0.5},
-    {"objective": "listmle", "context": True, "extra_trees": False},
-)
-TUNED = (
-    *("objective", "rate", "n_estimators", "num_leaves", "min_child_samples", "colsample"),
-    *("context", "extra_trees", "monotone"),
-)
-OBJECTIVES = ("ranknet", "listmle", "lambda:ndcg")
 PARTS, KEPT = 10, 75.0  # of a first fold's rounds; percentage of trials that go on after each
-LARGEST_RATE = 0.3
 UNTUNED = ("init", "constraints", "early_stopping_rounds", "validation_fraction")
-
-
-def own_place(
-    ranker: GBRanker, queries: Queries, has_numbers: bool, keep: Collection[str]
-) -> dict[str, Any]:
-    """Return where a ranker's own parameters are in the space, but for those to keep.
-
-    `rate` is a factor on the learning rate, and `context` says whether trees see the list.
-    """
-    trees = chosen_trees(ranker, queries)
-    place = {"objective": str(ranker.objective), "rate": 1.0, "colsample": trees["colsample"]}
-    for name in ("n_estimators", "num_leaves", "min_child_samples"):
-        place[name] = getattr(ranker, name)
-    if ranker.monotone == "auto" and queries.n_queries in FEW:
-        place["monotone"] = "auto"
-    if has_numbers:
-        place["context"] = bool(ranker.context)
-    if ranker.booster == "lightgbm":
-        place["extra_trees"] = trees["extra_trees"]
-    for name in keep:
-        check_choice(name, "keep", TUNED)
-    return {name: value for name, value in place.items() if name not in keep}
-
-
-def suggested(trial: optuna.Trial, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a place in the space around a ranker's own."""
-
-    def whole(name: str, low: int, high: int) -> int:
-        return trial.suggest_int(name, min(low, own[name]), max(high, own[name]), log=True)
-
-    def choice(name: str, *choices: Any) -> Any:
-        return trial.suggest_categorical(name, list(dict.fromkeys(choices)))
-
-    ask: dict[str, Callable[[], Any]] = {
-        "objective": lambda: choice("objective", own["objective"], *OBJECTIVES),
-        "rate": lambda: trial.suggest_float("rate", 0.25, 4.0, log=True),
-        "n_estimators": lambda: whole("n_estimators", own["n_estimators"], 2 * own["n_estimators"]),
-        "num_leaves": lambda: whole("num_leaves", 8, 127),
-        "min_child_samples": lambda: whole("min_child_samples", 5, 100),
-        "colsample": lambda: trial.suggest_float("colsample", min(0.2, own["colsample"]), 1.0),
-        "context": lambda: choice("context", True, False),
-        "extra_trees": lambda: choice("extra_trees", True, False),
-        "monotone": lambda: choice("monotone", "auto", "free"),
-    }
-    return {name: ask[name]() for name in TUNED if name in own}
-
-
-def placed(ranker: GBRanker, place: Mapping[str, Any], queries: Queries) -> GBRanker:
-    """Return an unfitted ranker with the parameters of a place, for these queries."""
-    params = {name: value for name, value in place.items() if name != "rate"}
-    if params.get("objective") == str(ranker.objective):
-        del params["objective"]  # which may be no name
-    elif "objective" in params:
-        params["sigma"] = None
-    if "context" in params:
-        params["context"] = (ranker.context or "difference") if place["context"] else None
-    result: GBRanker = clone(ranker).set_params(**params, verbose=0)
-    factor = place.get("rate", 1.0)
-    if factor != 1:
-        rate = factor * learning_rate_of(result, queries)
-        result.set_params(learning_rate=min(rate, LARGEST_RATE))
-    return result
 
 
 def finished(study: optuna.Study, *states: str) -> list[optuna.trial.FrozenTrial]:

@@ -16,18 +16,6 @@ from gbrank.plots.report.report_data import ReportData
 def judge(judged: ReportData) -> Section:
     """Return how far the judge agrees with people, and what its labels are worth."""
     both = judged.both[judged.measure]
-    people, judge = (judged.rows.labels[name] for name in (PEOPLE, JUDGE))
-    known = ~np.isnan(people)
-    kinds = np.unique(np.concatenate([people[known], judge[known]]))
-    codes = [np.searchsorted(kinds, labels[known]) for labels in (people, judge)]
-    weighted = cohen_kappa_score(*codes, weights="quadratic")
-    facts = [
-        ["queries judged by people", f"{int(both.judged.sum()):,}"],
-        ["documents judged by people", f"{int(known.sum()):,}"],
-        ["labels that agree", f"{np.mean(codes[0] == codes[1]):.1%}"],
-        ["Cohen's kappa", number(cohen_kappa_score(*codes), ".2f")],
-        ["kappa, weighted by squared distance", number(weighted, ".2f")],
-    ]
     rows: list[list[Cell | str]] = []
     for place, model in enumerate(judged.models):
         values = np.array([both.judge[place], both.people[place]])
@@ -49,7 +37,7 @@ def judge(judged: ReportData) -> Section:
             "taken at random. Groups, lists and worst queries have people's labels where there are "
             "any, else the judge's."
         ),
-        Table(["judge", ""], facts),
+        Table(["judge", ""], _agreement(judged)),
         Paragraph(
             f"Bias is the judge's {judged.measure} minus that by people, on the queries that both "
             "judged. Worth is how many more queries people would have to judge for an interval of "
@@ -58,6 +46,22 @@ def judge(judged: ReportData) -> Section:
         Table(["model", "bias", "95% interval", "correlation", "worth in queries"], rows),
     ]
     return Section("judge", "What the judge is worth", blocks)
+
+
+def _agreement(judged: ReportData) -> list[list[str]]:
+    """Return what is judged by both, and how often they agree."""
+    people, judge = (judged.rows.labels[name] for name in (PEOPLE, JUDGE))
+    known = ~np.isnan(people)
+    kinds = np.unique(np.concatenate([people[known], judge[known]]))
+    codes = [np.searchsorted(kinds, labels[known]) for labels in (people, judge)]
+    weighted = cohen_kappa_score(*codes, weights="quadratic")
+    return [
+        ["queries judged by people", f"{int(judged.both[judged.measure].judged.sum()):,}"],
+        ["documents judged by people", f"{int(known.sum()):,}"],
+        ["labels that agree", f"{np.mean(codes[0] == codes[1]):.1%}"],
+        ["Cohen's kappa", number(cohen_kappa_score(*codes), ".2f")],
+        ["kappa, weighted by squared distance", number(weighted, ".2f")],
+    ]
 
 
 def _verdict(judged: ReportData) -> str:
