@@ -14,6 +14,7 @@ from benchmarks.papers.nets import Net
 from benchmarks.papers.paper_rows import PaperRow, measured
 from benchmarks.papers.selection import best_on_validation, fits_of
 from benchmarks.papers.settings import Settings
+from benchmarks.papers.theory import check_lambdas
 from benchmarks.papers.trainings import (
     Trainings,
     difference_row,
@@ -24,7 +25,6 @@ from benchmarks.papers.trainings import (
 from gbrank import NDCG, Queries, RankNet
 from gbrank.evaluation import Dataset, ranker_from_name
 from gbrank.objectives.objective import Objective
-from gbrank.objectives.theory import check_lambdas
 
 __all__ = ["boosted_trees", "lambda_functions", "nets", "seconds_of_a_step", "speed_up"]
 

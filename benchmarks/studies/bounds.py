@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.papers.theory import ndcg_error_bound, rank_error_bound, smooth_ndcg_error_bound
 from benchmarks.studies.as_they_come import gbrank_scores
 from benchmarks.studies.validated import Scores, validated
 from benchmarks.studies.wrapped import Wrapped
@@ -15,7 +16,6 @@ from gbrank import Queries, get_objective
 from gbrank.common.arrays import Vector
 from gbrank.data.spread import spread_within_queries, step_factor
 from gbrank.engine.driver import Runner
-from gbrank.objectives.theory import ndcg_error_bound, rank_error_bound, smooth_ndcg_error_bound
 from gbrank.schedules import constant
 
 TEXT = """\

@@ -27,7 +27,6 @@ from gbrank.numerics.sweeps import (
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
 from gbrank.objectives.objective import ANNEALED, Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
-from gbrank.objectives.theory import ndcg_error_bound, rank_error_bound
 
 # Up to this many documents, pairs are summed one by one. Measured break-even points are 1,500 (five
 # grades) to 2,400 (a continuous label).
@@ -262,14 +261,6 @@ class ApproxRank(MeasureObjective):
     sigmoid: Literal["logistic", "arctan", "erf"] = choice(
         "logistic", ["logistic", "arctan", "erf"]
     )
-
-    def error_bound(self, scores: Vector, sigma: float) -> float:
-        """Return theorem 6's bound for NDCG of the whole list."""
-        measure: Any = self._measure
-        ndcg = measure.bounded_by == "discounts" and measure.discount == "log2"
-        if self.sigmoid != "logistic" or not ndcg or measure.k is not None:
-            return np.inf
-        return ndcg_error_bound(rank_error_bound(scores, sigma).max())
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure at soft ranks."""

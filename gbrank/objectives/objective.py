@@ -405,10 +405,6 @@ class MeasureObjective(KernelObjective):
     def _measure(self) -> Measure:
         return cast(Measure, self.measure)
 
-    def error_bound(self, scores: Vector, sigma: float) -> float:
-        """Return by how much a query's loss may miss minus the measure; infinity if not known."""
-        return np.inf
-
     def terms(self, labels: Vector, queries: Queries) -> Terms:
         """Return the measure's constants for these labels."""
         terms = self._measure.terms(labels, queries)

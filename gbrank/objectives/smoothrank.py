@@ -19,7 +19,6 @@ from gbrank.numerics.gauss_transform import add_by_boxes, lay_out
 from gbrank.numerics.vectors import all_alike, multiply, size_as_curvature
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
-from gbrank.objectives.theory import smooth_ndcg_error_bound
 
 # Up to this many neighbours below a document, on average, are summed one by one: measured.
 MOST_NEIGHBOURS = 125
@@ -273,11 +272,6 @@ class SmoothRank(MeasureObjective):
         cost="O(m n) for n neighbours within 8√σ of a document",
         fast=f"O(m log m) where n is above {2 * MOST_NEIGHBOURS}",
     )
-
-    def error_bound(self, scores: Vector, sigma: float) -> float:
-        """Return section 5.1's bound for NDCG."""
-        ndcg = self._measure.bounded_by == "discounts"
-        return smooth_ndcg_error_bound(scores, sigma) if ndcg else np.inf
 
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return the measure of soft indicators."""

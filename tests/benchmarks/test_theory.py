@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gbrank.objectives.theory import (
+from benchmarks.papers.theory import (
     ap_error_bound,
     check_lambdas,
     ndcg_error_bound,

@@ -49,7 +49,7 @@ def rank_error_bound(scores: ArrayLike, sigma: float) -> Vector:
 
     Examples
     --------
-    >>> from gbrank.objectives.theory import rank_error_bound
+    >>> from benchmarks.papers.theory import rank_error_bound
     >>> scores = [4.20074, 3.12378, 4.40918, 1.55258, 4.13330]  # the paper's, table 1
     >>> float(rank_error_bound(scores, sigma=0.01).max().round(5))
     0.00471
@@ -86,7 +86,7 @@ def ndcg_error_bound(rank_error: float) -> float:
 
     Examples
     --------
-    >>> from gbrank.objectives.theory import ndcg_error_bound
+    >>> from benchmarks.papers.theory import ndcg_error_bound
     >>> round(ndcg_error_bound(0.00118), 5)  # as in the paper
     0.00085
     """
@@ -121,7 +121,7 @@ def smooth_ndcg_error_bound(scores: ArrayLike, sigma: float) -> float:
 
     Examples
     --------
-    >>> from gbrank.objectives.theory import smooth_ndcg_error_bound
+    >>> from benchmarks.papers.theory import smooth_ndcg_error_bound
     >>> round(smooth_ndcg_error_bound([3.0, 2.0, 0.5], sigma=0.2), 5)
     0.01348
     """
@@ -158,7 +158,7 @@ def ap_error_bound(rank_error: float, n_relevant: int, beta: float = 10.0) -> fl
 
     Examples
     --------
-    >>> from gbrank.objectives.theory import ap_error_bound
+    >>> from benchmarks.papers.theory import ap_error_bound
     >>> round(ap_error_bound(0.00118, n_relevant=1, beta=100), 4)  # as in the paper
     0.0024
     """
@@ -186,7 +186,7 @@ class LambdaCondition(NamedTuple):
 
     Examples
     --------
-    >>> from gbrank.objectives.theory import LambdaCondition
+    >>> from benchmarks.papers.theory import LambdaCondition
     >>> LambdaCondition(asymmetry=0.0, smallest_eigenvalue=1.0).asymmetry
     0.0
     """
@@ -229,7 +229,7 @@ def check_lambdas(
     Examples
     --------
     >>> import numpy as np
-    >>> from gbrank.objectives.theory import check_lambdas
+    >>> from benchmarks.papers.theory import check_lambdas
     >>> springs = check_lambdas(lambda s: s - s.mean(), [3.0, 1.0, 2.0])
     >>> springs.asymmetry < 1e-6, springs.smallest_eigenvalue > -1e-6
     (True, True)
