@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from gbrank.boosters import Model
+from gbrank.clicks import PositionReport
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_choice, check_number
 from gbrank.common.on_use import LoadedOnUse
@@ -80,6 +81,12 @@ class GBRanker(ExplainedRanker):
         scores, a model as `init`, categories, several workers, or objectives that do not compare
         the documents of a query, are a function of yours or a booster's own. What you know
         yourself is `monotone_constraints` in `booster_params`.
+    position_model : {"auto", "free"}
+        How the biases of `fit` with positions are learned. ``"auto"`` shrinks each as far as the
+        clicks cannot tell it from relevance, by documents that were shown at several positions; to
+        0, with a warning, where there are none. ``"free"`` does not: it trusts the features to
+        tell them apart, which helps after a poor ranking and harms after a good one
+        (docs/howto/clicks.md).
     sigma : float, schedule, callable or str, optional
         Width of the smoothing: a number, or a function of (round, rounds) such as
         ``geometric(1.0, 0.1)``; the objective's own schedule by default. It counts only the
@@ -161,6 +168,8 @@ class GBRanker(ExplainedRanker):
     position_bias_ : dict of int to float, or None
         What each position adds to the scores that the objective sees, 0 for the first one; None
         where `fit` was given no positions. `predict` leaves it out.
+    position_report_ : PositionReport or None
+        How far the clicks tell positions from relevance: see `gbrank.clicks.position_report`.
     init_ : estimator or None
         The fitted model whose scores the trees add to.
     calibration_ : Calibration
@@ -212,6 +221,7 @@ class GBRanker(ExplainedRanker):
     extra_trees_ = Published[bool]()
     sigmas_ = Published[Vector]()
     position_bias_ = Published[dict[int, float] | None]()
+    position_report_ = Published[PositionReport | None]()
     init_ = Published[Any]()
     calibration_ = Published[Calibration]()
     constraints_ = Published[list[ConstraintOutcome]]()

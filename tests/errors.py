@@ -148,7 +148,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "GBRanker().fit(X, y, qid=qid, init_score=y, eval_set=[(X, y)], eval_qid=[qid])"),
         ("y", "NDCG()([10**400, 1], [0, 1])"),
         ("sample_weight", "NDCG()([1, 0], [0, 1], sample_weight=[0, 0])"),
-        ("y", "make_clicks(0 * y, qid)"),
+        ("position", "position_report([1, 1], [1, 0], [1, 0])"),
         ("y", "NDCG()(np.ma.masked_equal([1, 0], 0), [0, 1])"),
         ("labels", "GBRanker(n_jobs=1).fit(X, 0 * y, qid=qid)"),
         ("position", "GBRanker().fit(X, y, qid=qid, position=0 * y)"),

@@ -3,11 +3,12 @@
 from typing import Any
 
 import gbrank
+from gbrank import clicks
 from gbrank.fit.constraints import get_constraint
 
 
 def exported() -> dict[str, Any]:
     """Return what gbrank exports, by name."""
-    rooms = gbrank, gbrank.datasets, gbrank.evaluation, gbrank.schedules
+    rooms = gbrank, clicks, gbrank.datasets, gbrank.evaluation, gbrank.schedules
     names = {name: getattr(room, name) for room in rooms for name in room.__all__}
     return names | {"get_constraint": get_constraint}

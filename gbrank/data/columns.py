@@ -47,6 +47,14 @@ class Column:
         return self.validation not in ("", "eval_set")
 
 
+def check_positions(values: Any, name: str, length: int) -> Vector:
+    """Return the positions of documents that were shown, from 1."""
+    vector = check_finite(check_vector(values, name, length), name)
+    wrong = (vector < 1) | (vector != np.floor(vector))
+    refuse_where(wrong, vector, name, "must hold integers of at least 1")
+    return vector
+
+
 def check_of_numbers(demand: str, wrong: Callable[[Vector], NDArray[np.bool_]]) -> Check:
     """Return the check of finite numbers, one for each document."""
 
@@ -87,10 +95,7 @@ COLUMNS: dict[str, Column] = {
     "sample_weight": Column(_document_weights, scored=True, spark="weightCol"),
     "query_weight": Column(_query_weights, per="query", scored=True, spark="queryWeightCol"),
     "position": Column(
-        check_of_numbers(
-            "must hold integers of at least 1",
-            lambda positions: (positions < 1) | (positions != np.floor(positions)),
-        ),
+        lambda values, name, queries: check_positions(values, name, queries.n_documents),
         option="--positions PATH",
         help="where each document was shown, from 1, one a line, if labels are clicks; - is "
         "standard input",

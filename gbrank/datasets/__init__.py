@@ -1,6 +1,5 @@
-"""LETOR / SVMlight and TREC files in and out, artificial data, and simulated clicks."""
+"""LETOR / SVMlight and TREC files in and out, and artificial data."""
 
-from gbrank.datasets.clicks import Clicks, make_clicks
 from gbrank.datasets.cubic import make_cubic
 from gbrank.datasets.letor_reader import read_letor
 from gbrank.datasets.letor_writer import write_letor
@@ -8,8 +7,6 @@ from gbrank.datasets.table_files import scan_parquet
 from gbrank.datasets.trec import read_judged_run, read_qrels, read_run, write_qrels, write_run
 
 __all__ = [
-    "Clicks",
-    "make_clicks",
     "make_cubic",
     "read_judged_run",
     "read_letor",

@@ -83,6 +83,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         extra_trees=plan.settings.extra_trees,
         signs=plan.settings.signs,
         position_bias=biases,
+        position_report=plan.positions,
         calibration=calibration,
         progress=progress,
         data=plan.sizes,

@@ -53,6 +53,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     extra_trees: bool | None = choice(None, [True, False, None])
     reg_lambda: float = real(0.0, 0)
     monotone: str = choice("auto", ["auto", "free"])
+    position_model: str = choice("auto", ["auto", "free"])
     sigma: Sigma | None = None
     curvature: str = "own"
     init: str | Any = None

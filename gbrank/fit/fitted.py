@@ -10,6 +10,7 @@ import numpy as np
 
 from gbrank.boosters import Model
 from gbrank.boosters.stages import Progress
+from gbrank.clicks import PositionReport
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
 from gbrank.data.schema import Schema
@@ -21,6 +22,7 @@ from gbrank.fit.rounds import EvalsResult
 
 S = TypeVar("S", bound="Fitted")
 T = TypeVar("T")
+STRUCTURES = (Calibration, Context, Progress, ConstraintOutcome, PositionReport)
 
 
 def saved(restore: Callable[[Any], Any], **options: Any) -> Any:
@@ -57,7 +59,7 @@ class Fitted:
 
 def _as_json(value: Any) -> Any:
     """Return a field as JSON can hold it, a structure as its fields."""
-    if isinstance(value, Calibration | Context | Progress | ConstraintOutcome):
+    if isinstance(value, STRUCTURES):
         return asdict(value)
     return [_as_json(item) for item in value] if isinstance(value, list) else as_json(value)
 
@@ -106,6 +108,9 @@ class FittedTrees(FittedRounds):
     )
     calibration: Calibration = saved(lambda given: Calibration(**given))
     # Models saved by earlier versions lack these.
+    position_report: PositionReport | None = saved(
+        lambda given: given and PositionReport(**given), default=None
+    )
     colsample: float | None = saved(lambda share: share, default=None)
     extra_trees: bool | None = saved(lambda flag: flag, default=None)
     signs: list[int] = saved(list, default_factory=list)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gbrank.boosters import TRAINERS, Trainer, TreeSettings
+from gbrank.clicks import PositionReport
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.threads import usable_threads
 from gbrank.data.batches import learn_schema
@@ -24,7 +25,7 @@ from gbrank.fit.estimator import check_verbose
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import Evaluation, History, Loop, evaluations
 from gbrank.fit.multipliers import Multipliers
-from gbrank.fit.position_bias import DebiasedTrainer
+from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, check_callbacks, code_of, stopping_of
 from gbrank.fit.start import fit_start, from_start
 from gbrank.parallel.collective import all_gather, all_sum
@@ -48,6 +49,7 @@ class BoostingPlan:
     on_train: Evaluation | None
     on_valid: list[Evaluation]
     multipliers: Multipliers | None  # of constraints
+    positions: PositionReport | None  # of clicks
 
     @property
     def wide_schema(self) -> Schema:
@@ -93,9 +95,13 @@ class BoostingPlan:
         state = None if self.checkpoint is None else self.checkpoint.state
         make = TRAINERS[self.ranker.booster]
         trainer = make(self.rows, self.valid, self.wide_schema, self.settings, state)
-        if self.rows.position is None:
+        if self.rows.position is None or self.positions is None:
             return trainer
-        return DebiasedTrainer(trainer, self.rows.position, self.settings.learning_rate, state)
+        told = np.array(self.positions.told)
+        if self.ranker.position_model == "free":
+            told = np.ones_like(told)
+        rate = self.settings.learning_rate
+        return DebiasedTrainer(trainer, self.rows.position, told, rate, state)
 
     def loop(self, trainer: Trainer) -> Loop:
         """Return the rounds to boost, or those that a checkpoint has left."""
@@ -179,6 +185,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         on_train=on_train,
         on_valid=on_valid,
         multipliers=multipliers,
+        positions=report_of_positions(rows, schema.n_features, ranker.position_model == "free"),
     )
 
 

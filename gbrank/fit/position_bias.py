@@ -3,11 +3,24 @@
 Scores and biases explain clicks together, so that scores need not explain effects of position.
 """
 
+from collections.abc import Iterator
+from hashlib import blake2b
+from itertools import pairwise
+
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientFunction, State
+from gbrank.clicks import PositionReport, position_report
 from gbrank.common.arrays import Vector
+from gbrank.common.warnings import warn_user
+from gbrank.data.batches import each_batch
+from gbrank.data.rows import Rows
+from gbrank.data.schema import Features
+from gbrank.fit.loop import is_part
+from gbrank.parallel.collective import all_gather
 from gbrank.parallel.sums import order_free_sums
 
 PRIOR = 20.0  # strength of the prior of no bias at each position, in average documents
@@ -20,10 +33,12 @@ class DebiasedTrainer:
     tree of a round and one Newton step of each bias:
 
     .. math:: b_p \leftarrow b_p - \eta\,
-              \frac{\sum_{i: p(i) = p} g_i + \lambda b_p}{\sum_{i: p(i) = p} h_i + \lambda}
+              \frac{\sum_{i: p(i) = p} g_i + \lambda_p b_p}{\sum_{i: p(i) = p} h_i + \lambda_p}
 
-    with the learning rate η of the trees, and λ the curvature of 20 average documents. Scores and
-    model are those of the trees, without biases.
+    with the learning rate η of the trees, and λ the curvature of 20 average documents, plus
+    :math:`(1 - t) / t` of that of the position's own documents where the log tells a share t of its
+    effect: a bias is shrunk to t times what it would be, and to 0 where the log says nothing.
+    Scores and model are those of the trees, without biases.
 
     References
     ----------
@@ -32,12 +47,17 @@ class DebiasedTrainer:
     """
 
     def __init__(
-        self, trainer: Trainer, positions: Vector, learning_rate: float, state: State | None
+        self,
+        trainer: Trainer,
+        positions: Vector,
+        told: Vector,
+        learning_rate: float,
+        state: State | None,
     ) -> None:
         self._trainer = trainer
         self.train_scores, self.valid_scores = trainer.train_scores, trainer.valid_scores
         self.finish, self.close = trainer.finish, trainer.close
-        self._learning_rate = learning_rate
+        self._told, self._learning_rate = told, learning_rate
         self._positions, self._index = np.unique(positions, return_inverse=True)
         self._biases = [np.zeros(len(self._positions))]  # after each round
         if state is not None:
@@ -51,9 +71,11 @@ class DebiasedTrainer:
 
         def biased(scores: Vector) -> tuple[Vector, Vector]:
             gradient, curvature = derivatives(scores + bias[self._index])
-            weight = self._sums(curvature)
+            slope, weight = self._sums(gradient), self._sums(curvature)
             prior = PRIOR * weight.sum() / len(scores)
-            step = (self._sums(gradient) + prior * bias) / (weight + prior)
+            told, rest = self._told, (1 - self._told) * weight
+            step = told * (slope + prior * bias) + rest * bias
+            step /= told * (weight + prior) + rest
             self._biases.append(bias - self._learning_rate * step)
             return gradient, curvature
 
@@ -76,3 +98,40 @@ class DebiasedTrainer:
         biases = self._biases[rounds]
         pairs = zip(self._positions.tolist(), (biases - biases[0]).tolist(), strict=True)
         return {int(position): bias for position, bias in pairs}
+
+
+def report_of_positions(rows: Rows, n_features: int, free: bool) -> PositionReport | None:
+    """Return what the rows of all workers tell of positions; warn where it is too little.
+
+    Documents are those with equal features, of the first `n_features`.
+    """
+    if rows.position is None:
+        return None
+    keys = each_batch(lambda X: _keys(X[:, :n_features]), rows.X)
+    weights = np.ones(len(keys)) if rows.weights is None else rows.weights
+    parts = all_gather((keys, rows.position, rows.y, weights))
+    report = position_report(*map(np.concatenate, zip(*parts, strict=True)))
+    if not (report.connected or free or is_part()):
+        sizes = np.bincount(report.group)
+        warn_user(
+            f"these clicks cannot tell positions from relevance: of {len(report.positions)} "
+            f"positions, at most {sizes.max()} are connected by documents that were shown at "
+            f"several ({report.moved:.1%} of documents were), and biases are shrunk to 0 where "
+            "nothing is known. Show some rankings with neighbours swapped or a part at random, or "
+            "set position_model='free', which trusts the features to tell them apart."
+        )
+    return report
+
+
+def _keys(X: Features) -> NDArray[np.uint64]:
+    """Return a number for each row, equal where all features are."""
+    digests = (blake2b(row, digest_size=8).digest() for row in _bytes(X))
+    return np.frombuffer(b"".join(digests), dtype=np.uint64)
+
+
+def _bytes(X: Features) -> Iterator[bytes]:
+    if not sp.issparse(X):
+        yield from (row.tobytes() for row in X)
+        return
+    for start, end in pairwise(X.indptr):
+        yield X.indices[start:end].tobytes() + X.data[start:end].tobytes()

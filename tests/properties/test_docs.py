@@ -14,7 +14,7 @@ import gbrank.distributed
 import gbrank.extend
 import gbrank.plots
 import pages
-from gbrank import GBRanker
+from gbrank import GBRanker, clicks
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 from pages import blocks
 
@@ -92,7 +92,7 @@ def test_every_public_name_has_its_place() -> None:
     }
     public = {*gbrank.__all__, *gbrank.extend.__all__, *gbrank.plots.__all__}
     public |= {*gbrank.distributed.__all__, *schedules}
-    public |= {*gbrank.datasets.__all__, *gbrank.evaluation.__all__}
+    public |= {*gbrank.datasets.__all__, *gbrank.evaluation.__all__, *clicks.__all__}
     namespaces = {"__version__", "datasets", "evaluation", "plots", "schedules"}
     assert sorted(names) == sorted(public - registered - namespaces)
 

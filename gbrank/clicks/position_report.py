@@ -1,0 +1,194 @@
+"""How clicks fall with positions, by documents that were shown at several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
+
+from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.checks import check_labels, check_weights
+from gbrank.common.table import Table, Tabular
+from gbrank.data.columns import check_positions
+
+CURVE, OWN = 1.0, 0.3  # standard deviations of the prior: of eta, and of a position's own part
+STEPS = 100
+
+
+@dataclass(frozen=True)
+class PositionReport(Tabular):
+    """What a log tells of its positions, one entry each; made by `position_report`.
+
+    Parameters
+    ----------
+    positions : list of int
+        The positions, in order.
+    shown, clicked : list of float
+        How many documents were shown there, and how many of them were clicked.
+    bias : list of float
+        The logarithm of the attention that a position gets, less that of the first.
+    error : list of float
+        Standard errors of `bias`.
+    told : list of float
+        The share of the prior's variance of `bias` that the log has removed: 0 where it says
+        nothing of a position, 1 where it says all.
+    group : list of int
+        Positions with the same number are connected by documents that were shown at both, or by
+        a chain of such documents.
+    documents : int
+        How many documents were shown.
+    moved : float
+        The share of them that was shown at two positions or more.
+
+    Examples
+    --------
+    >>> from gbrank.clicks import position_report
+    >>> report = position_report([7, 7, 8, 8], [1, 2, 2, 3], [1, 0, 1, 1])
+    >>> report.group, report.moved, report.connected
+    ([0, 0, 0], 1.0, True)
+    """
+
+    positions: list[int]
+    shown: list[float]
+    clicked: list[float]
+    bias: list[float]
+    error: list[float]
+    told: list[float]
+    group: list[int]
+    documents: int
+    moved: float
+
+    @property
+    def connected(self) -> bool:
+        """Whether documents connect all positions."""
+        return len(set(self.group)) <= 1
+
+    @property
+    def attention(self) -> dict[int, float]:
+        """How much attention each position gets, relative to the first."""
+        return dict(zip(self.positions, np.exp(self.bias).tolist(), strict=True))
+
+    def _table(self) -> Table:
+        names = ("shown", "clicked", "bias", "error", "told", "group")
+        columns = {name: getattr(self, name) for name in names}
+        caption = (
+            f"{self.moved:.1%} of {self.documents} documents were shown at 2 positions or more"
+        )
+        return Table.of({"position": self.positions, **columns}, caption=caption)
+
+
+def position_report(
+    documents: ArrayLike | Sequence[object],
+    position: ArrayLike,
+    clicks: ArrayLike,
+    weights: ArrayLike | None = None,
+) -> PositionReport:
+    r"""Estimate what each position adds to clicks, and how far a log can tell.
+
+    The number of clicks on document d at position p is expected to be
+    :math:`n_{dp} \gamma_d e^{b_p}`: how often it was shown there, times how good it is, times how
+    much attention the position gets. What a document is worth cancels in how its clicks are spread
+    over positions, so that only documents that were seen at several of them say anything; nothing
+    else is assumed of clicks (a Poisson model with fixed effects, which needs no Poisson
+    distribution). The prior is a curve :math:`r^{-\eta}` with :math:`\eta \sim N(0, 1)`, and around
+    it a part of each position of its own, of standard deviation 0.3: few clicks make a curve, and
+    none make no bias. Standard errors allow for documents that differ (sandwich).
+
+    Parameters
+    ----------
+    documents : array-like, shape (n_shown,)
+        Which document of which query was shown.
+    position : array-like of int, shape (n_shown,)
+        Where it was shown, from 1.
+    clicks : array-like, shape (n_shown,)
+        Whether it was clicked, or how often.
+    weights : array-like, shape (n_shown,), optional
+        How much each row counts.
+
+    Returns
+    -------
+    PositionReport
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described.
+
+    References
+    ----------
+    A. Agarwal, I. Zaitsev, X. Wang, C. Li, M. Najork, T. Joachims. Estimating position bias without
+    intrusive interventions. WSDM 2019 (documents at several positions). J. Wooldridge.
+    Distribution-free estimation of some nonlinear panel data models. Journal of Econometrics 90,
+    1999 (fixed effects). P. Hager, O. Zoeter, M. de Rijke. Unidentified and confounded?
+    Understanding two-tower models for unbiased learning to rank. arXiv:2506.20501 (connection).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbrank.clicks import position_report
+    >>> rng = np.random.default_rng(0)
+    >>> documents, position = np.repeat(np.arange(500), 8), np.tile([1, 2, 3, 4], 1000)
+    >>> clicks = rng.random(4000) < 0.5 / position
+    >>> report = position_report(documents, position, clicks)
+    >>> np.round([*report.attention.values()], 1)
+    array([1. , 0.5, 0.3, 0.2])
+    """
+    ids, document = np.unique(np.asarray(documents), return_inverse=True)
+    places = check_positions(position, "position", len(document))
+    values = check_labels(clicks, "clicks", len(document))
+    counts = check_weights(weights, "weights", len(document), "row")
+    counts = np.ones(len(document)) if counts is None else counts
+    names, place = np.unique(places, return_inverse=True)
+    order = np.lexsort((values, counts, place, document))  # sums do not depend on that of rows
+    cells = document[order], place[order]
+    shape = len(ids), len(names)
+    shown = sp.csr_array(sp.coo_array((counts[order], cells), shape))
+    clicked = sp.csr_array(sp.coo_array(((counts * values)[order], cells), shape))
+    bias, error, told = _estimate(shown, clicked, np.log(names))
+    seen = sp.csr_array(shown > 0, dtype=np.float64)
+    return PositionReport(
+        positions=names.astype(int).tolist(),
+        shown=shown.sum(axis=0).tolist(),
+        clicked=clicked.sum(axis=0).tolist(),
+        bias=bias.tolist(),
+        error=error.tolist(),
+        told=told.tolist(),
+        group=connected_components(seen.T @ seen, directed=False)[1].tolist(),
+        documents=len(ids),
+        moved=float((seen.sum(axis=1) > 1).mean()),
+    )
+
+
+def _estimate(shown: Matrix, clicked: Matrix, curve: Vector) -> tuple[Vector, Vector, Vector]:
+    """Return the bias of each position, its standard error, and what share of it is told."""
+    own = OWN**2 * np.eye(len(curve)) + CURVE**2 * np.outer(curve, curve)
+    prior, bias = np.linalg.inv(own), np.zeros(len(curve))
+    clicks = clicked.sum(axis=1)
+    shown, clicked, clicks = (part[clicks > 0] for part in (shown, clicked, clicks))
+    for _ in range(STEPS):
+        share = shown * np.exp(bias)
+        share = sp.diags_array(1 / share.sum(axis=1)) @ share
+        expected = sp.diags_array(clicks) @ share
+        told = np.diag(expected.sum(axis=0)) - (share.T @ expected).toarray()
+        gradient = clicked.sum(axis=0) - expected.sum(axis=0) - prior @ bias
+        step = np.clip(np.linalg.solve(told + prior, gradient), -1, 1)
+        bias = bias + step
+        if np.abs(step).max(initial=0.0) < 1e-10:
+            break
+    spread, inverse = clicked - expected, np.linalg.inv(told + prior)
+    robust = inverse @ ((spread.T @ spread).toarray() + prior) @ inverse
+    before, after, plain = (np.sqrt(_beside_first(one)) for one in (own, robust, inverse))
+    ratio = np.divide(plain, before, out=np.ones_like(plain), where=before > 0)
+    told_share = np.clip((1 - ratio**2).round(9), 0, 1)
+    told_share[0] = told_share[1:].max(initial=0.0)
+    return bias - bias[0], after, told_share
+
+
+def _beside_first(covariance: Matrix) -> Vector:
+    """Return the variances of differences from the first."""
+    values: Vector = np.diag(covariance) + covariance[0, 0] - 2 * covariance[0]
+    return np.maximum(values, 0)

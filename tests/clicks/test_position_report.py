@@ -1,0 +1,160 @@
+"""What a log tells of its positions: estimates, their errors, what is connected."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from clicked import make_clicks
+from numpy.testing import assert_allclose, assert_array_equal
+from plain_trees import PLAIN
+from scipy.optimize import minimize
+
+from gbrank import GBRanker, make_cubic
+from gbrank.clicks import position_report
+
+ETA = np.log(np.arange(1, 11))
+
+
+def log_of(
+    seed: int, *, queries: int = 80, sessions: int = 20, temperature: float = 1.0, eta: float = 1.0
+) -> Any:
+    """Return simulated clicks on rankings mostly by one feature, which varies by `temperature`."""
+    X, y, qid = make_cubic(
+        queries, n_documents=12, n_features=5, distribution=(0.5, 0.2, 0.15, 0.1, 0.05),
+        random_state=seed,
+    )  # fmt: skip
+    return X, make_clicks(
+        y, qid, scores=3 * X[:, 0], n_sessions=sessions, temperature=temperature, noise=0.05,
+        eta=eta, random_state=seed,
+    )  # fmt: skip
+
+
+def test_the_estimate_is_the_posterior_mode() -> None:
+    """Of Poisson counts with a parameter for each document, found by a search for all at once."""
+    rng = np.random.default_rng(0)
+    documents, position = rng.integers(0, 12, 200), rng.integers(1, 5, 200)
+    clicks = (rng.random(200) < 1 / position).astype(float)
+    report = position_report(documents, position, clicks)
+    r = np.log([1, 2, 3, 4])
+    prior = np.linalg.inv(0.09 * np.eye(4) + np.outer(r, r))
+
+    def loss(parameters: Any) -> float:
+        bias, worth = parameters[:4], parameters[4:]
+        rate = worth[documents] + bias[position - 1]
+        return float(np.exp(rate).sum() - clicks @ rate + bias @ prior @ bias / 2)
+
+    found = minimize(loss, np.zeros(16), method="BFGS", options={"gtol": 1e-8}).x[:4]
+    assert_allclose(report.bias, found - found[0], atol=1e-4)
+    assert report.shown == np.bincount(position)[1:].tolist()
+    assert report.clicked == np.bincount(position, clicks)[1:].tolist()
+    assert (report.documents, report.moved) == (12, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "draws"),
+    [
+        ({}, 60),
+        ({"sessions": 3}, 60),
+        ({"temperature": 0.1}, 40),
+        ({"sessions": 3, "queries": 30}, 60),
+    ],
+    ids=["many", "few sessions", "little varies", "few queries"],
+)
+@pytest.mark.slow
+def test_intervals_hold(options: dict[str, Any], draws: int) -> None:
+    """Nominal 95% intervals of log attention have the truth in 90% of cases or more."""
+    inside = []
+    for seed in range(draws):
+        eta = 0.5 + seed % 3 / 2
+        _, log = log_of(seed, eta=eta, **options)
+        report = position_report(log.rows, log.position, log.y)
+        error = np.abs(np.array(report.bias) + eta * ETA)
+        inside.append(error[1:] < 1.96 * np.array(report.error)[1:])
+    assert np.mean(inside) >= 0.90
+
+
+def test_nothing_is_told_by_one_ranking() -> None:
+    """No position is connected, and no bias is said."""
+    _, log = log_of(0, temperature=0, sessions=4)
+    report = position_report(log.rows, log.position, log.y)
+    assert not report.connected
+    assert report.group == [*range(10)]
+    assert report.moved == 0
+    assert report.told == [0] * 10
+    assert_allclose(report.bias, 0, atol=1e-9)
+
+
+def test_a_swap_connects_two_positions() -> None:
+    """And tells their difference alone, relative to the prior."""
+    documents = np.repeat([[0, 1, 2], [1, 0, 2]], 500, axis=0).ravel()
+    position = np.tile([1, 2, 3], 1000)
+    clicks = np.random.default_rng(0).random(3000) < 0.5 / position
+    report = position_report(documents, position, clicks)
+    assert report.group == [0, 0, 1]
+    assert report.moved == pytest.approx(2 / 3)
+    assert report.told[1] > 0.95
+    assert abs(report.attention[2] - 0.5) < 0.1
+
+
+def test_weights_are_repetitions_and_rows_have_no_order() -> None:
+    rng = np.random.default_rng(1)
+    documents, position = rng.integers(0, 9, 80), rng.integers(1, 4, 80)
+    clicks, weights = rng.random(80), rng.integers(1, 4, 80)
+    report = position_report(documents, position, clicks, weights)
+    repeated = position_report(
+        *(np.repeat(part, weights) for part in (documents, position, clicks))
+    )
+    assert_allclose(report.bias, repeated.bias)
+    assert report.shown == repeated.shown
+    order = rng.permutation(80)
+    shuffled = position_report(*(p[order] for p in (documents, position, clicks, weights)))
+    assert shuffled == report
+
+
+def test_tables() -> None:
+    report = position_report(["a", "a", "b"], [1, 2, 1], [1, 0, 1])
+    assert list(report.to_pandas().columns) == [
+        "position", "shown", "clicked", "bias", "error", "told", "group",
+    ]  # fmt: skip
+    assert "50.0% of 2 documents" in report._repr_html_()
+
+
+# --- In a fit ----------------------------------------------------------------------------------
+
+
+def fitted(X: Any, log: Any, **params: Any) -> GBRanker:
+    """Return a small ranker that was told the positions, or not."""
+    position = params.pop("position", log.position)
+    small = {"n_estimators": 10, "n_jobs": 1, "random_state": 0, "objective": "lambdarank"}
+    ranker = GBRanker(**{**PLAIN, **small, **params})
+    return ranker.fit(X[log.rows], log.y, qid=log.qid, position=position)
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse", "context"])
+def test_a_fit_reports_what_documents_tell(kind: str, tmp_path: Any) -> None:
+    """Documents are those with equal features, however they come; the report is saved."""
+    X, log = log_of(0, queries=20, sessions=3)
+    params: dict[str, Any] = {"context": "difference"} if kind == "context" else {}
+    if kind == "sparse":
+        from scipy.sparse import csr_matrix
+
+        X = csr_matrix(X)
+    ranker = fitted(X, log, **params)
+    expected = position_report(log.rows, log.position, log.y)
+    assert ranker.position_report_.moved == expected.moved
+    assert_allclose(ranker.position_report_.bias, expected.bias)
+    assert_allclose(ranker.position_report_.error, expected.error)
+    ranker.save(tmp_path)
+    assert GBRanker.load(tmp_path).position_report_ == ranker.position_report_
+
+
+def test_where_a_log_tells_nothing_a_fit_is_naive() -> None:
+    """It warns, and says what would help; "free" trusts the features without a word."""
+    X, log = log_of(0, queries=20, temperature=0, sessions=3)
+    with pytest.warns(UserWarning, match="of 10 positions, at most 1 are connected"):
+        ranker = fitted(X, log)
+    naive, free = fitted(X, log, position=None), fitted(X, log, position_model="free")
+    assert_array_equal(ranker.predict(X), naive.predict(X))
+    assert naive.position_report_ is None
+    assert set(ranker.position_bias_.values()) == {0}
+    assert free.position_bias_[10] < -0.1
