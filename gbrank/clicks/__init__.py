@@ -1,5 +1,14 @@
-"""Clicks: what positions add to them, and whether a log can tell."""
+"""Clicks: logs in files, what they tell of positions, documents and rankers."""
 
+from gbrank.clicks.click_labels import clicks_to_labels
+from gbrank.clicks.logs import ClickLog, read_impressions, read_ubi
 from gbrank.clicks.position_report import PositionReport, position_report
 
-__all__ = ["PositionReport", "position_report"]
+__all__ = [
+    "ClickLog",
+    "PositionReport",
+    "clicks_to_labels",
+    "position_report",
+    "read_impressions",
+    "read_ubi",
+]
