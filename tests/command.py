@@ -4,4 +4,14 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Output: TypeAlias = Callable[..., str]
-SMALL = ["--n-estimators", "5", "--min-child-samples", "5", "--n-jobs", "1", "--quiet"]
+SMALL = [
+    "--n-estimators",
+    "5",
+    "--min-child-samples",
+    "5",
+    "--monotone",
+    "free",
+    "--n-jobs",
+    "1",
+    "--quiet",
+]

@@ -31,7 +31,13 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
 def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {"n_estimators": 5, "random_state": 0, "n_jobs": 1, "min_child_samples": 5}
+    defaults = {
+        "n_estimators": 5,
+        "monotone": "free",
+        "random_state": 0,
+        "n_jobs": 1,
+        "min_child_samples": 5,
+    }
     return GBRanker(objective, booster=booster, **{**defaults, **params})
 
 

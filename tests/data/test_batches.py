@@ -28,7 +28,13 @@ from gbrank.data.schema import Schema
 from gbrank.fit.rounds import Round
 
 BOOSTERS = ("lightgbm", "xgboost")
-SMALL: dict[str, Any] = {"n_estimators": 8, "num_leaves": 7, "random_state": 0, "n_jobs": 1}
+SMALL: dict[str, Any] = {
+    "n_estimators": 8,
+    "num_leaves": 7,
+    "monotone": "free",
+    "random_state": 0,
+    "n_jobs": 1,
+}
 
 
 def make(n: int, seed: int) -> tuple[Any, Any, Any]:

@@ -37,7 +37,13 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
 def make(objective: str = "lambda:ndcg+pointwise", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {"n_estimators": 25, "num_leaves": 6, "random_state": 0, "n_jobs": 1}
+    defaults = {
+        "n_estimators": 25,
+        "monotone": "free",
+        "num_leaves": 6,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
     return GBRanker(objective, **{**PLAIN, **defaults, **params})
 
 

@@ -35,7 +35,13 @@ from gbrank.fit.rounds import Round
 
 BOOSTERS = ("lightgbm", "xgboost")
 ALL = ["difference", "rank", "zscore", "mean", "gap", "size"]
-SMALL: dict[str, Any] = {"n_estimators": 8, "num_leaves": 7, "random_state": 0, "n_jobs": 1}
+SMALL: dict[str, Any] = {
+    "n_estimators": 8,
+    "num_leaves": 7,
+    "monotone": "free",
+    "random_state": 0,
+    "n_jobs": 1,
+}
 X, Y, QID = make_cubic(40, n_documents=10, n_features=4, random_state=0)
 X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
 VALID, TRAIN = slice(300, None), slice(0, 300)

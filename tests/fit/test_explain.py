@@ -27,7 +27,13 @@ boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
 def fitted(table: Any = X, booster: str = "lightgbm", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {"n_estimators": 20, "num_leaves": 8, "random_state": 0, "n_jobs": 1}
+    defaults = {
+        "n_estimators": 20,
+        "monotone": "free",
+        "num_leaves": 8,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
     return GBRanker(booster=booster, **{**PLAIN, **defaults, **params}).fit(table, Y, qid=QID)
 
 

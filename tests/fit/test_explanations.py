@@ -32,7 +32,13 @@ FRAME = pd.DataFrame(X, columns=list("abcd")).assign(
     e=pd.Categorical(np.array(["red", "blue", "green"])[np.arange(240) % 3])
 )
 FRAME.loc[::7, "b"] = np.nan
-SMALL: dict[str, Any] = {"n_estimators": 6, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
+SMALL: dict[str, Any] = {
+    "n_estimators": 6,
+    "min_child_samples": 3,
+    "monotone": "free",
+    "n_jobs": 1,
+    "random_state": 0,
+}
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "array": (X, {}),
     "sparse": (sparse.csr_matrix(np.where(X > 0, X, 0)), {}),

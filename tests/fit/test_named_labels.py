@@ -31,7 +31,13 @@ UNJUDGED = RNG.random(len(Y)) < 0.3
 UNJUDGED[QID == 3] = True  # a query without any
 SPARSE = np.where(UNJUDGED, np.nan, MARGIN)
 QUERIES = Queries.from_qid(QID)
-SMALL: dict[str, Any] = {"n_estimators": 8, "min_child_samples": 5, "random_state": 0, "n_jobs": 1}
+SMALL: dict[str, Any] = {
+    "n_estimators": 8,
+    "min_child_samples": 5,
+    "monotone": "free",
+    "random_state": 0,
+    "n_jobs": 1,
+}
 SMALL["monotone"] = "free"  # signs are learned of y alone
 SCORES = RNG.normal(size=len(Y))
 

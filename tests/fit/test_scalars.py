@@ -13,7 +13,13 @@ from gbrank import GBRanker, LinearRanker, QueryKFold, SLAMPerceptron, load_rank
 from gbrank.common.plain import as_json, plain
 
 X, Y, QID = make_cubic(20, n_documents=10, n_features=3, random_state=0)
-SMALL: dict[str, Any] = {"n_estimators": 2, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
+SMALL: dict[str, Any] = {
+    "n_estimators": 2,
+    "min_child_samples": 3,
+    "monotone": "free",
+    "n_jobs": 1,
+    "random_state": 0,
+}
 # A value of each parameter, as Python has it; None where a parameter takes no number or text.
 BOOSTED: dict[str, Any] = {
     "objective": "ranknet", "booster": "xgboost", "n_estimators": 3, "learning_rate": 0.25,

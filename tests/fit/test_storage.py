@@ -50,7 +50,13 @@ inputs = pytest.mark.parametrize("rows", [X, FRAME], ids=["array", "frame"])
 
 def make(booster: str = "lightgbm", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {"n_estimators": 8, "random_state": 0, "n_jobs": 1, "min_child_samples": 5}
+    defaults = {
+        "n_estimators": 8,
+        "monotone": "free",
+        "random_state": 0,
+        "n_jobs": 1,
+        "min_child_samples": 5,
+    }
     return GBRanker(booster=booster, **{**defaults, **params})
 
 

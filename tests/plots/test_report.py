@@ -34,7 +34,13 @@ from gbrank.plots.report import blocks
 from gbrank.plots.report.model_sections import _sample
 from gbrank.plots.report.report_data import groups
 
-SMALL: dict[str, Any] = {"n_estimators": 20, "min_child_samples": 3, "n_jobs": 1, "random_state": 0}
+SMALL: dict[str, Any] = {
+    "n_estimators": 20,
+    "min_child_samples": 3,
+    "monotone": "free",
+    "n_jobs": 1,
+    "random_state": 0,
+}
 X, Y, QID = make_cubic(46, n_documents=10, n_features=4, random_state=0)
 EVIL = "<script>alert('&')</script>"
 FRAME = pd.DataFrame(X, columns=["a", "b", "c", EVIL]).assign(

@@ -32,7 +32,7 @@ def at_once(function: Callable[..., Any], cases: Sequence[Any]) -> list[Any]:
         return [future.result(timeout=PATIENCE) for future in futures]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [2, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 def test_fits_from_threads(booster: str, n_jobs: int) -> None:
     """Each with what it draws, and with threads of its own."""

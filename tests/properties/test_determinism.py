@@ -32,7 +32,7 @@ TRAIN = QID < 80
 boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
 CASES: dict[str, dict[str, Any]] = {
-    "plain": {},
+    "plain": {"monotone": "auto"},
     "documents": {"subsample": 0.6, "colsample": 0.7},
     "queries": {"subsample": 0.5, "subsample_by": "query"},
     "annealed": {"objective": "approx:ndcg", "sigma": geometric(1.0, 0.1, unit="spread")},
@@ -48,7 +48,7 @@ def fit(
     booster: str, rows: Any = TRAIN, table: Any = X, n_jobs: int = 1, **params: Any
 ) -> GBRanker:
     """Return a small ranker, fitted on some of the rows, judged on the others."""
-    defaults = {"n_estimators": 12, "random_state": 5, "min_child_samples": 5}
+    defaults = {"n_estimators": 12, "random_state": 5, "min_child_samples": 5, "monotone": "free"}
     ranker = GBRanker(**{**defaults, **params}, booster=booster, n_jobs=n_jobs)
     return ranker.fit(
         table[rows], Y[rows], qid=QID[rows], eval_set=[(table[~TRAIN], Y[~TRAIN])],
@@ -74,12 +74,11 @@ def assert_same(a: GBRanker, b: GBRanker) -> None:
 
 
 @boosters
+@pytest.mark.parametrize("jobs", [4, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("case", CASES)
-def test_threads(booster: str, case: str) -> None:
-    """One, two and four."""
-    one = fit(booster, **CASES[case])
-    for jobs in (2, 4):
-        assert_same(fit(booster, n_jobs=jobs, **CASES[case]), one)
+def test_threads(booster: str, jobs: int, case: str) -> None:
+    """One, and two or four."""
+    assert_same(fit(booster, n_jobs=jobs, **CASES[case]), fit(booster, **CASES[case]))
 
 
 @boosters
@@ -153,25 +152,29 @@ def test_compiled_or_loaded(tmp_path: Path) -> None:
 # --- kinds of input -----------------------------------------------------------------------------
 
 
+NAMES_OF_COLUMNS = [f"f{i}" for i in range(X.shape[1])]
+KINDS: dict[str, Any] = {
+    "frame": partial(pd.DataFrame, columns=NAMES_OF_COLUMNS),
+    "polars": partial(pl.DataFrame, schema=NAMES_OF_COLUMNS),
+    "csr": sp.csr_matrix,
+    "fortran": np.asfortranarray,
+    "list": np.ndarray.tolist,
+}
+
+
 @boosters
-@pytest.mark.parametrize("case", ["plain", "documents", "queries"])
-@pytest.mark.parametrize("kind", ["frame", "polars", "csr", "fortran", "list"])
-def test_kinds_of_input(booster: str, case: str, kind: str) -> None:
+@pytest.mark.parametrize(
+    "case", ["documents", "queries", pytest.param("plain", marks=pytest.mark.slow)]
+)
+def test_kinds_of_input(booster: str, case: str) -> None:
     """pandas, polars, sparse and other matrices of the same numbers, a third of them zeros."""
     table = np.where(np.abs(X) < 0.4, 0.0, X)
-    names = [f"f{i}" for i in range(X.shape[1])]
-    kinds = {
-        "frame": lambda rows: pd.DataFrame(rows, columns=names),
-        "polars": lambda rows: pl.DataFrame(rows, schema=names),
-        "csr": sp.csr_matrix,
-        "fortran": np.asfortranarray,
-        "list": lambda rows: rows.tolist(),
-    }
-    convert = kinds[kind]
-    params = {"n_estimators": 12, "random_state": 5, "booster": booster, "n_jobs": 1}
-    expected = GBRanker(**params, **CASES[case]).fit(table, Y, qid=QID)
-    ranker = GBRanker(**params, **CASES[case]).fit(convert(table), Y, qid=QID)
-    assert_array_equal(ranker.predict(convert(table)), expected.predict(table))
+    params = {"n_estimators": 6, "random_state": 5, "booster": booster, "n_jobs": 1}
+    params |= CASES[case]
+    expected = GBRanker(**params).fit(table, Y, qid=QID).predict(table)
+    for kind, convert in KINDS.items():
+        ranker = GBRanker(**params).fit(convert(table), Y, qid=QID)
+        assert_array_equal(ranker.predict(convert(table)), expected, err_msg=kind)
 
 
 # --- the order of rows --------------------------------------------------------------------------
@@ -213,8 +216,17 @@ def test_derivatives_go_with_their_rows(name: str, tied: bool, shuffled: Any) ->
             assert_array_equal(actual, expected[rows])
 
 
-@boosters
-@pytest.mark.parametrize("case", SHUFFLED)
+SOME = {"lightgbm": ("plain", "annealed", "mixture"), "xgboost": ("queries", "noise")}
+
+
+@pytest.mark.parametrize(
+    ("booster", "case"),
+    [
+        pytest.param(booster, case, marks=[] if case in SOME[booster] else pytest.mark.slow)
+        for booster in TRAINERS
+        for case in SHUFFLED
+    ],
+)
 def test_predictions_do_not_depend_on_the_order(booster: str, case: str) -> None:
     """Bit for bit, after many rounds at the highest rate: boosters' sums are exact."""
     rng, rows = np.random.default_rng(4), np.flatnonzero(TRAIN)

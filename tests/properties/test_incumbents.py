@@ -55,7 +55,13 @@ incumbent = pytest.mark.incumbent
 
 def make(booster: str = "lightgbm", objective: Any = "lambdarank", **params: Any) -> GBRanker:
     """Return a small ranker."""
-    defaults = {"n_estimators": 5, "min_child_samples": 5, "random_state": 0, "n_jobs": 1}
+    defaults = {
+        "n_estimators": 5,
+        "monotone": "free",
+        "min_child_samples": 5,
+        "random_state": 0,
+        "n_jobs": 1,
+    }
     return GBRanker(objective, booster=booster, **{**PLAIN, **defaults, **params})
 
 
