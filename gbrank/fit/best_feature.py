@@ -42,10 +42,12 @@ def warn_if_behind(plan: BoostingPlan, scores: Vector) -> None:
     if len(gain) < 2 or gain.mean() > 0:
         return
     half = WIDTH * gain.std(ddof=1) / np.sqrt(len(gain))
+    ends = (-gain.mean() + step for step in (0, -half, half))
+    lead, low, high = (f"{round(end, 4) + 0.0:+.4f}" for end in ends)  # no −0
     warn_user(
         f"{names[column]!r} alone, {'largest' if sign > 0 else 'smallest'} first, ranks the "
-        f"validation queries no worse than the ranker: {measure} is larger by {-gain.mean():.4f}, "
-        f"with a 95% interval from {-gain.mean() - half:+.4f} to {-gain.mean() + half:+.4f}."
+        f"validation queries no worse than the ranker: its {measure} less the ranker's is {lead}, "
+        f"with a 95% interval from {low} to {high}."
     )
 
 

@@ -22,7 +22,8 @@ Y = np.digitize(RELEVANCE, np.quantile(RELEVANCE, [0.6, 0.85])).astype(float)
 
 def fit(X: Any, **params: Any) -> GBRanker:
     """Train on the first queries, and validate on the others."""
-    given = {"n_estimators": 60, "learning_rate": 0.1, "random_state": 0, "n_jobs": 1} | params
+    given = {"n_estimators": 60, "learning_rate": 0.1, "monotone": "free", "random_state": 0}
+    given |= {"n_jobs": 1} | params
     valid = X[~TRAIN]
     return GBRanker(**given).fit(
         X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=[(valid, Y[~TRAIN])], eval_qid=[QID[~TRAIN]]
@@ -55,6 +56,12 @@ def test_nothing_is_said_of_a_ranker_that_is_ahead(kind: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit(X)
+
+
+def test_a_lead_of_nothing_has_no_minus() -> None:
+    """Trees of the label itself, which rank as it does."""
+    with pytest.warns(UserWarning, match=r"is \+0.0000, .* from [+]0.0000 to [+]0.0000"):
+        fit(Y[:, np.newaxis])
 
 
 def test_missing_values_are_last() -> None:
