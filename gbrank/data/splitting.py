@@ -124,7 +124,13 @@ class _ByQuery:
             If qid is missing, or there are too few queries.
         """
         queries = _queries_of(self, qid, groups)
-        for parts in super().split(np.empty((queries.n_queries, 0))):  # type: ignore[misc]
+        n = queries.n_queries
+        try:
+            splits = list(super().split(np.empty((n, 0))))  # type: ignore[misc]
+        except ValueError as error:
+            demand = f"must have more queries for {type(self).__name__} ({error})"
+            raise ArgumentError("qid", demand, f"{n}") from None
+        for parts in splits:
             train, test = (np.flatnonzero(np.isin(queries.index, part)) for part in parts)
             yield train, test
 

@@ -107,9 +107,13 @@ def test_groups_besides_queries() -> None:
 
 
 def test_too_few_queries() -> None:
-    """scikit-learn's own message, at the first split."""
-    with pytest.raises(ValueError, match="n_splits=25 greater than the number of samples"):
-        next(QueryKFold(25).split(X, qid=QID))
+    """An error that names them, with scikit-learn's reason, at the first split."""
+    for splitter, reason in (
+        (QueryKFold(25), "n_splits=25 greater than"),
+        (QueryTimeSeriesSplit(24), "folds=25 greater than"),
+    ):
+        with pytest.raises(ValueError, match=rf"qid must have more queries .*{reason}.* got 24"):
+            next(splitter.split(X, qid=QID))
 
 
 @pytest.mark.usefixtures("routing")
