@@ -165,9 +165,9 @@ class GBRanker(ExplainedRanker):
         The features that were found to raise scores only, 1, or to lower them, −1: see `monotone`.
     sigmas_ : ndarray
         The sigma used in each round.
-    position_bias_ : dict of int to float, or None
-        What each position adds to the scores that the objective sees, 0 for the first one; None
-        where `fit` was given no positions. `predict` leaves it out.
+    position_bias_ : dict of int, or of tuple, to float, or None
+        What each position adds to the scores that the objective sees, 0 for the first one (of each
+        context); None where `fit` was given no positions. `predict` leaves it out.
     position_report_ : PositionReport or None
         How far the clicks tell positions from relevance: see `gbrank.clicks.position_report`.
     init_ : estimator or None
@@ -220,7 +220,7 @@ class GBRanker(ExplainedRanker):
     colsample_ = Published[float]()
     extra_trees_ = Published[bool]()
     sigmas_ = Published[Vector]()
-    position_bias_ = Published[dict[int, float] | None]()
+    position_bias_ = Published[dict[Any, float] | None]()
     position_report_ = Published[PositionReport | None]()
     init_ = Published[Any]()
     calibration_ = Published[Calibration]()
@@ -244,7 +244,7 @@ class GBRanker(ExplainedRanker):
         labels: Labels | None = None,
         eval_labels: Sequence[Mapping[str, ArrayLike]] | None = None,
         init_score: ArrayLike | None = None,
-        position: ArrayLike | None = None,
+        position: ArrayLike | Mapping[str, ArrayLike] | None = None,
         categorical_feature: Sequence[int | str] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_rounds: int = 50,
@@ -283,11 +283,13 @@ class GBRanker(ExplainedRanker):
         init_score : array-like, shape (n_documents,), optional
             Scores to boost from. They are not part of the model (what `init` gives is): add them
             to its predictions.
-        position : array-like of int, shape (n_documents,), optional
+        position : array-like of int, shape (n_documents,), or mapping of str to such, optional
             Where each document was shown, from 1, when the labels are clicks, which depend on
-            that too. The bias of each position is then estimated together with the trees, and
-            goes into `position_bias_` instead of the scores. Validation sets have no positions:
-            they are best judged by labels that do not depend on them.
+            that too; or ``{"position": ..., "device": ...}``, this and then what attention depends
+            on besides, numbered from 1: each of their combinations has its bias. Biases are then
+            estimated together with the trees, and go into `position_bias_` instead of the scores.
+            Validation sets have no positions: they are best judged by labels that do not depend on
+            them.
         categorical_feature : sequence of int or str, optional
             Columns of categories, besides a data frame's categorical columns.
         checkpoint : path, optional

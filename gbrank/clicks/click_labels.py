@@ -117,6 +117,7 @@ def attention_at(position: Vector, attention: Mapping[int, float]) -> Vector:
 
 def _prior(clicked: Vector, expected: Vector) -> float:
     """Return a, for which worths of mean 1 and variance 1/a explain how the clicks vary."""
-    total = expected.sum()
+    seen = expected > 0  # at a position without a click, coec expects none
+    clicked, expected, total = clicked[seen], expected[seen], expected.sum()
     spread = (expected * (clicked / expected - 1) ** 2).sum() - (len(clicked) - 1)
     return float((total - (expected**2).sum() / total) / max(spread, 1e-9 * total))

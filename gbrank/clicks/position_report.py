@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from gbrank.common.arrays import Matrix, Vector
@@ -15,8 +16,33 @@ from gbrank.common.checks import check_labels, check_weights
 from gbrank.common.table import Table, Tabular
 from gbrank.data.columns import check_positions
 
-CURVE, OWN = 1.0, 0.3  # standard deviations of the prior: of eta, and of a position's own part
+# Standard deviations of the prior: of eta, of a position's own part, of a context's eta and rate.
+CURVE, OWN, CONTEXT, RATE = 1.0, 0.3, 0.5, 1.0
 STEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The places at which documents were shown: positions, each of its context if there are any."""
+
+    names: list[Any]  # int, or tuple of int, the position first
+    index: NDArray[np.int64]  # of each row
+    first: NDArray[np.int64]  # of the same context
+    prior: Matrix  # covariance of their biases
+
+
+def places_of(position: NDArray[np.float64]) -> Places:
+    """Return the places of checked positions."""
+    columns = position.reshape(len(position), -1)
+    names, index = np.unique(columns, axis=0, return_inverse=True)
+    curve, contexts = np.log(names[:, 0]), names[:, 1:]
+    prior = OWN**2 * np.eye(len(names)) + CURVE**2 * np.outer(curve, curve)
+    same = (contexts[:, None] == contexts).all(axis=2)
+    if contexts.size:
+        prior += same * (RATE**2 + CONTEXT**2 * np.outer(curve, curve))
+    named = names.astype(int).tolist()
+    own = [tuple(name) for name in named] if contexts.size else [name[0] for name in named]
+    return Places(own, index.ravel(), same.argmax(axis=1), prior)
 
 
 @dataclass(frozen=True)
@@ -25,12 +51,13 @@ class PositionReport(Tabular):
 
     Parameters
     ----------
-    positions : list of int
-        The positions, in order.
+    positions : list of int or tuple
+        The positions, in order; with contexts, tuples of the position and its context.
     shown, clicked : list of float
         How many documents were shown there, and how many of them were clicked.
     bias : list of float
-        The logarithm of the attention that a position gets, less that of the first.
+        The logarithm of the attention that a position gets, less that of the first (of its
+        context).
     error : list of float
         Standard errors of `bias`.
     told : list of float
@@ -52,7 +79,7 @@ class PositionReport(Tabular):
     ([0, 0, 0], 1.0, True)
     """
 
-    positions: list[int]
+    positions: list[Any]
     shown: list[float]
     clicked: list[float]
     bias: list[float]
@@ -62,13 +89,19 @@ class PositionReport(Tabular):
     documents: int
     moved: float
 
+    @classmethod
+    def restored(cls, positions: list[Any], **others: Any) -> PositionReport:
+        """Return a report whose tuples JSON has made lists."""
+        names = [tuple(name) if isinstance(name, list) else name for name in positions]
+        return cls(positions=names, **others)
+
     @property
     def connected(self) -> bool:
         """Whether documents connect all positions."""
         return len(set(self.group)) <= 1
 
     @property
-    def attention(self) -> dict[int, float]:
+    def attention(self) -> dict[Any, float]:
         """How much attention each position gets, relative to the first."""
         return dict(zip(self.positions, np.exp(self.bias).tolist(), strict=True))
 
@@ -83,7 +116,7 @@ class PositionReport(Tabular):
 
 def position_report(
     documents: ArrayLike | Sequence[object],
-    position: ArrayLike,
+    position: ArrayLike | Mapping[str, ArrayLike],
     clicks: ArrayLike,
     weights: ArrayLike | None = None,
 ) -> PositionReport:
@@ -102,8 +135,9 @@ def position_report(
     ----------
     documents : array-like, shape (n_shown,)
         Which document of which query was shown.
-    position : array-like of int, shape (n_shown,)
-        Where it was shown, from 1.
+    position : array-like of int, shape (n_shown,), or mapping of str to such
+        Where it was shown, from 1; or, by name, this and then what attention depends on besides,
+        such as the device, also numbered from 1.
     clicks : array-like, shape (n_shown,)
         Whether it was clicked, or how often.
     weights : array-like, shape (n_shown,), optional
@@ -135,23 +169,21 @@ def position_report(
     >>> clicks = rng.random(4000) < 0.5 / position
     >>> report = position_report(documents, position, clicks)
     >>> np.round([*report.attention.values()], 1)
-    array([1. , 0.5, 0.3, 0.2])
+    array([1. , 0.5, 0.4, 0.3])
     """
     ids, document = np.unique(np.asarray(documents), return_inverse=True)
-    places = check_positions(position, "position", len(document))
+    places = places_of(check_positions(position, "position", len(document)))
     values = check_labels(clicks, "clicks", len(document))
     counts = check_weights(weights, "weights", len(document), "row")
     counts = np.ones(len(document)) if counts is None else counts
-    names, place = np.unique(places, return_inverse=True)
-    order = np.lexsort((values, counts, place, document))  # sums do not depend on that of rows
-    cells = document[order], place[order]
-    shape = len(ids), len(names)
+    order = np.lexsort((values, counts, places.index, document))  # that of rows plays no part
+    cells, shape = (document[order], places.index[order]), (len(ids), len(places.names))
     shown = sp.csr_array(sp.coo_array((counts[order], cells), shape))
     clicked = sp.csr_array(sp.coo_array(((counts * values)[order], cells), shape))
-    bias, error, told = _estimate(shown, clicked, np.log(names))
+    bias, error, told = _estimate(shown, clicked, places)
     seen = sp.csr_array(shown > 0, dtype=np.float64)
     return PositionReport(
-        positions=names.astype(int).tolist(),
+        positions=places.names,
         shown=shown.sum(axis=0).tolist(),
         clicked=clicked.sum(axis=0).tolist(),
         bias=bias.tolist(),
@@ -163,10 +195,10 @@ def position_report(
     )
 
 
-def _estimate(shown: Matrix, clicked: Matrix, curve: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return the bias of each position, its standard error, and what share of it is told."""
-    own = OWN**2 * np.eye(len(curve)) + CURVE**2 * np.outer(curve, curve)
-    prior, bias = np.linalg.inv(own), np.zeros(len(curve))
+def _estimate(shown: Any, clicked: Any, places: Places) -> tuple[Vector, Vector, Vector]:
+    """Return the bias of each place, its standard error, and what share of it is told."""
+    first = places.first
+    prior, bias = np.linalg.inv(places.prior), np.zeros(len(first))
     clicks = clicked.sum(axis=1)
     shown, clicked, clicks = (part[clicks > 0] for part in (shown, clicked, clicks))
     for _ in range(STEPS):
@@ -181,14 +213,15 @@ def _estimate(shown: Matrix, clicked: Matrix, curve: Vector) -> tuple[Vector, Ve
             break
     spread, inverse = clicked - expected, np.linalg.inv(told + prior)
     robust = inverse @ ((spread.T @ spread).toarray() + prior) @ inverse
-    before, after, plain = (np.sqrt(_beside_first(one)) for one in (own, robust, inverse))
-    ratio = np.divide(plain, before, out=np.ones_like(plain), where=before > 0)
-    told_share = np.clip((1 - ratio**2).round(9), 0, 1)
-    told_share[0] = told_share[1:].max(initial=0.0)
-    return bias - bias[0], after, told_share
+    before, after, plain = (_beside(first, one) for one in (places.prior, robust, inverse))
+    left = np.divide(plain, before, out=np.ones_like(plain), where=before > 0)
+    share = np.clip((1 - left).round(9), 0, 1)
+    np.maximum.at(share, first, share.copy())
+    return bias - bias[first], np.sqrt(after), share
 
 
-def _beside_first(covariance: Matrix) -> Vector:
-    """Return the variances of differences from the first."""
-    values: Vector = np.diag(covariance) + covariance[0, 0] - 2 * covariance[0]
-    return np.maximum(values, 0)
+def _beside(first: NDArray[np.int64], covariance: Matrix) -> Vector:
+    """Return the variances of differences from the first of the same context."""
+    variance = np.diag(covariance)
+    own = covariance[np.arange(len(first)), first]
+    return np.maximum(variance + variance[first] - 2 * own, 0)

@@ -47,8 +47,13 @@ class Column:
         return self.validation not in ("", "eval_set")
 
 
-def check_positions(values: Any, name: str, length: int) -> Vector:
-    """Return the positions of documents that were shown, from 1."""
+def check_positions(values: Any, name: str, length: int) -> NDArray[np.float64]:
+    """Return the positions of documents that were shown, from 1, or a column for each context."""
+    if isinstance(values, Mapping):
+        parts = [check_positions(own, f"{name}[{key!r}]", length) for key, own in values.items()]
+        return np.column_stack(parts)
+    if np.ndim(values) == 2:
+        return np.column_stack([check_positions(own, name, length) for own in np.transpose(values)])
     vector = check_finite(check_vector(values, name, length), name)
     wrong = (vector < 1) | (vector != np.floor(vector))
     refuse_where(wrong, vector, name, "must hold integers of at least 1")

@@ -69,7 +69,8 @@ class Rows:
     init_score = _Values[Vector | None]()
     sample_weight = _Values[Vector | None]()
     query_weight = _Values[Vector | None]()  # one a query; all others are one a document
-    position = _Values[Vector | None]()  # where each document was shown, from 1
+    # Where each document was shown, from 1; with contexts, a column for each.
+    position = _Values[NDArray[np.float64] | None]()
     labels = _Values[Mapping[str, Vector]]({})  # besides y; NaN is unjudged
 
     def __init__(self, X: Features, y: Vector, queries: Queries, **columns: Any) -> None:

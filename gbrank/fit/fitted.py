@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -103,13 +104,13 @@ class FittedTrees(FittedRounds):
     booster: str
     init: Any  # the fitted estimator that the trees add to, or None
     learning_rate: float = saved(float)
-    position_bias: dict[int, float] | None = saved(
-        lambda biases: biases and {int(position): biases[position] for position in biases}
+    position_bias: dict[Any, float] | None = saved(
+        lambda biases: biases and {literal_eval(place): biases[place] for place in biases}
     )
     calibration: Calibration = saved(lambda given: Calibration(**given))
     # Models saved by earlier versions lack these.
     position_report: PositionReport | None = saved(
-        lambda given: given and PositionReport(**given), default=None
+        lambda given: given and PositionReport.restored(**given), default=None
     )
     colsample: float | None = saved(lambda share: share, default=None)
     extra_trees: bool | None = saved(lambda flag: flag, default=None)

@@ -6,6 +6,7 @@ Scores and biases explain clicks together, so that scores need not explain effec
 from collections.abc import Iterator
 from hashlib import blake2b
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientFunction, State
 from gbrank.clicks import PositionReport, position_report
+from gbrank.clicks.position_report import places_of
 from gbrank.common.arrays import Vector
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import each_batch
@@ -49,7 +51,7 @@ class DebiasedTrainer:
     def __init__(
         self,
         trainer: Trainer,
-        positions: Vector,
+        positions: NDArray[np.float64],
         told: Vector,
         learning_rate: float,
         state: State | None,
@@ -58,11 +60,12 @@ class DebiasedTrainer:
         self.train_scores, self.valid_scores = trainer.train_scores, trainer.valid_scores
         self.finish, self.close = trainer.finish, trainer.close
         self._told, self._learning_rate = told, learning_rate
-        self._positions, self._index = np.unique(positions, return_inverse=True)
-        self._biases = [np.zeros(len(self._positions))]  # after each round
+        self._places = places_of(positions)
+        self._index = self._places.index
+        self._biases = [np.zeros(len(self._places.names))]  # after each round
         if state is not None:
             biases = np.frombuffer(state["biases"])
-            self._biases = list(biases.reshape(-1, len(self._positions)))
+            self._biases = list(biases.reshape(-1, len(self._places.names)))
 
     def step(self, derivatives: GradientFunction | None) -> None:
         """Grow one tree, and improve the biases, on the derivatives at the biased scores."""
@@ -82,7 +85,7 @@ class DebiasedTrainer:
         self._trainer.step(biased)
 
     def _sums(self, values: Vector) -> Vector:
-        return order_free_sums(values, self._index, len(self._positions))
+        return order_free_sums(values, self._index, len(self._places.names))
 
     @property
     def done(self) -> int:
@@ -93,11 +96,11 @@ class DebiasedTrainer:
         """Return the state of the trees, and the biases after each round."""
         return {**self._trainer.state(), "biases": np.array(self._biases).tobytes()}
 
-    def bias(self, rounds: int) -> dict[int, float]:
-        """Return the bias of each position after `rounds` rounds, relative to the first one's."""
+    def bias(self, rounds: int) -> dict[Any, float]:
+        """Return the bias of each place, less that of the first of its context."""
         biases = self._biases[rounds]
-        pairs = zip(self._positions.tolist(), (biases - biases[0]).tolist(), strict=True)
-        return {int(position): bias for position, bias in pairs}
+        relative = (biases - biases[self._places.first]).tolist()
+        return dict(zip(self._places.names, relative, strict=True))
 
 
 def report_of_positions(rows: Rows, n_features: int, free: bool) -> PositionReport | None:

@@ -67,6 +67,16 @@ def test_shrinking_brings_labels_nearer_to_the_truth() -> None:
     assert ((worth - expected) ** 2).mean() < 0.7 * ((plain - expected) ** 2).mean()
 
 
+def test_a_position_without_clicks_says_nothing_to_coec() -> None:
+    """A document that was shown there alone is average, and uncertain."""
+    log = pd.DataFrame(
+        {"query": 0, "document": [0, 1, 2, 3], "position": [1, 1, 1, 9], "click": [1, 0, 1, 0]}
+    )
+    found = clicks_to_labels(log, model="coec")
+    assert found.iloc[3][["label", "weight"]].tolist() == [1, 0]
+    assert np.isfinite(found["label"]).all()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

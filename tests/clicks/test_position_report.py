@@ -130,6 +130,42 @@ def fitted(X: Any, log: Any, **params: Any) -> GBRanker:
     return ranker.fit(X[log.rows], log.y, qid=log.qid, position=position)
 
 
+def on_devices(seed: int, etas: tuple[float, float]) -> Any:
+    """Return a log in which attention falls as the session's device has it, and the devices."""
+    X, log = log_of(seed, queries=40, sessions=12)
+    device = 1 + log.qid % 2
+    rng = np.random.default_rng(seed)
+    falls = np.array(etas)[device - 1]
+    attractive = 0.1 + 0.8 * (log.rows % 3 == 0)
+    return (
+        X,
+        log._replace(y=(rng.random(len(falls)) < log.position**-falls * attractive) * 1.0),
+        device,
+    )
+
+
+def test_contexts_have_their_own_attention(tmp_path: Any) -> None:
+    """By a mapping of columns, in the report and in a fit; both are saved."""
+    X, log, device = on_devices(0, (0.4, 1.6))
+    both = {"position": log.position, "device": device}
+    report = position_report(log.rows, both, log.y)
+    assert report.positions[:3] == [(1, 1), (1, 2), (2, 1)]
+    for place, bias, error in zip(report.positions, report.bias, report.error, strict=True):
+        eta = {1: 0.4, 2: 1.6}[place[1]]
+        assert abs(bias + eta * np.log(place[0])) <= 3 * error
+        assert error < 0.8
+    ranker = fitted(X, log, position=both, n_estimators=20)
+    assert ranker.position_report_ == fitted(X, log, position=both).position_report_
+    assert ranker.position_bias_[10, 1] > ranker.position_bias_[10, 2] + 0.3
+    assert ranker.position_bias_[1, 1] == ranker.position_bias_[1, 2] == 0
+    ranker.save(tmp_path)
+    same = GBRanker.load(tmp_path)
+    assert same.position_bias_ == ranker.position_bias_
+    assert same.position_report_ == ranker.position_report_
+    with pytest.raises(ValueError, match=r"position\['device'\] must hold integers of at least 1"):
+        fitted(X, log, position={**both, "device": device - 1})
+
+
 @pytest.mark.parametrize("kind", ["array", "sparse", "context"])
 def test_a_fit_reports_what_documents_tell(kind: str, tmp_path: Any) -> None:
     """Documents are those with equal features, however they come; the report is saved."""
