@@ -33,6 +33,20 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "GBRanker(n_estimators=2).fit(X, y, qid=qid).score(X, y, qid, judged_by=y,"
          " sample_weight=y + 1)"),
     ],
+    "Clicks": [
+        ("model", "clicks_to_labels(log, model='ubm')"),
+        ("log", "clicks_to_labels(log.drop(columns='query'))"),
+        ("log['click']", "clicks_to_labels(log.assign(click=0))"),
+        ("attention", "clicks_to_labels(log, model='coec', attention={1: 1})"),
+        ("attention", "clicks_to_labels(log, attention={1: 1})"),
+        ("source", "read_impressions('log.txt')"),
+        ("source", "read_impressions(log)"),
+        ("source['query']", "read_impressions(log.assign(session=1, query=None))"),
+        ("bot_rate", "read_impressions(log, bot_rate=0)"),
+        ("events", "read_ubi(asked, pd.DataFrame({'action_name': ['click']}))"),
+        ("position['device']",
+         "GBRanker().fit(X, y, qid=qid, position={'position': y + 1, 'device': y})"),
+    ],
     "Tuning": [
         ("ranker", "tune(X, y, qid=qid, ranker=LinearRanker())"),
         ("constraints", "tune(X, y, qid=qid, ranker=GBRanker(constraints=['ap >= 0.5']))"),
@@ -637,6 +651,9 @@ def names(folder: Path) -> dict[str, Any]:
     own |= {"Q": gbrank.Queries.from_qid(qid), "sparse": sparse}
     own |= {"np": np, "pd": pd, "duckdb": duckdb, "lgb": lgb, "xgb": xgb, "Ridge": Ridge}
     own |= {"path": new("train.txt")}
+    shown = {"query": [1, 1], "document": [1, 2], "position": [1, 2], "click": [1, 0]}
+    asked = {"query_id": ["a"], "user_query": ["b"], "query_response_hit_ids": [["c"]]}
+    own |= {"log": pd.DataFrame(shown), "asked": pd.DataFrame(asked)}
     own |= {"in_batches": gbrank.FeatureBatches(lambda: [X[:50], X[50:]], X.shape)}
     return {**exported(), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 

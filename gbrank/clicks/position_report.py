@@ -22,7 +22,7 @@ STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class PlacesShown:
     """The places at which documents were shown: positions, each of its context if there are any."""
 
     names: list[Any]  # int, or tuple of int, the position first
@@ -31,7 +31,7 @@ class Places:
     prior: Matrix  # covariance of their biases
 
 
-def places_of(position: NDArray[np.float64]) -> Places:
+def places_of(position: NDArray[np.float64]) -> PlacesShown:
     """Return the places of checked positions."""
     columns = position.reshape(len(position), -1)
     names, index = np.unique(columns, axis=0, return_inverse=True)
@@ -42,7 +42,7 @@ def places_of(position: NDArray[np.float64]) -> Places:
         prior += same * (RATE**2 + CONTEXT**2 * np.outer(curve, curve))
     named = names.astype(int).tolist()
     own = [tuple(name) for name in named] if contexts.size else [name[0] for name in named]
-    return Places(own, index.ravel(), same.argmax(axis=1), prior)
+    return PlacesShown(own, index.ravel(), same.argmax(axis=1), prior)
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def position_report(
     )
 
 
-def _estimate(shown: Any, clicked: Any, places: Places) -> tuple[Vector, Vector, Vector]:
+def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Vector, Vector]:
     """Return the bias of each place, its standard error, and what share of it is told."""
     first = places.first
     prior, bias = np.linalg.inv(places.prior), np.zeros(len(first))

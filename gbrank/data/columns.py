@@ -52,7 +52,7 @@ def check_positions(values: Any, name: str, length: int) -> NDArray[np.float64]:
     if isinstance(values, Mapping):
         parts = [check_positions(own, f"{name}[{key!r}]", length) for key, own in values.items()]
         return np.column_stack(parts)
-    if np.ndim(values) == 2:
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] > 1:
         return np.column_stack([check_positions(own, name, length) for own in np.transpose(values)])
     vector = check_finite(check_vector(values, name, length), name)
     wrong = (vector < 1) | (vector != np.floor(vector))
