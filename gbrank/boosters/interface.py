@@ -49,8 +49,8 @@ class Model(Protocol):
     native: Any
 
     @classmethod
-    def load(cls, content: bytes) -> "Model":
-        """Read a model from the booster's own format."""
+    def load(cls, content: bytes, n_jobs: int | None = None) -> "Model":
+        """Read a model from the booster's own format; it predicts on at most `n_jobs` threads."""
 
     @classmethod
     def recognise(cls, model: object) -> "Model | None":

@@ -1,7 +1,8 @@
-"""Values by name that are imported when they are asked for."""
+"""Values and modules that are imported when they are asked for."""
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -23,3 +24,13 @@ class LoadedOnUse(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._load)
+
+
+class ModuleOnUse:
+    """A module that is imported when one of its names is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._name), name)

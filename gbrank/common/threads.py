@@ -2,8 +2,6 @@
 
 import math
 
-import joblib
-
 # Of features: with fewer, threads wait for one another longer than they work.
 VALUES_PER_THREAD = 1_000_000
 
@@ -16,5 +14,7 @@ def usable_threads(n_jobs: int | None, values: float = math.inf) -> int:
     """
     if n_jobs is not None and n_jobs != -1:
         return n_jobs
+    import joblib  # takes long, and who says how many needs none of it
+
     threads = int(joblib.cpu_count(only_physical_cores=False))
     return threads if n_jobs == -1 else int(min(threads, 1 + values / VALUES_PER_THREAD))

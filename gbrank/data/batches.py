@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import found_in
 from gbrank.common.checks import check_number
-from gbrank.common.progress import Bar
+from gbrank.common.interrupts import interrupts_held
 from gbrank.data.frames import as_frame, as_numbers
 from gbrank.data.schema import (
     Features,
@@ -86,6 +86,8 @@ class FeatureBatches:
 
     def _numbered(self) -> Iterator[tuple[int, Any]]:
         """Yield all batches once, each with the number of its first row."""
+        from gbrank.common.progress import Bar  # tqdm, which services do without
+
         n_rows, n_columns = self.shape
         done = 0
         options = {"total": n_rows, "disable": not self._progress}
@@ -188,7 +190,8 @@ def transformed(schema: Schema, X: Any) -> Features:
 
 
 def each_batch(function: Callable[[Features], NDArray[Any]], X: Features) -> NDArray[Any]:
-    """Apply a function to the rows of X, or to each batch of them; return the joined results."""
+    """Apply a booster's function to X, or to each batch, deferring Ctrl-C; join the results."""
+    function = interrupts_held()(function)
     if isinstance(X, FeatureBatches):
         return np.concatenate([function(batch) for batch in X])
     return function(X)

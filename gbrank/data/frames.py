@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import narwhals as nw
 import numpy as np
-from narwhals.dtypes import DType
-from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import check_choice, check_vector, listed, refuse_text, unknown_name
+from gbrank.common.on_use import ModuleOnUse
 from gbrank.data.ids import as_ids, is_missing
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    from narwhals.dtypes import DType
+else:
+    nw = ModuleOnUse("narwhals")
 
 Unjudged: TypeAlias = Literal["refuse", "drop", "irrelevant"]
 PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index without a name
@@ -22,12 +26,12 @@ PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # how Arrow names an index wi
 
 def as_frame(data: object, argument: str) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library, None for anything else; refuse one not in memory."""
-    if isinstance(data, np.ndarray):
+    if isinstance(data, np.ndarray | list | tuple | dict):
         return None
     if nw.dependencies.is_into_dataframe(data):
         try:
             return nw.from_native(data, eager_only=True)
-        except DuplicateError as error:
+        except nw.exceptions.DuplicateError as error:
             reason = " ".join(str(error).split())
             raise ValueError(
                 f"{argument} must have a name of its own for each column: {reason}."

@@ -5,25 +5,38 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta, timezone
 from hashlib import blake2b
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.common.arrays import one_column
 from gbrank.common.checks import as_array, quoted, refuse_masked
+from gbrank.common.on_use import ModuleOnUse
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    nw = ModuleOnUse("narwhals")
 
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
 TIMES = date, timedelta, np.datetime64, np.timedelta64
-# Types of columns that NumPy has no like of: it would cut final NULs, make matrices, or refuse.
-AS_OBJECTS = (nw.String, nw.Time, nw.Int128, nw.UInt128, nw.Struct, nw.Array)
 
 
 def as_ids(qid: Any) -> NDArray[Any]:
     """Return ids as an array that keeps apart what NumPy would make equal."""
     refuse_masked(qid, "qid")
+    if not isinstance(qid, np.ndarray | list | tuple):
+        qid = _from_column(qid)
+    if _is_sequence(qid):
+        return one_column(_from_sequence(qid))
+    values = one_column(as_array(qid, "qid"))
+    return values.astype(object) if values.dtype.kind == "T" else values
+
+
+def _from_column(qid: Any) -> Any:
+    """Return a column of any library as an array, and anything else as it is."""
     if nw.dependencies.is_into_dataframe(qid):
         frame = nw.from_native(qid, eager_only=True)
         qid = frame[:, 0].to_native() if frame.shape[1] == 1 else qid
@@ -31,13 +44,12 @@ def as_ids(qid: Any) -> NDArray[Any]:
     if arrow is not None and isinstance(qid, arrow.Array):
         qid = arrow.chunked_array([qid])
     series = nw.from_native(qid, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        at_once = series.dtype not in AS_OBJECTS
-        return np.asarray(series.to_native()) if at_once else _objects(series.to_list())
-    if _is_sequence(qid):
-        return one_column(_from_sequence(qid))
-    values = one_column(as_array(qid, "qid"))
-    return values.astype(object) if values.dtype.kind == "T" else values
+    if not isinstance(series, nw.Series):
+        return qid
+    # NumPy has no like of these: it would cut final NULs, make matrices, or refuse.
+    as_objects = (nw.String, nw.Time, nw.Int128, nw.UInt128, nw.Struct, nw.Array)
+    at_once = series.dtype not in as_objects
+    return np.asarray(series.to_native()) if at_once else _objects(series.to_list())
 
 
 def _is_sequence(values: object) -> bool:

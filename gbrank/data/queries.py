@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import one_column
 from gbrank.common.checks import as_array, quoted
+from gbrank.common.on_use import ModuleOnUse
 from gbrank.data.ids import as_ids, as_list, codes_by_appearance, first_missing, key_of
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    nw = ModuleOnUse("narwhals")
 
 QueryWeights: TypeAlias = ArrayLike | Mapping[Any, float]  # in the order of the queries, or by id
 

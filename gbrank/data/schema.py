@@ -1,13 +1,15 @@
 """Feature matrices: what users pass as X becomes one numeric array, the same way every time."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -20,13 +22,19 @@ from gbrank.common.checks import (
     refuse_text,
     unknown_name,
 )
+from gbrank.common.on_use import ModuleOnUse
 from gbrank.common.plain import plain
 from gbrank.data.frames import as_frame, as_numbers, has_no_value, is_numeric, is_stored_index
 from gbrank.data.ids import is_missing
 
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    nw = ModuleOnUse("narwhals")
+
 ABSENT: Any = object()  # what a mapping of a row does not hold
 LARGEST_CODE = 2**24  # boosters keep codes in single precision
-NOT_OF_NUMPY = nw.Decimal, nw.Int128, nw.UInt128
+NUMBERS = {int, float, bool, type(None)}  # None becomes NaN
 AT_ONCE = 2**20  # how many numbers are copied together, beside the matrix that they go to
 
 Features: TypeAlias = Any  # ndarray or csr_matrix: SciPy has no types of its own
@@ -46,7 +54,7 @@ class Schema:
     empty: list[int] = field(default_factory=list)
 
     @classmethod
-    def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> "Schema":
+    def learn(cls, X: Any, categorical_feature: Sequence[int | str] | None = None) -> Schema:
         """Learn the columns from training data."""
         refuse_text(categorical_feature, "categorical_feature")
         frame = checked_frame(X)
@@ -83,7 +91,7 @@ class Schema:
         ]
 
     @classmethod
-    def restored(cls, saved: dict[str, Any]) -> "Schema":
+    def restored(cls, saved: dict[str, Any]) -> Schema:
         """Return the schema in a saved model."""
         categories = {int(key): values for key, values in saved["categories"].items()}
         schema = cls(**{**saved, "categories": categories})
@@ -92,7 +100,7 @@ class Schema:
         return schema
 
     @classmethod
-    def union(cls, schemas: Sequence["Schema"]) -> "Schema":
+    def union(cls, schemas: Sequence[Schema]) -> Schema:
         """Return the schema of all rows, from those of parts of them."""
         first = schemas[0]
         for part in schemas:
@@ -146,7 +154,8 @@ class Schema:
     def _values_of(self, X: Any) -> list[list[Any]] | None:
         """Return the values of each column of fit; None of X that is an array of numbers."""
         if self.names and (found := values_by_name(X, self.names)) is not None:
-            return [list(found.values())[place] for place in _places(self.names, list(found))]
+            columns = list(found.values())
+            return [columns[place] for place in _places(self.names, list(found))]
         if not self.categories:
             return None
         if sp.issparse(X) or getattr(X, "dtype", np.dtype(object)).kind not in "OU":
@@ -165,14 +174,15 @@ class Schema:
         """Return columns, in the order of fit, as numbers and codes of categories."""
         names = self.names or [str(position) for position in range(self.n_features)]
         _refuse_empty((len(columns[0]), len(columns)))
-        return np.column_stack(
-            [
-                _codes(values, names[position], self._known[position])
-                if position in self.categories
-                else _numbers(values, names[position])
-                for position, values in enumerate(columns)
-            ]
-        )
+        coded = {
+            position: _codes(columns[position], names[position], known)
+            for position, known in self._known.items()
+        }
+        numbers = {place: own for place, own in enumerate(columns) if place not in coded}
+        if not set(map(type, chain(*numbers.values()))) <= NUMBERS:
+            coded |= {place: _numbers(own, names[place]) for place, own in numbers.items()}
+        values = [coded.get(place, own) for place, own in enumerate(columns)]
+        return np.array(values, np.float64).T.copy()
 
     def _refuse_infinite(self, matrix: Features) -> None:
         values = matrix.data if sp.issparse(matrix) else matrix
@@ -190,9 +200,10 @@ class Schema:
             f"{row} of column {name!r}."
         )
 
-    def _from_frame(self, frame: "nw.DataFrame[Any]", places: list[int]) -> NDArray[Any]:
+    def _from_frame(self, frame: nw.DataFrame[Any], places: list[int]) -> NDArray[Any]:
         """Return the columns at these places of a frame, numbers several at once."""
         of_frame = list(frame.schema.values())
+        not_of_numpy = nw.Decimal, nw.Int128, nw.UInt128
         numeric = [is_numeric(of_frame[place]) for place in places]
         single = all(
             of_frame[place] == nw.Float32 or (not numbers and has_no_value(frame[:, place]))
@@ -204,7 +215,7 @@ class Schema:
         for start in range(0, len(places), step):
             some = slice(start, start + step)
             at_once = all(numeric[some]) and not any(known[some])
-            at_once &= not any(of_frame[place] in NOT_OF_NUMPY for place in places[some])
+            at_once &= not any(of_frame[place] in not_of_numpy for place in places[some])
             values = frame[:, places[some]].to_numpy() if at_once else None
             if values is None or values.dtype == object:  # as missing values make it
                 for position in range(*some.indices(len(places))):
@@ -214,7 +225,7 @@ class Schema:
                 matrix[:, some] = values
         return matrix
 
-    def _from_column(self, column: "nw.Series[Any]", position: int, single: bool) -> NDArray[Any]:
+    def _from_column(self, column: nw.Series[Any], position: int, single: bool) -> NDArray[Any]:
         if position in self.categories:
             return _codes(column.to_list(), column.name, self._known[position])
         values = as_numbers(column, single)
@@ -247,7 +258,7 @@ def _role(schemas: Sequence[Schema], position: int) -> str:
     return roles.pop()
 
 
-def _categories(column: "nw.Series[Any]") -> list[Any]:
+def _categories(column: nw.Series[Any]) -> list[Any]:
     found = [plain(value) for value in _distinct(column.to_list()) if not is_missing(value)]
     for value in found:
         if not isinstance(value, str | int | float | bool):
@@ -259,7 +270,7 @@ def _categories(column: "nw.Series[Any]") -> list[Any]:
     return _sorted(set(found))
 
 
-def _first_word(column: "nw.Series[Any]") -> str:
+def _first_word(column: nw.Series[Any]) -> str:
     """Return the first text that is no number, as a part of a message; empty for other types."""
     for row, value in enumerate(column.to_list() if column.dtype == nw.String else ()):
         try:
@@ -308,6 +319,9 @@ def values_by_name(X: Any, needed: Iterable[str]) -> dict[str, list[Any]] | None
                 )
         found = {str(name): list(values) for name, values in X.items()}
     elif isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
+        if set(map(type, X)) == {dict}:  # others may make up what they lack
+            with suppress(KeyError):
+                return {name: [row[name] for row in X] for name in needed}
         found = {
             str(name): [row.get(name, ABSENT) for row in X] for name in dict.fromkeys(chain(*X))
         }
@@ -363,7 +377,7 @@ def _places(wanted: list[str], names: list[str]) -> list[int]:
     return [place_of[name] for name in wanted]
 
 
-def column_names(frame: "nw.DataFrame[Any]") -> list[str]:
+def column_names(frame: nw.DataFrame[Any]) -> list[str]:
     """Return the names of columns as text, in which they must differ."""
     names = [str(name) for name in frame.columns]
     if len(set(names)) < len(names):
@@ -380,8 +394,11 @@ def column_names(frame: "nw.DataFrame[Any]") -> list[str]:
     return names
 
 
-def checked_frame(X: Any) -> "nw.DataFrame[Any] | None":
+def checked_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return features as a data frame if they are one, not empty, without a stored index."""
+    frame = as_frame(X, "X")
+    if frame is None:
+        return None
     if nw.dependencies.is_pandas_dataframe(X):
         sparse = nw.dependencies.get_pandas().SparseDtype
         for place, dtype in enumerate(X.dtypes):
@@ -391,11 +408,9 @@ def checked_frame(X: Any) -> "nw.DataFrame[Any] | None":
                     f"{X.columns[place]!r}: pass X.sparse.to_coo() in fit and predict, or "
                     "X.sparse.to_dense()."
                 )
-    frame = as_frame(X, "X")
-    if frame is not None:
-        if index := [name for name in frame.columns if is_stored_index(name)]:
-            frame = frame.drop(index)
-        _refuse_empty(frame.shape)
+    if index := [name for name in frame.columns if is_stored_index(name)]:
+        frame = frame.drop(index)
+    _refuse_empty(frame.shape)
     return frame
 
 

@@ -33,7 +33,7 @@ from gbrank.data.schema import Schema
 from gbrank.data.torn_queries import warn_of_torn_queries
 from gbrank.fit.arguments import Ids, Labels, TableLike
 from gbrank.fit.fitted import Fitted, Published
-from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, write_saved
+from gbrank.fit.storage import DESCRIPTION, Saved, read_saved, restored, write_saved
 from gbrank.measures.judges import (
     both_values,
     powered_mean,
@@ -265,7 +265,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
                 f"{Path(path) / DESCRIPTION} holds a {name}: load it by {name}.load, not "
                 f"{cls.__name__}.load."
             )
-        return restored(cls, path, saved)
+        return restored(cls._from_saved, path, saved)
 
     @property
     def n_features_in_(self) -> int:
@@ -371,14 +371,6 @@ def scores_of(
         taken = bool(get_routing_for_object(estimator).consumes("predict", ["qid"]))
     queries = {"qid": qid, "group": group} if taken else {}
     return estimator.predict(X, **{name: v for name, v in queries.items() if v is not None})
-
-
-def restored(cls: type[T], path: str | os.PathLike[str], saved: Saved) -> T:
-    """Return the ranker that a folder holds, or say that it is damaged."""
-    try:
-        return cls._from_saved(saved)
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged: {error!r}.") from None
 
 
 def check_seed(state: int | np.random.RandomState | None, name: str = "random_state") -> int:

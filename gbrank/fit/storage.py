@@ -8,15 +8,17 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from gbrank.boosters import MODELS, SUFFIXES, Model
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.files import held, is_leftover, replace_file
 from gbrank.common.version import __version__
+
+T = TypeVar("T")
 
 DESCRIPTION = "gbrank.json"
 FORMAT = 2
@@ -32,9 +34,10 @@ class Saved(NamedTuple):
     description: dict[str, Any]
     files: dict[str, bytes]
 
-    def model(self) -> Model:
-        """Return the booster."""
-        return MODELS[self.description["booster"]].load(self.files[self.description["model_file"]])
+    def model(self, n_jobs: int | None = None) -> Model:
+        """Return the booster, which predicts on at most so many threads."""
+        content = self.files[self.description["model_file"]]
+        return MODELS[self.description["booster"]].load(content, n_jobs)
 
 
 def describe_booster(kind: str, model: Model) -> Saved:
@@ -96,6 +99,14 @@ def read_saved(folder: str | os.PathLike[str]) -> Saved:
             if replaced == text:
                 raise
             text = replaced
+
+
+def restored(make: Callable[[Saved], T], path: str | os.PathLike[str], saved: Saved) -> T:
+    """Return what is made of a folder's content, or say that this is damaged."""
+    try:
+        return make(saved)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error!r}.") from None
 
 
 def _as_text(description: dict[str, Any]) -> bytes:

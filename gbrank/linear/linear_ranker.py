@@ -24,7 +24,8 @@ from gbrank.fit.known_elsewhere import explains_parameters
 from gbrank.fit.loop import Loop, evaluations
 from gbrank.fit.rounds import Callback, EvalsResult, Stopping, check_callbacks
 from gbrank.linear import solvers
-from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
+from gbrank.linear.features import complete_rows, learn_numbers
+from gbrank.linear.linear_model import FittedWeights, LinearModel
 from gbrank.measures.gains import gain_values
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric

@@ -16,7 +16,8 @@ from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, Ids, TableLike
 from gbrank.fit.fitted import Published, saved, vector_of
 from gbrank.fit.known_elsewhere import explains_parameters
-from gbrank.linear.linear_model import FittedWeights, LinearModel, complete_rows, learn_numbers
+from gbrank.linear.features import complete_rows, learn_numbers
+from gbrank.linear.linear_model import FittedWeights, LinearModel
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import get_measure
 from gbrank.objectives.slam import SLAM

@@ -23,7 +23,7 @@ FILES = {
 }
 # Each booster has its own.
 SAME_NAMES = {"hook.py", "parameters.py", "trainer.py", "trained_model.py", "errors.py"}
-LARGEST_TOP = 24
+LARGEST_TOP = 26
 
 
 @cache

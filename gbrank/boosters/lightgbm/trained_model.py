@@ -23,8 +23,8 @@ class LightGBMModel:
         self.native = native
 
     @classmethod
-    def load(cls, content: bytes) -> "LightGBMModel":
-        """Read a model from LightGBM's text format."""
+    def load(cls, content: bytes, n_jobs: int | None = None) -> "LightGBMModel":
+        """Read a model from LightGBM's text format; each prediction is told its threads."""
         with translated("not a LightGBM model"):
             return cls(lgb.Booster(model_str=content.decode()))
 
@@ -55,7 +55,6 @@ class LightGBMModel:
         """Return the model in LightGBM's text format."""
         return bytes(self.native.model_to_string().encode())
 
-    @interrupts_held()
     def predict(
         self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
     ) -> Vector:
@@ -77,7 +76,6 @@ class LightGBMModel:
             raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
         return np.asarray(scores, dtype=np.float64)
 
-    @interrupts_held()
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
         check_threads(n_jobs)

@@ -23,9 +23,9 @@ class XGBoostModel:
         self.native = native
 
     @classmethod
-    def load(cls, content: bytes) -> "XGBoostModel":
-        """Read a model from XGBoost's JSON format."""
-        booster = xgb.Booster()
+    def load(cls, content: bytes, n_jobs: int | None = None) -> "XGBoostModel":
+        """Read a model from XGBoost's JSON format; it predicts on at most `n_jobs` threads."""
+        booster = xgb.Booster({"nthread": n_jobs} if n_jobs else None)
         with translated("not an XGBoost model"):
             booster.load_model(bytearray(content))
         return cls(booster)
@@ -51,7 +51,6 @@ class XGBoostModel:
         device = json.loads(self.native.save_config())["learner"]["generic_param"]["device"]
         return bool(device == "cpu")
 
-    @interrupts_held()
     def predict(
         self, X: Features, schema: Schema, n_jobs: int, n_trees: int | None = None
     ) -> Vector:
@@ -88,7 +87,6 @@ class XGBoostModel:
             raise ValueError(f"X must be as the pretrained booster takes it: {error}") from None
         return np.asarray(scores, dtype=np.float64)
 
-    @interrupts_held()
     def contributions(self, X: Features, schema: Schema, n_jobs: int) -> Matrix:
         """Return what each feature adds to each row's score, and the mean score last."""
         data = as_matrix(X, schema, n_jobs)

@@ -1,0 +1,155 @@
+"""Scores in services: a saved ranker, loaded with NumPy, SciPy's matrices and its booster alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbrank.common.arrays import Vector
+from gbrank.data.queries import Queries
+from gbrank.data.schema import Features, Schema
+from gbrank.fit.context import Context
+from gbrank.fit.storage import Saved, read_saved, restored
+from gbrank.linear.features import weighted_sum
+
+__all__ = ["Predictor", "load_predictor"]
+
+
+class _Part(NamedTuple):
+    """A model of a chain: what it reads of X, and the scores that it adds."""
+
+    schema: Schema
+    context: Context
+    score: Callable[[Features], Vector]
+
+
+class Predictor:
+    """The scores of a ranker, for one list of documents after the other.
+
+    They are those of its `predict`, bit for bit. It keeps nothing of what it is asked, so that
+    threads may share it; each call runs on one thread. Made by `load_predictor`, or by the method
+    `predictor` of a fitted GBRanker.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, make_cubic
+    >>> X, y, qid = make_cubic(20, n_documents=10, n_features=2, random_state=0)
+    >>> columns = {"bm25": X[:, 0], "price": X[:, 1]}
+    >>> predictor = GBRanker(n_estimators=5).fit(columns, y, qid=qid).predictor()
+    >>> len(predictor.predict([{"bm25": 1.5, "price": 0.2}, {"bm25": 0.5, "price": None}]))
+    2
+    """
+
+    def __init__(self, saved: Saved) -> None:
+        self._parts = list(_parts(saved))
+        self._needs_queries = any(part.context for part in self._parts)
+
+    def predict(
+        self, X: Any, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
+    ) -> Vector:
+        """Return the score of each document; higher ranks earlier within its list.
+
+        Parameters
+        ----------
+        X : list of mapping, array-like or data frame, shape (n_documents, n_features)
+            The documents, as for the ranker's `predict`. A mapping has a value for each name of the
+            data frame in `fit`; None is missing, and categories are what they were there.
+        qid : array-like, shape (n_documents,), optional
+            The query of each document, where there are several.
+        group : array-like of int, shape (n_queries,), optional
+            Sizes of consecutive queries. With neither, all documents are one list, which features
+            relative to the query (`context`) compare.
+
+        Returns
+        -------
+        ndarray, shape (n_documents,)
+
+        Raises
+        ------
+        ValueError
+            If X has not the columns of `fit`, or the queries do not cover its rows.
+        """
+        schema: Schema | None = None
+        queries: Queries | None = None
+        scores: Vector | None = None
+        for part in reversed(self._parts):
+            if part.schema is not schema:
+                schema, matrix = part.schema, part.schema.transform(X)
+            if queries is None and (self._needs_queries or qid is not None or group is not None):
+                queries = Queries.resolve(matrix.shape[0], qid, group)
+            own = part.score(matrix if queries is None else part.context.widen(matrix, queries))
+            scores = own if scores is None else own + scores
+        assert scores is not None
+        return scores
+
+
+def load_predictor(path: str | os.PathLike[str]) -> Predictor:
+    """Read a ranker that `save` wrote, of any class, for a program that only serves it.
+
+    Loading imports NumPy, and LightGBM or XGBoost where the model is of its trees; no compiler, no
+    scikit-learn and no other booster. docs/howto/deploy.md has the list of packages.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+
+    Returns
+    -------
+    Predictor
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no model.
+    ValueError
+        If a file is cut short or damaged.
+    NotImplementedError
+        If the model has categories, and adds to one that LightGBM or XGBoost trained, which has a
+        table of them of its own.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from gbrank import GBRanker, make_cubic
+    >>> from gbrank.serving import load_predictor
+    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+    >>> ranker = GBRanker(n_estimators=5).fit(X, y, qid=qid)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ranker.save(folder)
+    ...     predictor = load_predictor(folder)
+    >>> bool((predictor.predict(X) == ranker.predict(X)).all())
+    True
+    """
+    return restored(Predictor, path, read_saved(path))
+
+
+def _parts(saved: Saved) -> Iterator[_Part]:
+    """Yield a ranker, its `init`, the init of that, and so on."""
+    description: dict[str, Any] | None = saved.description
+    schema: Schema | None = None
+    while description is not None:
+        part, context = Saved(description, saved.files), Context()
+        if description["schema"]:
+            own = Schema.restored(description["schema"])
+            schema = schema if own == schema else own
+        elif schema is None:
+            raise NotImplementedError("A booster alone has no predictor: ask it itself.")
+        elif schema.categories:
+            raise NotImplementedError(
+                "A booster that was `init` has categories of its own: use load_ranker."
+            )
+        if "model_file" in description:
+            context = Context.restored(description["fitted"].get("context", {"columns": {}}))
+            score: Callable[[Features], Vector] = partial(
+                part.model(n_jobs=1).predict, schema=context.widened(schema), n_jobs=1
+            )
+        else:
+            score = partial(weighted_sum, coef=np.array(description["fitted"]["coef_"]))
+        yield _Part(schema, context, score)
+        description = description.get("init")
