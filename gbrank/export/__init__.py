@@ -1,5 +1,6 @@
 """Models in the formats that search engines and inference libraries load."""
 
-from gbrank.export.formats import FORMATS, Format, export_model
+from gbrank.export.exporting import export_model
+from gbrank.export.verifying import Verification, verify_export
 
-__all__ = ["FORMATS", "Format", "export_model"]
+__all__ = ["Verification", "export_model", "verify_export"]

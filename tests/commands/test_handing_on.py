@@ -89,11 +89,25 @@ def test_export(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     argv = ["export", "--model", model, "--format", "solr", "--output", tmp_path / "m.json"]
     (ranker, *where), found = called(monkeypatch, "export.export_model", *argv)
     assert ranker.n_features_in_ == 6
-    assert where == [f"{tmp_path}/m.json", "solr"]
-    assert found == {"feature_names": None, "missing_as_zero": False}
-    more = ["--features", tmp_path / "names.txt", "--missing-as-zero"]
+    assert where == [f"{tmp_path}/m.json"]
+    form: dict[str, Any] = {"format": "solr", "feature_names": None, "missing_as_zero": False}
+    assert found == form | {"extractors": None, "verify": True}
+    (tmp_path / "queries.json").write_text('[{"a": 1}]')
+    more = ["--features", tmp_path / "names.txt", "--missing-as-zero", "--no-verify"]
+    more += ["--extractors", tmp_path / "queries.json"]
     _, found = called(monkeypatch, "export.export_model", *argv, *more)
-    assert found == {"feature_names": [*"uvwxyz"], "missing_as_zero": True}
+    form |= {"feature_names": [*"uvwxyz"], "missing_as_zero": True}
+    assert found == form | {"extractors": [{"a": 1}], "verify": False}
+
+
+def test_verify(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    argv = ["verify", model, tmp_path / "m.json", "--format", "solr:9.1", "--missing-as-zero"]
+    (ranker, path), found = called(monkeypatch, "verify.verify_export", *argv)
+    assert (ranker.n_features_in_, path) == (6, f"{tmp_path}/m.json")
+    form = {"format": "solr:9.1", "feature_names": None, "missing_as_zero": True}
+    assert found == form | {"X": None}
+    _, found = called(monkeypatch, "verify.verify_export", *argv, "--data", data / "test.txt")
+    assert found["X"].shape == (50, 6)
 
 
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_every_public_name_has_its_place() -> None:
         item.cls.__name__ for item in (*gbrank.list_objectives(), *gbrank.list_measures())
     }
     public = {*gbrank.__all__, *gbrank.extend.__all__, *gbrank.plots.__all__}
-    public |= {*gbrank.distributed.__all__, *schedules}
+    public |= {*gbrank.distributed.__all__, *gbrank.export.__all__, *schedules}
     public |= {*gbrank.datasets.__all__, *gbrank.evaluation.__all__, *clicks.__all__}
     namespaces = {"__version__", "datasets", "evaluation", "plots", "schedules"}
     assert sorted(names) == sorted(public - registered - namespaces)

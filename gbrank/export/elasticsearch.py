@@ -1,0 +1,79 @@
+"""Elasticsearch's own learning to rank: the body of a request that creates a trained model.
+
+Elasticsearch compares in double precision; all features are scores of queries, in single.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from gbrank.boosters.tree import LARGEST, Leaf, Threshold, Tree
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import refuse_twice
+from gbrank.export.forest import Forest
+
+Extractors: TypeAlias = Sequence[Mapping[str, Any]]
+
+
+def write_elasticsearch(
+    forest: Forest, extractors: Extractors | None = None, with_input: bool = False
+) -> bytes:
+    """Return the body; the names of the features are its `input` before Elasticsearch 8.15."""
+    if extractors is not None:
+        _check(extractors, forest)
+    config = {} if extractors is None else {"feature_extractors": [*extractors]}
+    shared = {"target_type": "regression", "feature_names": forest.features}
+    ensemble = {
+        **shared,
+        "trained_models": [
+            {"tree": {**shared, "tree_structure": _nodes(tree)}} for tree in forest.trees
+        ],
+        "aggregate_output": {"weighted_sum": {}},
+    }
+    content = {
+        **({"input": {"field_names": forest.features}} if with_input else {}),
+        "inference_config": {"learning_to_rank": config},
+        "definition": {"trained_model": {"ensemble": ensemble}},
+    }
+    return json.dumps(content, allow_nan=False).encode()
+
+
+def _nodes(tree: Tree) -> list[dict[str, Any]]:
+    """Return the nodes, of which the place is the number."""
+    nodes: list[dict[str, Any]] = []
+
+    def add(tree: Tree) -> int:
+        node: dict[str, Any] = {"node_index": len(nodes)}
+        nodes.append(node)
+        if isinstance(tree, Leaf):
+            node["leaf_value"] = tree.value
+        else:
+            assert isinstance(tree, Threshold)
+            node |= {
+                "decision_type": "lte",
+                "threshold": min(tree.threshold, LARGEST),
+                "split_feature": tree.feature,
+                "default_left": tree.missing_left,
+                "left_child": add(tree.left),
+                "right_child": add(tree.right),
+            }
+        return int(node["node_index"])
+
+    add(tree)
+    return nodes
+
+
+def _check(extractors: Extractors, forest: Forest) -> None:
+    """Refuse extractors that are not those of the features."""
+    what = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'
+    try:
+        names = [str(item["query_extractor"]["feature_name"]) for item in extractors]
+        missing = [name for name, item in zip(names, extractors, strict=True)
+                   if not item["query_extractor"]["query"]]  # fmt: skip
+    except (KeyError, TypeError) as error:
+        raise ArgumentTypeError("extractors", f"must be {what}", repr(error)) from None
+    refuse_twice("extractors", names)
+    used = {forest.features[split.feature] for split in forest.splits()}
+    missing += sorted((used - set(names)) | (set(names) - set(forest.features)))
+    if missing:
+        raise ArgumentError("extractors", "must have a query for each feature", repr(missing[0]))

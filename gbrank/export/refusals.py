@@ -1,0 +1,95 @@
+"""What a format cannot express of a forest."""
+
+from dataclasses import replace
+from functools import partial
+from math import inf, isfinite
+
+import numpy as np
+
+from gbrank.boosters.tree import Membership, Split, Threshold, at_most
+from gbrank.common.checks import listed
+from gbrank.common.warnings import warn_user
+from gbrank.export.forest import Forest
+from gbrank.export.formats import Format
+
+LIGHTGBM_ZERO = float(np.float32(1e-35))  # LightGBM reads as 0 what is not further from it
+# How far a threshold may move: by two numbers of single precision.
+PRECISION = 2.0**-22
+SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
+
+
+def expressible(forest: Forest, name: str, format: Format) -> Forest:
+    """Return an equal forest whose thresholds the format can write, or refuse it."""
+    _refuse_inexpressible(forest, name, format)
+    return forest.changed(partial(_within, format))
+
+
+def _within(format: Format, split: Split) -> Split:
+    """Return an equal split whose threshold the format can write.
+
+    Where all numbers go left of a threshold beyond them, none is less than the smallest one, with
+    the sides exchanged; and the other way round.
+    """
+    if isinstance(split, Membership):
+        return split
+    beyond = split.threshold >= format.largest if format.less else split.threshold < -format.largest
+    if not beyond:
+        return split
+    return replace(
+        split,
+        threshold=-inf if format.less else inf,
+        missing_left=not split.missing_left,
+        left=split.right,
+        right=split.left,
+    )
+
+
+def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
+    thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
+    near: dict[str, set[float]] = {}  # beside 0, where the format has others than the model
+    for split in forest.splits():
+        feature = forest.features[split.feature]
+        if isinstance(split, Membership) and not format.categories:
+            raise ValueError(
+                f"format must have splits by category, as the model has of feature {feature!r}; "
+                f"{name} has none. Encode the categories as numbers, or choose another format."
+            )
+        if format.missing == "zero" and split.missing_left != split.zero_left:
+            raise ValueError(
+                f"format must tell missing values from zeros, as the model does for feature "
+                f"{feature!r}; {name} reads missing values as zeros. If there are none, or zero is "
+                "what they mean, set missing_as_zero."
+            )
+        if format.missing == "right" and _within(format, split).missing_left:
+            raise ValueError(
+                f"format must send missing values left where the model does, as for feature "
+                f"{feature!r}; {name} sends all of them right. Take version 3.8 or later; or, if "
+                "every document has every feature, say no version."
+            )
+        if not isinstance(split, Threshold):
+            continue
+        threshold, reached = split.threshold, format.reached(split.threshold)
+        if _is_zero(threshold):
+            # Above 0, only numbers of up to 1e-35 go another way.
+            if threshold < 0 and at_most(reached) != at_most(threshold):
+                near.setdefault(feature, set()).update((reached, threshold))
+        else:
+            first = thresholds.setdefault((split.feature, reached), threshold)
+            moved = abs(reached - threshold) if isfinite(threshold) else 0.0
+            if first != threshold or moved > PRECISION * abs(threshold) + SMALLEST:
+                raise ValueError(
+                    f"format must hold the model's thresholds, as {threshold!r} for feature "
+                    f"{feature!r}, which is {reached!r} in {name}. Train on a column that is "
+                    "shifted and scaled to numbers around 1, or on X.astype('float32')."
+                )
+    if near:
+        ends = set[float]().union(*near.values())
+        warn_user(
+            f"{name} is less fine beside 0 than the model: numbers from {min(ends):.2g} to "
+            f"{max(ends):.2g}, but not 0 itself, may go another way, of {listed(near)}."
+        )
+
+
+def _is_zero(threshold: float) -> bool:
+    """Say whether a threshold lies beside 0: XGBoost's next number, or LightGBM's 1e-35."""
+    return abs(threshold) < SMALLEST or abs(threshold) == LIGHTGBM_ZERO
