@@ -1,0 +1,119 @@
+"""Rankers in MLflow: what is logged, what the registry and a pyfunc give back, and the measures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("mlflow")
+
+import mlflow
+
+import gbrank.mlflow
+from gbrank import GBRanker, make_cubic
+
+X, Y, QID = make_cubic(12, n_documents=8, n_features=3, random_state=0)
+FRAME = pd.DataFrame(X, columns=["bm25", "price", "age"]).assign(
+    shop=np.array(["wood", "stone", "iron"])[np.arange(len(X)) % 3]
+)
+GIVEN = FRAME.assign(query_id=QID)
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keep runs and models in a folder of the test."""
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.chdir(tmp_path)
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    yield
+    gbrank.mlflow.autolog(disable=True, silent=True)
+    mlflow.set_tracking_uri("")
+
+
+def small(**options: Any) -> GBRanker:
+    """Return a ranker of a few trees, unfitted."""
+    return GBRanker(n_estimators=4, min_child_samples=1, n_jobs=1, random_state=0, **options)
+
+
+def fitted(**options: Any) -> GBRanker:
+    """Return a fitted one, with a column of words."""
+    return small(**options).fit(FRAME, Y, qid=QID, categorical_feature=["shop"])
+
+
+def test_the_registry_gives_back_what_scores_the_same(tmp_path: Path) -> None:
+    """By a pyfunc that is told the queries, and as a ranker; no file holds a pickle."""
+    ranker = fitted(context={"rank": ["bm25"]})
+    example = GIVEN.assign(shop=pd.Categorical(GIVEN["shop"])).head(4)
+    info = gbrank.mlflow.log_model(
+        ranker, query="query_id", input_example=example, registered_model_name="shop"
+    )
+    assert info.signature.inputs.input_names() == [*GIVEN]
+    served = mlflow.pyfunc.load_model("models:/shop/1")
+    shuffled = GIVEN.sample(frac=1, random_state=0)
+    expected = ranker.predict(FRAME, qid=QID)
+    assert np.array_equal(served.predict(shuffled), expected[shuffled.index])
+    again = gbrank.mlflow.load_model("models:/shop/1")
+    assert isinstance(again, GBRanker)
+    assert np.array_equal(again.predict(FRAME, qid=QID), expected)
+    folder = Path(mlflow.artifacts.download_artifacts("models:/shop/1"))
+    kinds = {path.suffix for path in folder.rglob("*") if path.is_file()}
+    assert kinds <= {"", ".json", ".txt", ".yaml"}
+    stated = (folder / "requirements.txt").read_text()
+    assert f"gbrank=={gbrank.__version__}" in stated
+    assert "lightgbm==" in stated
+
+
+def test_all_rows_are_one_list_without_a_column_of_queries(tmp_path: Path) -> None:
+    """Of an array, too."""
+    ranker = small(context="zscore").fit(X, Y, qid=QID)
+    gbrank.mlflow.save_model(ranker, tmp_path / "model")
+    served = mlflow.pyfunc.load_model(str(tmp_path / "model"))
+    assert np.array_equal(served.predict(X[:8]), ranker.predict(X[:8], group=[8]))
+    with pytest.raises(TypeError, match="ranker must be a ranker of gbrank, got 'trees'"):
+        gbrank.mlflow.save_model("trees", tmp_path / "other")  # type: ignore[arg-type]
+
+
+def test_evaluation_by_query(tmp_path: Path) -> None:
+    """The mean of `score`, whatever the column of queries is called."""
+    ranker = fitted()
+    gbrank.mlflow.save_model(ranker, tmp_path / "model")
+    result = mlflow.models.evaluate(
+        str(tmp_path / "model"),
+        GIVEN.assign(label=Y),
+        targets="label",
+        extra_metrics=[gbrank.mlflow.ranking_metric("ndcg@10")],
+        evaluator_config={"col_mapping": {"qid": "query_id"}},
+    )
+    assert result.metrics == {"ndcg_at_10": ranker.score(FRAME, Y, QID)}
+
+
+def test_rounds_are_logged() -> None:
+    """Every one, under names that MLflow takes."""
+    with mlflow.start_run() as run:
+        ranker = small(eval_metric=["ndcg@3", "ndcg(gain=linear)"]).fit(
+            X, Y, qid=QID, eval_set=[(X, Y)], eval_qid=[QID], callbacks=[gbrank.mlflow.log_rounds()]
+        )
+    client, curves = mlflow.MlflowClient(), ranker.evals_result_["valid_0"]
+    for measure, name in zip(curves, ("ndcg_at_3", "ndcg_gain_linear_"), strict=True):
+        history = client.get_metric_history(run.info.run_id, f"valid_0-{name}")
+        values = [entry.value for entry in sorted(history, key=lambda entry: entry.step)]
+        assert values == curves[measure]
+
+
+def test_autolog() -> None:
+    """Of a fit, and not of the one that it begins with; nothing once it is disabled."""
+    gbrank.mlflow.autolog(silent=True)
+    ranker = small(init=small()).fit(X, Y, qid=QID)
+    (run,) = mlflow.MlflowClient().search_runs(["0"])
+    assert run.info.status == "FINISHED"
+    assert run.data.params["n_estimators"] == "4"
+    assert run.data.metrics["best_iteration"] == 4
+    (logged,) = mlflow.search_logged_models(output_format="list")
+    again = gbrank.mlflow.load_model(logged.model_uri)
+    assert np.array_equal(again.predict(X), ranker.predict(X))
+    gbrank.mlflow.autolog(disable=True, silent=True)
+    small().fit(X, Y, qid=QID)
+    assert len(mlflow.MlflowClient().search_runs(["0"])) == 1
