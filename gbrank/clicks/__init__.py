@@ -2,10 +2,12 @@
 
 from gbrank.clicks.click_labels import clicks_to_labels
 from gbrank.clicks.logs import ClickLog, read_impressions, read_ubi
+from gbrank.clicks.off_policy import LoggedClicks
 from gbrank.clicks.position_report import PositionReport, position_report
 
 __all__ = [
     "ClickLog",
+    "LoggedClicks",
     "PositionReport",
     "clicks_to_labels",
     "position_report",

@@ -101,9 +101,8 @@ def clicks_to_labels(
         shown=("click", "size"), clicked=("click", "sum"), expected=("expected", "sum")
     )
     own = np.array(table.pop("expected"), dtype=np.float64)
-    prior = _prior(np.array(table["clicked"], dtype=np.float64), own)
-    worth = (table["clicked"] + prior) / (own + prior)
-    return table.assign(label=np.log2(1 + worth), weight=own / (own + prior)).reset_index()
+    worth, weight = worths(np.array(table["clicked"], dtype=np.float64), own)
+    return table.assign(label=np.log2(1 + worth), weight=weight).reset_index()
 
 
 def attention_at(position: Vector, attention: Mapping[int, float]) -> Vector:
@@ -115,9 +114,13 @@ def attention_at(position: Vector, attention: Mapping[int, float]) -> Vector:
     return np.array([attention[int(place)] for place in places], dtype=np.float64)[index]
 
 
-def _prior(clicked: Vector, expected: Vector) -> float:
-    """Return a, for which worths of mean 1 and variance 1/a explain how the clicks vary."""
+def worths(clicked: Vector, expected: Vector) -> tuple[Vector, Vector]:
+    """Return w = (C + a) / (E + a), and the share E / (E + a) of it that is a document's own.
+
+    With worths of mean 1 and variance 1/a, clicks vary as they do.
+    """
     seen = expected > 0  # at a position without a click, coec expects none
-    clicked, expected, total = clicked[seen], expected[seen], expected.sum()
-    spread = (expected * (clicked / expected - 1) ** 2).sum() - (len(clicked) - 1)
-    return float((total - (expected**2).sum() / total) / max(spread, 1e-9 * total))
+    clicks, own, total = clicked[seen], expected[seen], expected.sum()
+    spread = (own * (clicks / own - 1) ** 2).sum() - (len(own) - 1)
+    prior = (total - (own**2).sum() / total) / max(spread, 1e-9 * total)
+    return (clicked + prior) / (expected + prior), expected / (expected + prior)

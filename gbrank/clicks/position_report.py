@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -171,6 +171,16 @@ def position_report(
     >>> np.round([*report.attention.values()], 1)
     array([1. , 0.5, 0.4, 0.3])
     """
+    return with_influence(documents, position, clicks, weights)[0]
+
+
+def with_influence(
+    documents: ArrayLike | Sequence[object],
+    position: ArrayLike | Mapping[str, ArrayLike],
+    clicks: ArrayLike,
+    weights: ArrayLike | None = None,
+) -> tuple[PositionReport, Matrix]:
+    """Return a report, and what each document (a row, sorted) adds to the error of each bias."""
     ids, document = np.unique(np.asarray(documents), return_inverse=True)
     places = places_of(check_positions(position, "position", len(document)))
     values = check_labels(clicks, "clicks", len(document))
@@ -180,27 +190,34 @@ def position_report(
     cells, shape = (document[order], places.index[order]), (len(ids), len(places.names))
     shown = sp.csr_array(sp.coo_array((counts[order], cells), shape))
     clicked = sp.csr_array(sp.coo_array(((counts * values)[order], cells), shape))
-    bias, error, told = _estimate(shown, clicked, places)
+    found = _estimate(shown, clicked, places)
     seen = sp.csr_array(shown > 0, dtype=np.float64)
-    return PositionReport(
+    report = PositionReport(
         positions=places.names,
         shown=shown.sum(axis=0).tolist(),
         clicked=clicked.sum(axis=0).tolist(),
-        bias=bias.tolist(),
-        error=error.tolist(),
-        told=told.tolist(),
+        bias=found.bias.tolist(),
+        error=found.error.tolist(),
+        told=found.told.tolist(),
         group=connected_components(seen.T @ seen, directed=False)[1].tolist(),
         documents=len(ids),
         moved=float((seen.sum(axis=1) > 1).mean()),
     )
+    return report, found.influence
 
 
-def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Vector, Vector]:
-    """Return the bias of each place, its standard error, and what share of it is told."""
+class _Estimate(NamedTuple):
+    bias: Vector
+    error: Vector
+    told: Vector
+    influence: Matrix
+
+
+def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> _Estimate:
+    """Return the bias of each place, its error, what share of it is told, and by whom."""
     first = places.first
     prior, bias = np.linalg.inv(places.prior), np.zeros(len(first))
     clicks = clicked.sum(axis=1)
-    shown, clicked, clicks = (part[clicks > 0] for part in (shown, clicked, clicks))
     for _ in range(STEPS):
         share = shown * np.exp(bias)
         share = sp.diags_array(1 / share.sum(axis=1)) @ share
@@ -217,7 +234,8 @@ def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> tuple[Vector, Ve
     left = np.divide(plain, before, out=np.ones_like(plain), where=before > 0)
     share = np.clip((1 - left).round(9), 0, 1)
     np.maximum.at(share, first, share.copy())
-    return bias - bias[first], np.sqrt(after), share
+    influence = spread @ inverse
+    return _Estimate(bias - bias[first], np.sqrt(after), share, influence - influence[:, first])
 
 
 def _beside(first: NDArray[np.int64], covariance: Matrix) -> Vector:

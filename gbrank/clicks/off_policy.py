@@ -1,0 +1,137 @@
+"""How often other rankings of a log's documents would have been clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbrank.clicks.click_labels import attention_at, worths
+from gbrank.clicks.position_report import places_of, with_influence
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.arrays import Vector
+from gbrank.common.checks import check_number, check_vector
+from gbrank.data.columns import check_positions
+from gbrank.data.queries import Queries
+
+ESTIMATES = ("clicks by ips", "clicks by dr")
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedClicks:
+    r"""What `compare_scores` needs to know of a log to compare rankers by its clicks.
+
+    It then takes clicks as `y` and sessions as `qid`. A ranker puts the documents of a session, by
+    its scores, at the session's positions; with attention :math:`\theta_p` where document i stood
+    and :math:`\theta_{p'}` where it would have stood, the clicks of a session would have been
+
+    .. math:: \sum_i w_i c_i \quad\text{(ips)}, \qquad
+              \sum_i \theta_{p'} q_i + w_i (c_i - \theta_p q_i) \quad\text{(dr)}, \qquad
+              w_i = \min(\theta_{p'} / \theta_p, \text{clip})
+
+    where :math:`q_i`, how good the document is, is learned from the other half of the sessions.
+    This assumes that a click depends on the document and on the attention of its position, and on
+    nothing else that stands there. Documents that were not shown have no part.
+
+    Parameters
+    ----------
+    position : array-like of int, shape (n_shown,)
+        Where each document was shown, from 1.
+    document, query : array-like, shape (n_shown,)
+        Which document it was, and of which query. Intervals and tests are over queries, each of
+        which counts by its sessions.
+    attention : mapping of int to float, optional
+        What each position gets; by default it is estimated (`position_report`), and intervals are
+        as wide as this makes them.
+    clip : float
+        The largest weight of a click.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gbrank import compare_scores
+    >>> from gbrank.clicks import LoggedClicks
+    >>> rng = np.random.default_rng(0)
+    >>> session = np.repeat(np.arange(2000), 2)
+    >>> document = rng.permuted(np.tile([0, 1], (2000, 1)), axis=1).ravel()
+    >>> position = np.tile([1, 2], 2000)
+    >>> clicks = (rng.random(4000) < np.array([0.2, 0.6])[document] / position).astype(float)
+    >>> query = session // 10
+    >>> logged = LoggedClicks(position, document, query)
+    >>> scores = {"live": -position, "better": document}
+    >>> found = compare_scores(scores, clicks, session, clicks=logged)
+    >>> [round(row.mean, 1) for row in found.summary() if row.measure == "clicks by dr"]
+    [0.6, 0.7]
+    """
+
+    position: ArrayLike
+    document: ArrayLike | Sequence[object]
+    query: ArrayLike | Sequence[Any]
+    attention: Mapping[int, float] | None = None
+    clip: float = 10.0
+
+    def values(
+        self, clicks: Vector, sessions: Queries, scores: Mapping[str, Vector]
+    ) -> tuple[list[str], dict[str, dict[str, Vector]]]:
+        """Return queries, and of each ranker what the estimates say of them."""
+        check_number(self.clip, "clip", 1)
+        position = check_positions(self.position, "position", len(clicks))
+        queries = Queries.resolve(len(clicks), self.query)
+        _, document = np.unique(np.asarray(self.document), return_inverse=True)
+        check_vector(document, "document", len(clicks))
+        pairs = np.column_stack([queries.index, document])
+        pairs, document = np.unique(pairs, axis=0, return_inverse=True)
+        document, influence = document.ravel(), None
+        attention = self.attention
+        if attention is None:
+            report, influence = with_influence(document, position, clicks)
+            if not report.connected:
+                demand = "must be given where documents do not connect all positions of the log"
+                raise ArgumentError("attention", demand)
+            attention = report.attention
+        own = attention_at(position, attention)
+        worth = _worth_by_others(document, sessions.index % 2, clicks, own)
+        size, total = len(pairs), _sums(document, own, len(pairs))
+        clicked = _sums(document, clicks, size)
+        share = queries.n_queries / sessions.n_queries
+        shown, place = np.lexsort((position, sessions.index)), places_of(position).index
+        found = {}
+        for name, values in scores.items():
+            order = np.lexsort((position, -values, sessions.index))
+            new, at = np.empty(len(own)), np.empty(len(own), dtype=np.int64)
+            new[order], at[order] = own[shown], place[shown]
+            ratio = _sums(document, new, size) / total
+            weight = np.minimum(ratio, self.clip)[document]
+            each = weight * clicks, new * worth + weight * (clicks - own * worth)
+            sums = [_sums(queries.index, value, queries.n_queries) for value in each]
+            if influence is not None:
+                slope = np.where(ratio < self.clip, clicked, 0) / total
+                width = influence.shape[1]
+                grown = _sums(at, new * slope[document], width)
+                grown -= _sums(place, own * (slope * ratio)[document], width)
+                error = _sums(pairs[:, 0], influence @ grown, queries.n_queries)
+                sums = [value + error for value in sums]
+            found[name] = dict(zip(ESTIMATES, (share * value for value in sums), strict=True))
+        return list(map(str, queries.ids.tolist())), found
+
+
+def _worth_by_others(
+    document: NDArray[np.int64], half: NDArray[np.int64], clicks: Vector, attention: Vector
+) -> Vector:
+    """Return how good each row's document is by the other half of the sessions."""
+    worth, size = np.empty(len(clicks)), int(document.max()) + 1
+    for part in (0, 1):
+        own, other = half == part, half != part
+        rate = clicks[other].sum() / max(attention[other].sum(), 1e-300)
+        clicked = _sums(document[other], clicks[other], size)
+        expected = rate * _sums(document[other], attention[other], size)
+        worth[own] = rate * worths(clicked, expected)[0][document[own]] if rate else 0
+    return worth
+
+
+def _sums(groups: NDArray[np.int64], values: Vector, size: int) -> Vector:
+    sums: Vector = np.bincount(groups, values, size).astype(np.float64)
+    return sums

@@ -1,0 +1,107 @@
+"""Estimates of the clicks that other rankings would have got: by hand, and how often they hold."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from clicked import make_clicks
+from numpy.testing import assert_allclose
+
+from gbrank import compare_scores, make_cubic
+from gbrank.clicks import LoggedClicks
+
+ATTENTION = {r: 1 / r for r in range(1, 11)}
+X, Y, QID = make_cubic(
+    2000, n_documents=12, n_features=3, distribution=(0.5, 0.2, 0.15, 0.1, 0.05), random_state=0
+)
+SCORES = {"other": X[:, 1], "ideal": Y + 0.01 * X[:, 0]}
+
+
+def clicks_of(log: Any, scores: Any) -> float:
+    """Return the mean number of clicks of a session, by the model that made the log."""
+    worth = 0.05 + 0.95 * (2 ** Y[log.rows] - 1) / (2 ** Y.max() - 1)
+    order, total = np.lexsort((log.position, -scores, log.qid)), np.empty(len(worth))
+    total[order] = 1 / log.position[np.lexsort((log.position, log.qid))]
+    return float((total * worth).sum() / (log.qid.max() + 1))
+
+
+def draws(n: int, n_sessions: int, n_queries: int = 100) -> Iterator[Any]:
+    """Yield logs of some queries."""
+    for seed in range(n):
+        chosen = np.random.default_rng(seed).choice(np.unique(QID), n_queries, replace=False)
+        kept = np.flatnonzero(np.isin(QID, chosen))
+        labels = np.append(Y[kept], Y.max())  # the same scale of labels in all of them
+        log = make_clicks(
+            labels, np.append(QID[kept], -1), scores=np.append(3 * X[kept, 0], 0),
+            n_sessions=n_sessions, noise=0.05, random_state=seed,
+        )  # fmt: skip
+        own = log.rows < len(kept)
+        yield log._replace(
+            rows=kept[log.rows[own]], y=log.y[own], qid=log.qid[own], position=log.position[own]
+        )
+
+
+def test_by_hand() -> None:
+    """Weights are those of a document over all its rows; a clip binds one estimate less."""
+    clicks, session = np.array([1.0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    position, document = np.array([1, 2, 1, 2]), np.array([5, 6, 6, 5])
+    logged = LoggedClicks(position, document, [3, 3, 3, 3], {1: 1.0, 2: 0.25}, clip=1.5)
+    scores = {"live": -position, "five": document == 5, "six": document == 6}
+    found = compare_scores(scores, clicks, session, clicks=logged)
+    means = {row.ranker: row.mean for row in found.summary() if row.measure == "clicks by ips"}
+    # 5 was clicked twice, at attention 1.25 of 2; "five" would give it 2, clipped to 1.5 times.
+    assert means == pytest.approx({"live": 1.0, "five": 1.5, "six": 0.4})
+    own = next(row for row in found.summary() if row.measure == "clicks by dr")
+    assert own.mean == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("attention", [ATTENTION, None], ids=["known", "learned"])
+@pytest.mark.slow
+def test_intervals_hold(attention: Any) -> None:
+    """Of differences from the live ranking, in 90% of cases or more."""
+    everything = make_clicks(Y, QID, scores=3 * X[:, 0], n_sessions=4, noise=0.05)
+    live = clicks_of(everything, -everything.position)
+    inside = []
+    for log in draws(40, 10):
+        logged = LoggedClicks(log.position, log.rows, QID[log.rows], attention)
+        scores = {"live": -log.position, **{name: s[log.rows] for name, s in SCORES.items()}}
+        for row in compare_scores(scores, log.y, log.qid, clicks=logged).summary():
+            if row.ranker != "live":
+                truth = clicks_of(everything, SCORES[row.ranker][everything.rows]) - live
+                inside.append(row.difference_low <= truth <= row.difference_high)
+    assert np.mean(inside) >= 0.90
+
+
+def test_errors_of_attention_widen_intervals() -> None:
+    """The intervals of a log that has to learn it are wider, but for the live ranking's own."""
+    (log,) = draws(1, 5)
+    widths = []
+    for attention in (ATTENTION, None):
+        logged = LoggedClicks(log.position, log.rows, QID[log.rows], attention)
+        scores = {"live": -log.position, "ideal": Y[log.rows]}
+        rows = compare_scores(scores, log.y, log.qid, clicks=logged).summary()
+        widths.append([row.high - row.low for row in rows])
+        assert_allclose(rows[0].mean, log.y.sum() / len(np.unique(log.qid)), atol=1e-9)
+    assert widths[1][1] > 1.1 * widths[0][1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"position": [1, 2, 1, 2]}, "attention must be given where documents do not connect"),
+        ({"attention": {1: 1.0}}, "attention must have a positive number for each position"),
+        ({"clip": 0.5}, "clip must be a number of at least 1, got 0.5"),
+        ({"document": [1, 2]}, "document must have 4 entries, got 2"),
+    ],
+    ids=str,
+)
+def test_bad_logs(changes: Any, message: str) -> None:
+    given = {"position": [1, 2, 2, 1], "document": [1, 2, 1, 2], "query": [1] * 4, **changes}
+    with pytest.raises(ValueError, match=message):
+        compare_scores(
+            {"a": [1, 2, 3, 4]}, [0, 0, 1, 1], [1, 1, 2, 2], clicks=LoggedClicks(**given)
+        )
+    logged = LoggedClicks([1, 2], [1, 2], [1, 1])
+    with pytest.raises(ValueError, match="clicks must be None where judged_by, labels or metric"):
+        compare_scores({"a": [1, 2]}, [0, 1], [1, 1], clicks=logged, metric="map")
