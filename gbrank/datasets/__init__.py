@@ -5,6 +5,7 @@ from gbrank.datasets.letor_reader import read_letor
 from gbrank.datasets.letor_writer import write_letor
 from gbrank.datasets.table_files import scan_parquet
 from gbrank.datasets.trec import read_judged_run, read_qrels, read_run, write_qrels, write_run
+from gbrank.datasets.vespa import read_vespa
 
 __all__ = [
     "make_cubic",
@@ -12,6 +13,7 @@ __all__ = [
     "read_letor",
     "read_qrels",
     "read_run",
+    "read_vespa",
     "scan_parquet",
     "write_letor",
     "write_qrels",

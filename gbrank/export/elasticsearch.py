@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from gbrank.boosters.tree import LARGEST, Leaf, Threshold, Tree
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
-from gbrank.common.checks import refuse_twice
 from gbrank.export.forest import Forest
 
 Extractors: TypeAlias = Sequence[Mapping[str, Any]]
@@ -65,15 +64,13 @@ def _nodes(tree: Tree) -> list[dict[str, Any]]:
 
 def _check(extractors: Extractors, forest: Forest) -> None:
     """Refuse extractors that are not those of the features."""
-    what = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'
     try:
-        names = [str(item["query_extractor"]["feature_name"]) for item in extractors]
-        missing = [name for name, item in zip(names, extractors, strict=True)
-                   if not item["query_extractor"]["query"]]  # fmt: skip
+        queries = {
+            str(one["query_extractor"]["feature_name"]): one["query_extractor"]["query"]
+            for one in extractors
+        }
     except (KeyError, TypeError) as error:
-        raise ArgumentTypeError("extractors", f"must be {what}", repr(error)) from None
-    refuse_twice("extractors", names)
-    used = {forest.features[split.feature] for split in forest.splits()}
-    missing += sorted((used - set(names)) | (set(names) - set(forest.features)))
-    if missing:
-        raise ArgumentError("extractors", "must have a query for each feature", repr(missing[0]))
+        form = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'
+        raise ArgumentTypeError("extractors", f"must be {form}", repr(error)) from None
+    if wrong := sorted(set(queries) ^ set(forest.features)):
+        raise ArgumentError("extractors", "must have a query for each feature", repr(wrong[0]))

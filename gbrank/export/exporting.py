@@ -10,7 +10,7 @@ from gbrank.export.elasticsearch import Extractors
 from gbrank.export.forest import FeatureNames
 from gbrank.export.formats import format_of
 from gbrank.export.refusals import expressible
-from gbrank.export.verifying import named_forest, verified
+from gbrank.export.verifying import FileCheck, named_forest
 from gbrank.ranker import GBRanker
 
 
@@ -86,5 +86,5 @@ def export_model(
     forest = named_forest(ranker, path, format, feature_names, missing_as_zero)
     content = write(expressible(forest, format, chosen))
     if verify:
-        verified(content, forest, format, ranker, missing_as_zero)
+        FileCheck(content, forest, format, ranker, missing_as_zero).run()
     replace_file(Path(path), content)

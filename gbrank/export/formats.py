@@ -12,20 +12,11 @@ import numpy as np
 from gbrank.boosters.tree import LARGEST, at_most
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
+from gbrank.export import readers
 from gbrank.export.elasticsearch import write_elasticsearch
 from gbrank.export.lightgbm_json import write_lightgbm_json
 from gbrank.export.onnx import write_onnx
 from gbrank.export.ranklib import write_ranklib
-from gbrank.export.readers import (
-    Reader,
-    read_elasticsearch,
-    read_onnx,
-    read_plugin,
-    read_ranklib,
-    read_solr,
-    read_vespa_lightgbm,
-    read_vespa_xgboost,
-)
 from gbrank.export.solr import reached_by_solr, write_solr
 from gbrank.export.xgboost_json import write_xgboost_json
 
@@ -36,7 +27,7 @@ class Format:
 
     summary: str  # what the format is, and who loads it
     write: Callable[..., bytes]  # returns the content of the file of a forest
-    read: Reader
+    read: readers.Reader
     named: bool = True  # whether features go by name, or else by position
     categories: Literal["", "codes", "texts"] = ""  # what splits by category compare, if there are
     missing: Literal["own", "zero", "right"] = "own"  # where a split sends missing values
@@ -52,34 +43,34 @@ class Format:
 
 
 def _plugin(missing: Literal["zero", "right"]) -> Mapping[str, Any]:
-    return {"missing": missing, "read": partial(read_plugin, missing=missing)}
+    return {"missing": missing, "read": partial(readers.read_plugin, missing=missing)}
 
 
 FORMATS = {
     "elasticsearch": Format(
         "a trained model (JSON), for Elasticsearch's own learning to rank, 8.13 and later",
         write_elasticsearch,
-        read_elasticsearch,
+        readers.read_elasticsearch,
         versions={(8, 13): {"write": partial(write_elasticsearch, with_input=True)}, (8, 15): {}},
     ),
     "opensearch": Format(
         "model/xgboost+json, for the LTR plugins of OpenSearch and Elasticsearch",
         write_xgboost_json,
-        read_plugin,
+        readers.read_plugin,
         less=True,
         versions={(2,): _plugin("zero"), (3, 3): _plugin("right"), (3, 8): {}},
     ),
     "ranklib": Format(
         "model/ranklib (XML), for the same plugins and for RankLib",
         write_ranklib,
-        read_ranklib,
+        readers.read_ranklib,
         named=False,
         missing="zero",
     ),
     "solr": Format(
         "MultipleAdditiveTreesModel (JSON), for Solr",
         write_solr,
-        read_solr,
+        readers.read_solr,
         reached=reached_by_solr,
         nearest=1.2e-13,
         versions={(6, 4): {"missing": "zero"}, (9, 2): {}},
@@ -87,7 +78,7 @@ FORMATS = {
     "vespa-lightgbm": Format(
         "LightGBM's JSON as Vespa reads it",
         write_lightgbm_json,
-        read_vespa_lightgbm,
+        readers.read_vespa_lightgbm,
         categories="texts",
         double=True,
         less=True,
@@ -95,12 +86,15 @@ FORMATS = {
         largest=sys.float_info.max,
     ),
     "vespa-xgboost": Format(
-        "XGBoost's JSON as Vespa reads it", write_xgboost_json, read_vespa_xgboost, less=True
+        "XGBoost's JSON as Vespa reads it",
+        write_xgboost_json,
+        readers.read_vespa_xgboost,
+        less=True,
     ),
     "onnx": Format(
         "an ONNX graph of one TreeEnsemble, for ONNX Runtime",
         write_onnx,
-        read_onnx,
+        readers.read_onnx,
         named=False,
         categories="codes",
         leaf=np.float32,

@@ -6,11 +6,10 @@ from math import inf, isfinite, nan, nextafter
 
 import numpy as np
 
-from gbrank.boosters.tree import LARGEST, Leaf, Membership, Split, Threshold, Tree, above, at_most
+from gbrank.boosters.tree import LARGEST, Leaf, Membership, Split, Tree, above, at_most
 from gbrank.common.arrays import Matrix
 from gbrank.export.forest import Forest
 
-FILLED = 512  # different rows that fill what a split leaves open
 OTHER_CODES = 32  # how many categories that a split does not name are tried
 
 
@@ -68,21 +67,13 @@ class Probes:
 
     def __init__(self, forest: Forest, double: bool) -> None:
         self._double, self._codes = double, _codes(forest)
-        rng = np.random.default_rng(0)
-        pools: dict[int, set[float]] = {c: {*map(float, own)} for c, own in self._codes.items()}
-        for split in forest.splits():
-            pool = pools.setdefault(split.feature, {0.0})
-            if isinstance(split, Threshold):
-                pool |= {at_most(split.threshold), above(split.threshold)}
-        self._filled = np.zeros((FILLED, len(forest.features)))
-        for column, pool in pools.items():
-            self._filled[:, column] = rng.choice([nan, *sorted(pool)], FILLED)
-        self._filled[0], self._filled[1] = nan, 0.0
+        self._width = len(forest.features)
 
     def of(self, tree: Tree) -> Matrix:
         """Return rows that reach each split of a tree, on each of its sides."""
         fixed = [{}, {}, *self._reaching(tree, {})]
-        rows = self._filled[np.arange(len(fixed)) % FILLED]
+        rows = np.zeros((len(fixed), self._width))
+        rows[::2] = nan  # what a split leaves open
         for row, values in zip(rows, fixed, strict=True):
             row[list(values)] = list(values.values())
         return rows

@@ -8,7 +8,7 @@ import json
 import operator
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,36 +20,21 @@ DocumentRows: TypeAlias = NDArray[Any]  # numbers, or objects where some are tex
 # Of a node and rows: a leaf's value, or which rows go left, and both children.
 Step: TypeAlias = Callable[[Any, DocumentRows], Any]
 F = np.float32
+Read: TypeAlias = "ReadTrees | ReadOnnx"
+Reader: TypeAlias = Callable[[bytes, list[str]], Read]  # of a file, and what it calls the columns
 OPERATORS = {name: getattr(operator, name) for name in ("lt", "gt", "eq")}
 OPERATORS |= {"lte": operator.le, "gte": operator.ge}
 
 
-class Read(Protocol):
-    """A file that was read: what its trees, and all of them together, give rows."""
-
-    n_trees: int
-
-    def leaves(self, tree: int, X: DocumentRows) -> Vector:
-        """Return the value of the leaf of each row in one tree, as the file has it."""
-        ...
-
-    def scores(self, X: DocumentRows) -> Vector:
-        """Return the engine's score of each row."""
-        ...
-
-
-Reader: TypeAlias = Callable[[bytes, list[str]], Read]  # of a file, and what it calls the columns
-
-
 class ReadTrees:
-    """Trees of nodes; leaves are summed in single precision, or in double."""
+    """Trees of nodes, and what they give rows; leaves are summed in single precision or double."""
 
     def __init__(self, trees: list[Any], step: Step, double: bool = False) -> None:
         self._trees, self._step, self.n_trees = trees, step, len(trees)
         self._sum: type[np.floating[Any]] = np.float64 if double else F
 
     def leaves(self, tree: int, X: DocumentRows) -> Vector:
-        """Return the value of the leaf of each row in one tree."""
+        """Return the value of the leaf of each row in one tree, as the file has it."""
         values = np.empty(len(X))
         todo = [(self._trees[tree], np.arange(len(X)))]
         while todo:
@@ -76,24 +61,30 @@ def demand(holds: bool, what: str) -> None:
         raise ValueError(f"expected {what}")
 
 
-def read_plugin(content: bytes, names: list[str], missing: str = "own") -> Read:
-    """XGBoostJsonParser and NaiveAdditiveDecisionTree of the LTR plugins, by how they treat NaN."""
+def _read_xgboost(content: bytes, names: list[str], left: Callable[..., Any], double: bool) -> Read:
+    """XGBoost's dump of trees; `left` gets values, a threshold and whether missing ones go left."""
 
     def step(node: Any, X: DocumentRows) -> Any:
         if "leaf" in node:
             return float(node["leaf"])
-        fields = "nodeid", "depth", "split", "split_condition", "yes", "no", "missing", "children"
-        demand(node.keys() == set(fields), f"the fields {fields}")
         ends = [child["nodeid"] for child in node["children"]]
         demand(ends == [node["yes"], node["no"]] and node["missing"] in ends, "children by number")
-        values = X[:, names.index(node["split"])].astype(F)
+        values, limit = X[:, names.index(node["split"])], F(node["split_condition"])
+        return left(values, limit, node["missing"] == node["yes"]), *node["children"]
+
+    return ReadTrees(json.loads(content), step, double)
+
+
+def read_plugin(content: bytes, names: list[str], missing: str = "own") -> Read:
+    """XGBoostJsonParser and NaiveAdditiveDecisionTree of the LTR plugins, by how they treat NaN."""
+
+    def left(values: Any, limit: Any, missing_left: bool) -> Any:
+        values = values.astype(F)
         if missing == "zero":
             values = np.nan_to_num(values)
-        left, missing_left = F(node["split_condition"]) > values, node["missing"] == node["yes"]
-        goes_left = missing_left and missing == "own"
-        return np.where(np.isnan(values), goes_left, left), *node["children"]
+        return np.where(np.isnan(values), missing_left and missing == "own", limit > values)
 
-    return ReadTrees(json.loads(content), step)
+    return _read_xgboost(content, names, left, double=False)
 
 
 def read_elasticsearch(content: bytes, names: list[str]) -> Read:
@@ -101,9 +92,6 @@ def read_elasticsearch(content: bytes, names: list[str]) -> Read:
     ensemble = json.loads(content)["definition"]["trained_model"]["ensemble"]
     demand(ensemble["aggregate_output"] == {"weighted_sum": {}}, "a sum")
     trees = [model["tree"] for model in ensemble["trained_models"]]
-    for tree in trees:
-        numbers = [node["node_index"] for node in tree["tree_structure"]]
-        demand(numbers == [*range(len(numbers))], "nodes in the order of their numbers")
 
     def step(place: Any, X: DocumentRows) -> Any:
         tree, number = place
@@ -159,7 +147,7 @@ def read_solr(content: bytes, names: list[str]) -> Read:
     return ReadTrees([tree["root"] for tree in trees], step)
 
 
-def _compare(values: DocumentRows, default_left: bool, threshold: float) -> NDArray[np.bool_]:
+def _goes_left(values: Any, threshold: float, default_left: bool) -> Any:
     """Return what Vespa makes of a split: !(f >= t) where missing values go left, f < t if not.
 
     A comparison with NaN is false.
@@ -170,14 +158,7 @@ def _compare(values: DocumentRows, default_left: bool, threshold: float) -> NDAr
 
 def read_vespa_xgboost(content: bytes, names: list[str]) -> Read:
     """XGBoostParser of Vespa."""
-
-    def step(node: Any, X: DocumentRows) -> Any:
-        if "leaf" in node:
-            return float(node["leaf"])
-        values, threshold = X[:, names.index(node["split"])], float(F(node["split_condition"]))
-        return _compare(values, node["missing"] == node["yes"], threshold), *node["children"]
-
-    return ReadTrees(json.loads(content), step, double=True)
+    return _read_xgboost(content, names, _goes_left, double=True)
 
 
 def read_vespa_lightgbm(content: bytes, names: list[str]) -> Read:
@@ -196,7 +177,7 @@ def read_vespa_lightgbm(content: bytes, names: list[str]) -> Read:
         place, default_left = node["split_feature"], node["default_left"]
         values = X[:, place]
         if node["decision_type"] != "==":
-            return _compare(values, default_left, float(node["threshold"])), *children
+            return _goes_left(values, float(node["threshold"]), default_left), *children
         members = node["threshold"].split("||")
         if place in texts:
             members = [texts[place][int(code)] for code in members]
@@ -208,43 +189,31 @@ def read_vespa_lightgbm(content: bytes, names: list[str]) -> Read:
 
 
 class ReadOnnx:
-    """A graph of one TreeEnsemble, run as it is, and with an output for each tree."""
+    """A graph of one TreeEnsemble, run as it is, and with one of its trees alone."""
 
     def __init__(self, content: bytes) -> None:
         onnx = needed("onnx", "export")
         try:
-            model = onnx.load_from_string(content)
-            self._whole = _run(model)
+            self._model = onnx.load_from_string(content)
+            self._whole = _run(self._model)
         except Exception as error:
             raise ValueError(f"expected an ONNX graph, got {error}") from None
-        (node,) = model.graph.node
-        fields = {field.name: field for field in node.attribute}
-        ids = {name.removeprefix("nodes_"): field.ints for name, field in fields.items()}
-        roots, targets = ids["tree_roots"], ids["leaf_targetids"]
-        for tree, root in enumerate(roots):
-            todo = [root]
-            while todo:
-                place = todo.pop()
-                for side in ("true", "false"):
-                    child = ids[f"{side}nodeids"][place]
-                    if ids[f"{side}leafs"][place]:
-                        targets[child] = tree
-                    else:
-                        todo.append(child)
-        fields["n_targets"].i = self.n_trees = len(roots)
-        model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = len(roots)
-        self._apart = _run(model)
+        fields = {field.name: field for field in self._model.graph.node[0].attribute}
+        self._roots = fields["tree_roots"].ints
+        self._all = [*self._roots]
+        self.n_trees = len(self._all)
 
     def leaves(self, tree: int, X: DocumentRows) -> Vector:
         """Return the value of the leaf of each row in one tree."""
-        return self._apart(X)[:, tree]
+        self._roots[:] = [self._all[tree]]
+        return _run(self._model)(X)
 
     def scores(self, X: DocumentRows) -> Vector:
         """Return the output for each row."""
-        return self._whole(X)[:, 0]
+        return self._whole(X)
 
 
-def _run(model: Any) -> Callable[[DocumentRows], NDArray[np.float64]]:
+def _run(model: Any) -> Callable[[DocumentRows], Vector]:
     """Return a graph as a function: by ONNX Runtime, or without it by the reference of ONNX."""
     session: Any
     try:
@@ -254,7 +223,7 @@ def _run(model: Any) -> Callable[[DocumentRows], NDArray[np.float64]]:
     else:
         providers = ["CPUExecutionProvider"]
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=providers)
-    return lambda X: session.run(None, {"features": X.astype(F)})[0].astype(float)
+    return lambda X: session.run(None, {"features": X.astype(F)})[0][:, 0].astype(float)
 
 
 def read_onnx(content: bytes, names: list[str]) -> Read:

@@ -6,9 +6,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from gbrank.boosters.tree import Membership, Split, Threshold, at_most
-from gbrank.common.checks import listed
-from gbrank.common.warnings import warn_user
+from gbrank.boosters.tree import Membership, Split, Threshold
 from gbrank.export.forest import Forest
 from gbrank.export.formats import Format
 
@@ -46,7 +44,6 @@ def _within(format: Format, split: Split) -> Split:
 
 def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
     thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
-    near: dict[str, set[float]] = {}  # beside 0, where the format has others than the model
     for split in forest.splits():
         feature = forest.features[split.feature]
         if isinstance(split, Membership) and not format.categories:
@@ -70,24 +67,15 @@ def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
             continue
         threshold, reached = split.threshold, format.reached(split.threshold)
         if _is_zero(threshold):
-            # Above 0, only numbers of up to 1e-35 go another way.
-            if threshold < 0 and at_most(reached) != at_most(threshold):
-                near.setdefault(feature, set()).update((reached, threshold))
-        else:
-            first = thresholds.setdefault((split.feature, reached), threshold)
-            moved = abs(reached - threshold) if isfinite(threshold) else 0.0
-            if first != threshold or moved > PRECISION * abs(threshold) + SMALLEST:
-                raise ValueError(
-                    f"format must hold the model's thresholds, as {threshold!r} for feature "
-                    f"{feature!r}, which is {reached!r} in {name}. Train on a column that is "
-                    "shifted and scaled to numbers around 1, or on X.astype('float32')."
-                )
-    if near:
-        ends = set[float]().union(*near.values())
-        warn_user(
-            f"{name} is less fine beside 0 than the model: numbers from {min(ends):.2g} to "
-            f"{max(ends):.2g}, but not 0 itself, may go another way, of {listed(near)}."
-        )
+            continue  # only numbers as near to 0 as Format.nearest may go another way
+        first = thresholds.setdefault((split.feature, reached), threshold)
+        moved = abs(reached - threshold) if isfinite(threshold) else 0.0
+        if first != threshold or moved > PRECISION * abs(threshold) + SMALLEST:
+            raise ValueError(
+                f"format must hold the model's thresholds, as {threshold!r} for feature "
+                f"{feature!r}, which is {reached!r} in {name}. Train on a column that is "
+                "shifted and scaled to numbers around 1, or on X.astype('float32')."
+            )
 
 
 def _is_zero(threshold: float) -> bool:

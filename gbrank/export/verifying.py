@@ -100,8 +100,8 @@ def verify_export(
     True
     """
     forest = named_forest(ranker, path, format, feature_names, missing_as_zero)
-    codes = None if X is None else as_dense(ranker._schema.transform(X))
-    return verified(Path(path).read_bytes(), forest, format, ranker, missing_as_zero, codes)
+    comparison = FileCheck(Path(path).read_bytes(), forest, format, ranker, missing_as_zero)
+    return comparison.run(None if X is None else as_dense(ranker._schema.transform(X)))
 
 
 def named_forest(
@@ -125,18 +125,6 @@ def named_forest(
     return forest
 
 
-def verified(
-    content: bytes,
-    forest: Forest,
-    format: str,
-    ranker: GBRanker,
-    missing_as_zero: bool,
-    given: Matrix | None = None,
-) -> Verification:
-    """Return how near a file is, or refuse it; rows are given as numbers and codes."""
-    return _Comparison(content, forest, format, ranker, missing_as_zero).run(given)
-
-
 @contextmanager
 def _file_of(format: str) -> Iterator[None]:
     """Refuse a file that does not read as one of the format."""
@@ -146,7 +134,7 @@ def _file_of(format: str) -> Iterator[None]:
         raise ArgumentError("path", f"must be a file of format {format}", repr(error)) from None
 
 
-class _Comparison:
+class FileCheck:
     """A file beside the trees, and the predictions, that it should have."""
 
     def __init__(
@@ -160,8 +148,8 @@ class _Comparison:
         self._own = ReadTrees(forest.trees, _step, double=True)
         self._found = Verification(0, -1.0, {})
 
-    def run(self, given: Matrix | None) -> Verification:
-        """Compare the leaves of each tree, then scores."""
+    def run(self, given: Matrix | None = None) -> Verification:
+        """Compare the leaves of each tree, then scores; rows are given as numbers and codes."""
         trees = self._forest.trees
         if self._file.n_trees != len(trees):
             raise ArgumentError("path", f"must have {len(trees)} trees", str(self._file.n_trees))

@@ -56,7 +56,6 @@ def test_what_the_body_holds(tmp_path: Path) -> None:
     [
         ([extractor(name) for name in NAMES[:2]], "a query for each feature, got 'tags'"),
         ([extractor(name) for name in [*NAMES, "tgas"]], "a query for each feature, got 'tgas'"),
-        ([extractor(name) for name in [*NAMES, "body"]], "must not hold 'body' twice"),
         ([{"feature_name": "body"}], "must be .*query_extractor"),
         ({"title": {}}, "must be .*query_extractor"),
         ([{"query_extractor": {"feature_name": "body"}}], "must be .*query_extractor"),
