@@ -227,8 +227,8 @@ def perceptron_regret_bound(
 ) -> float:
     """Return what SLAMPerceptron may lose, beside any weights u: ((c + √(c² + 4ΔF))/(2Δ))².
 
-    c is ‖u‖ √(4R² + 2Δ/η), and F what u itself loses by SLAM over all rounds; no weights need rank
-    the queries correctly. Proof: in a round with an error let a be the sum of v_i over the
+    c is ‖u‖ √(4R² + 2Δ/η), and F what u itself loses by SLAM over the rounds with an error; no
+    weights need rank the queries correctly. Proof: in such a round let a be the sum of v_i over the
     documents whose hinge is active, and f the loss of u. u·w grows by at least η(Δa − f), and ‖w‖²
     by at most 2ηΔa + 4η²R²a². Since a ≤ 1, ΔA − F ≤ c √A for A = Σ a; and a is at least the
     round's loss, 1 − measure.
@@ -242,7 +242,7 @@ def perceptron_regret_bound(
     norm : float
         ‖u‖, the Euclidean norm of the weights that are compared with.
     loss : float
-        F, the sum over all rounds of `SLAM` at u, with ``smooth=False`` and the same margin.
+        F, the sum over rounds with an error of `SLAM` at u, ``smooth=False`` and the same margin.
     learning_rate, margin
         η and Δ, as for `perceptron_loss_bound`.
 

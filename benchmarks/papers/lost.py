@@ -37,7 +37,6 @@ FIGURES = [
     ("SmoothRank", "OHSUMED, LETOR 2.0", "NDCG@1 to 10 of FITC-Rank (figure 5)", None),
     ("ApproxRank", "OHSUMED", "NDCG@1 to 10 of AdaRank.NDCG (figure 4)", None),
     ("ApproxRank", "no data", "truncation by other sigmoids (footnote 4)", None),
-    ("SmoothRank", "no numbers", "a neural net trained on SmoothNDCG (section 6)", "described"),
     ("LambdaRank", "web search", "ten λ functions, of which one is given (section 6.2)", None),
 ]
 REASONS = {
@@ -47,7 +46,6 @@ REASONS = {
     "OHSUMED": "other people's programs made it",
     "OHSUMED, LETOR 2.0": "another program made it, and the paper only draws it",
     "no data": "too large: every measure, also a user's own, would take the sigmoid as an argument",
-    "no numbers": "gbrank has no nets; kernel maps and trees are in smoothrank-extensions",
 }
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.papers.trainings import Estimate
-from gbrank.plots.style import BLUE, ORANGE, tidy
+from gbrank.plots.style import BLUE, ORANGE, PALETTE, tidy
 
-__all__ = ["draw_nets", "draw_speed"]
+__all__ = ["draw_nets", "draw_speed", "draw_times"]
 
 
 def draw_nets(curves: Mapping[str, Sequence[Estimate]]) -> Figure:
@@ -43,6 +43,20 @@ def draw_speed(
     axes.loglog(lengths, by_document, "o-", color=BLUE, label="a sum over documents")
     axes.set_xlabel("documents a query")
     axes.set_ylabel("seconds of a step")
+    tidy(axes)
+    axes.legend(frameon=False)
+    return figure
+
+
+def draw_times(curves: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
+    """Draw validation NDCG@10 against CPU seconds, a point for each epoch."""
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for (name, curve), colour in zip(curves.items(), PALETTE, strict=False):
+        axes.plot(*np.transpose(curve), "o-", color=colour, label=name, markersize=3)
+    axes.set_xscale("log")
+    axes.set_xlabel("CPU seconds")
+    axes.set_ylabel("best validation NDCG@10")
     tidy(axes)
     axes.legend(frameon=False)
     return figure

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from gbrank import NDCG, Queries, get_objective
+from gbrank.measures.measure import Measure
 from gbrank.objectives.objective import Objective
 
-__all__ = ["Net"]
+__all__ = ["JUDGED_BY", "Layers", "Net", "derivative", "forward", "random_layers"]
 
 Array = NDArray[np.float64]
 Layers = tuple[Array, ...]
@@ -23,10 +24,10 @@ PATIENCE = 50
 
 @dataclass
 class Net(BaseEstimator):
-    """A net with a gradient step at each query, and the epoch of the best validation NDCG@10.
+    """A net with a gradient step at each query, and the epoch that is best on validation queries.
 
     The learning rate is multiplied by 0.8 after an epoch in which the training cost has risen: the
-    loss of RankNet, minus NDCG@10 for other objectives. Where the cost has not fallen for 50
+    loss of RankNet, minus the measure for other objectives. Where the cost has not fallen for 50
     epochs, training begins anew with other random weights.
 
     Parameters
@@ -39,6 +40,8 @@ class Net(BaseEstimator):
         The first one.
     n_epochs : int
         How often all queries are gone through.
+    eval_metric : Measure
+        What chooses the epoch.
     random_state : int
         Seed of weights and of the order of queries.
 
@@ -51,6 +54,7 @@ class Net(BaseEstimator):
     hidden: int = 0
     learning_rate: float = 1e-3
     n_epochs: int = 300
+    eval_metric: Measure = JUDGED_BY
     random_state: int = 0
 
     def fit(
@@ -71,16 +75,18 @@ class Net(BaseEstimator):
             for rows in np.split(queries.order, queries.offsets[1:-1])
         ]
         whole = objective.bind(labels, queries, n_jobs=1)
-        exact = JUDGED_BY.bind(labels, queries, 1)
+        exact = self.eval_metric.bind(labels, queries, 1)
         (valid_X, valid_y), valid_qid = eval_set[0], eval_qid[0]
-        judged = JUDGED_BY.bind(valid_y, Queries.from_qid(valid_qid), 1)
+        judged = self.eval_metric.bind(valid_y, Queries.from_qid(valid_qid), 1)
         best, lowest, since, rate = -np.inf, np.inf, 0, self.learning_rate
-        layers, before = self._random_layers(X.shape[1], random), np.inf
+        layers, before = random_layers(X.shape[1], self.hidden, random), np.inf
         for epoch in range(self.n_epochs):
             for query in random.permutation(len(steps)):
                 rows, bound = steps[query]
-                _step(layers, rows, bound, rate)
-            scores = _forward(layers, X)[-1]
+                slopes = derivative(layers, rows, bound)
+                for layer, slope in zip(layers, slopes, strict=True):
+                    layer -= rate * slope
+            scores = forward(layers, X)[-1]
             ranknet = self.objective == "ranknet"
             cost = float(
                 whole.loss(scores).sum() if ranknet else -np.nanmean(exact.per_query(scores))
@@ -89,44 +95,44 @@ class Net(BaseEstimator):
                 rate *= DECAY
             since = 0 if cost < lowest else since + 1
             before, lowest = cost, min(cost, lowest)
-            value = float(np.nanmean(judged.per_query(_forward(layers, valid_X)[-1])))
+            value = float(np.nanmean(judged.per_query(forward(layers, valid_X)[-1])))
             if value > best:
                 best, self.best_iteration_ = value, epoch + 1
                 self.layers_ = tuple(layer.copy() for layer in layers)
             if since == PATIENCE:
-                layers, before = self._random_layers(X.shape[1], random), np.inf
+                layers, before = random_layers(X.shape[1], self.hidden, random), np.inf
                 lowest, since, rate = np.inf, 0, self.learning_rate
         return self
 
     def predict(self, X: Any) -> Array:
         """Return the score of each row."""
-        return _forward(self.layers_, X)[-1]
-
-    def _random_layers(self, n_features: int, random: np.random.Generator) -> Layers:
-        """Return weights, and the hidden layer's biases, of variance 1 / inputs."""
-        if self.hidden == 0:
-            return (random.normal(size=n_features) / np.sqrt(n_features),)
-        return (
-            random.normal(size=(n_features, self.hidden)) / np.sqrt(n_features),
-            np.zeros(self.hidden),
-            random.normal(size=self.hidden) / np.sqrt(self.hidden),
-        )
+        return forward(self.layers_, X)[-1]
 
 
-def _forward(layers: Layers, X: Array) -> tuple[Array, Array]:
+def random_layers(n_features: int, hidden: int, random: np.random.Generator) -> Layers:
+    """Return weights, and the hidden layer's biases, of variance 1 / inputs."""
+    if hidden == 0:
+        return (random.normal(size=n_features) / np.sqrt(n_features),)
+    return (
+        random.normal(size=(n_features, hidden)) / np.sqrt(n_features),
+        np.zeros(hidden),
+        random.normal(size=hidden) / np.sqrt(hidden),
+    )
+
+
+def forward(layers: Layers, X: Array) -> tuple[Array, Array]:
     """Return what enters the last layer, and the scores."""
     *hidden, last = layers
     inputs = np.tanh(X @ hidden[0] + hidden[1]) if hidden else X
     return inputs, inputs @ last
 
 
-def _step(layers: Layers, X: Array, bound: Any, rate: float) -> None:
-    """Move the weights, in place, against the gradient of one query."""
-    inputs, scores = _forward(layers, X)
+def derivative(layers: Layers, X: Array, bound: Any) -> Layers:
+    """Return the derivative of a query's loss by the weights."""
+    inputs, scores = forward(layers, X)
     gradient, _ = bound.gradients(scores, 1.0)
-    *hidden, last = layers
-    if hidden:
-        by_sum = np.outer(gradient, last) * (1 - inputs**2)
-        hidden[0] -= rate * (X.T @ by_sum)
-        hidden[1] -= rate * by_sum.sum(axis=0)
-    last -= rate * (inputs.T @ gradient)
+    by_last = inputs.T @ gradient
+    if len(layers) == 1:
+        return (by_last,)
+    by_sum = np.outer(gradient, layers[-1]) * (1 - inputs**2)
+    return X.T @ by_sum, by_sum.sum(axis=0), by_last

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from gbrank.evaluation.statistics import interval, stratified_mean
 
-__all__ = ["FAR", "PaperRow", "measured"]
+__all__ = ["AVERAGE", "FAR", "PaperRow", "as_letor", "measured"]
 
 FAR = 0.012  # a row whose difference is larger is explained
+AVERAGE = "over folds and their queries; one without a relevant document counts as 0"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class PaperRow:
         What else there is to know.
     deviations : str
         How it was made otherwise than in the paper.
+    average : str
+        Over what `ours` is a mean, if it is one.
     """
 
     paper: str
@@ -44,6 +47,7 @@ class PaperRow:
     ci_high: float | None = None
     note: str = ""
     deviations: str = ""
+    average: str = ""
 
     @property
     def rounded(self) -> "PaperRow":
@@ -78,7 +82,12 @@ class PaperRow:
 def _rounded(value: float | None) -> float | None:
     if value is None or isinstance(value, int):
         return value
-    return round(value, 4) if abs(value) < 1 else float(f"{value:.4g}")
+    return round(value, 4) + 0.0 if abs(value) < 1 else float(f"{value:.4g}")
+
+
+def as_letor(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return queries' values as LETOR's scripts average them: 0 without a relevant document."""
+    return np.nan_to_num(values)
 
 
 def measured(
@@ -88,8 +97,10 @@ def measured(
     folds: Sequence[NDArray[np.float64]],
     paper_value: float | str | None,
     note: str = "",
+    average: str = AVERAGE,
 ) -> PaperRow:
-    """Return a row of the mean over folds of the mean over queries, as LETOR's scripts average."""
-    strata = [values[None, ~np.isnan(values)] for values in folds]
+    """Return a row of the mean over folds of the mean over queries."""
+    strata = [values[None] for values in folds]
     (mean,), (low,), (high,) = stratified_mean(strata), *interval(strata)
-    return PaperRow(paper, data, figure, float(mean), paper_value, float(low), float(high), note)
+    ours = float(mean), paper_value, float(low), float(high)
+    return PaperRow(paper, data, figure, *ours, note, average=average)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.papers.paper_rows import as_letor
 from gbrank.evaluation import Comparison, Outcome
 from gbrank.measures.measure import Measure
 
@@ -25,8 +26,11 @@ def fits_of(comparison: Comparison, ranker: str) -> list[Outcome]:
 
 
 def values_by_fold(fits: Sequence[Outcome], measure: str) -> list[NDArray[np.float64]]:
-    """Return each test query's value, fold by fold, averaged over seeds; NaN where skipped."""
-    return [np.mean([fit.test.values[measure] for fit in fold], axis=0) for fold in _by_fold(fits)]
+    """Return each test query's value, fold by fold, averaged over seeds."""
+    return [
+        as_letor(np.mean([fit.test.values[measure] for fit in fold], axis=0))
+        for fold in _by_fold(fits)
+    ]
 
 
 def means_of(
@@ -35,7 +39,7 @@ def means_of(
     """Return each ranker's mean over folds of the mean over test queries, by measure."""
     return {
         name: [
-            float(np.mean([np.nanmean(fold) for fold in values_by_fold(own, str(measure))]))
+            float(np.mean([np.mean(fold) for fold in values_by_fold(own, str(measure))]))
             for measure in measures
         ]
         for name, own in fits.items()

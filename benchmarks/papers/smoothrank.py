@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
 
-from benchmarks.papers.paper_rows import PaperRow, measured
+from benchmarks.papers.nets import Net
+from benchmarks.papers.paper_rows import AVERAGE, PaperRow, measured
 from benchmarks.papers.pictures import draw_annealing, draw_by_truncation, draw_line
 from benchmarks.papers.scaling import scaled_by_query
 from benchmarks.papers.selection import best_on_validation, means_of, values_by_fold
@@ -40,8 +41,12 @@ PENALTIES = tuple(10.0**power for power in range(-6, 4))
 SPARSE_PENALTIES = PENALTIES[2::2]  # for the other truncations: minutes
 MAX_ITER, FEW = 200, 5  # iterations at each σ at most: to convergence, and stopped early
 STOPPED_EARLY = ", stopped early"
+UNPENALISED = 1e-9  # of the regression
 
-DEVIATIONS = "λ from 1e-6 to 1000 beside a mean over queries"
+DEVIATIONS = (
+    "λ from 1e-6 to 1000 beside a mean over queries; the regression that it starts from has a "
+    "penalty of 0.01"
+)
 FEW_DEVIATIONS = f"cg is stopped after {FEW} iterations at each σ; {DEVIATIONS}"
 SPARSE_DEVIATIONS = (
     f"λ of {', '.join(f'{penalty:g}' for penalty in SPARSE_PENALTIES)} for the paper's ten; "
@@ -64,14 +69,22 @@ TREE_DEVIATIONS = (
 )
 BOOSTED_DEVIATIONS = (
     "not in the paper's tables, so that its trees are not known: steps along the gradient, all "
-    "columns, best thresholds, 15 leaves, from LinearRanker('regression'), σ from 2^6 halved every "
+    "columns, best thresholds, 15 leaves, from a regression {}, σ from 2^6 halved every "
     "10 trees to 2^-6; the rate of 0.3, 3, 30 and the number of trees are those of the best "
     "NDCG@50 of the validation queries"
+)
+PENALTY_NAMES = {0.01: "with a penalty of 0.01", UNPENALISED: "without a penalty"}
+NET_RATES, NET_EPOCHS = (0.01, 0.1, 1.0), 50
+NET_DEVIATIONS = (
+    f"not in the paper's tables: 10 hidden nodes, {NET_EPOCHS} epochs, σ = 1, from random weights; "
+    f"η of {', '.join(f'{rate:g}' for rate in NET_RATES)} and the epoch of the best NDCG@50 of the "
+    "validation queries"
 )
 STOPPED_DEVIATIONS = (
     "not in the paper's tables; σ is that of the best NDCG@50 of the validation queries, as is λ "
     f"of {{}}; cg is stopped after {FEW} iterations at each σ"
 )
+START_DEVIATIONS = f"λ of {{}}; cg is stopped after {FEW} iterations at each σ"
 SOFT_DEVIATIONS = (
     "not in the paper's tables; σ from 8 to 1/8 score units in 13 steps, as wide as SmoothRank's; "
     f"λ of {{}}; cg is stopped after {FEW} iterations at each σ"
@@ -116,12 +129,13 @@ FIGURE_PICTURES = {
 }
 
 
-def smooth_ndcg(k: int, reg_lambda: float, max_iter: int) -> LinearRanker:
+def smooth_ndcg(k: int, reg_lambda: float, max_iter: int, ridge: float = 0.01) -> LinearRanker:
     """Return SmoothNDCG as in the paper: from a regression, σ from 2⁶ halved to 2⁻⁶."""
     measure = NDCG_AT[10]
     return LinearRanker(
-        SmoothRank(NDCG(k=k)), reg_lambda=reg_lambda, max_iter=max_iter, eval_metric=measure
-    )
+        SmoothRank(NDCG(k=k)), reg_lambda=reg_lambda, ridge=ridge, max_iter=max_iter,
+        eval_metric=measure,
+    )  # fmt: skip
 
 
 def rank_svm(reg_lambda: float) -> LinearRanker:
@@ -205,8 +219,23 @@ def extensions(settings: Settings) -> Iterator[PaperRow]:
     fits = _chosen(settings, data, "SmoothNDCG@50, stopped σ", _stopped, MAP_PENALTIES)
     row = _extended(data, "SmoothNDCG, σ chosen as well (section 5.2)", fits, "unstable")
     yield replace(row, deviations=STOPPED_DEVIATIONS.format(searched))
+    unpenalised = partial(few, ridge=UNPENALISED)
+    name = "SmoothNDCG@50, from a regression without a penalty"
+    fits = _chosen(settings, data, name, unpenalised, MAP_PENALTIES)
+    row = _extended(data, "SmoothNDCG from a regression without a penalty", fits, "not given")
+    yield replace(row, deviations=START_DEVIATIONS.format(searched))
     yield from _soft_measures(settings, data, searched)
     yield from _boosted(settings, data)
+    nets = {
+        f"SmoothNDCG@50, net, η={rate:g}": Net(
+            SmoothRank(NDCG(k=50)), 10, rate, NET_EPOCHS, NDCG_AT[50]
+        )
+        for rate in NET_RATES
+    }
+    fits = best_on_validation(settings.compare(nets, data, MEASURES), CHOSEN_BY)
+    yield replace(
+        _extended(data, "a net by SmoothNDCG (section 6)", fits), deviations=NET_DEVIATIONS
+    )
 
 
 def _stopped(reg_lambda: float) -> LinearRanker:
@@ -236,22 +265,24 @@ def _annealed(objective: str, sigma: Any, reg_lambda: float) -> LinearRanker:
 def _boosted(settings: Settings, data: Dataset) -> Iterator[PaperRow]:
     """Yield functional gradient boosting, as the paper has it and as gbrank does it."""
     rounds = 13 * TREES_A_SIGMA
-    rankers = {
-        f"SmoothNDCG@50, boosted, rate {rate:g}": GBRanker(
-            SmoothRank(NDCG(k=50)), sigma=staircase(64, 0.5, TREES_A_SIGMA), curvature="unit",
-            init=LinearRanker("regression"), learning_rate=rate, n_estimators=rounds,
-            early_stopping_rounds=rounds, num_leaves=15, colsample=1.0, extra_trees=False,
-            eval_metric=NDCG_AT[50],
-        )
-        for rate in BOOSTED_RATES
-    }  # fmt: skip
     name = "SmoothNDCG with functional gradient boosting{} (section 6)"
-    fits = best_on_validation(settings.compare(rankers, data, MEASURES), CHOSEN_BY)
-    yield replace(_extended(data, name.format(""), fits), deviations=BOOSTED_DEVIATIONS)
-    start = {"regression": LinearRanker("regression")}
-    fits = settings.compare(start, data, MEASURES).outcomes
-    row = _extended(data, "the regression that boosting starts from (section 6)", fits)
-    yield replace(row, deviations="without a penalty, relevant documents count as others do")
+    for ridge, start in PENALTY_NAMES.items():
+        regression = LinearRanker("regression", ridge=ridge)
+        rankers = {
+            f"SmoothNDCG@50, boosted, ridge {ridge:g}, rate {rate:g}": GBRanker(
+                SmoothRank(NDCG(k=50)), sigma=staircase(64, 0.5, TREES_A_SIGMA), curvature="unit",
+                init=regression, learning_rate=rate, n_estimators=rounds,
+                early_stopping_rounds=rounds, num_leaves=15, colsample=1.0, extra_trees=False,
+                eval_metric=NDCG_AT[50],
+            )
+            for rate in BOOSTED_RATES
+        }  # fmt: skip
+        fits = best_on_validation(settings.compare(rankers, data, MEASURES), CHOSEN_BY)
+        row = _extended(data, name.format(f", from a regression {start}"), fits)
+        yield replace(row, deviations=BOOSTED_DEVIATIONS.format(start))
+        fits = settings.compare({f"ridge {ridge:g}": regression}, data, MEASURES).outcomes
+        row = _extended(data, f"the regression {start} that boosting starts from (section 6)", fits)
+        yield replace(row, deviations="relevant documents count as others do")
     trees = GBRanker(SmoothRank(NDCG(k=50)), eval_metric=NDCG_AT[50], early_stopping_rounds=100)
     fits = settings.compare({"SmoothNDCG@50, trees": trees}, data, MEASURES).outcomes
     row = _extended(data, name.format(" by gbrank's trees"), fits)
@@ -310,12 +341,13 @@ class Annealing:
 def anneal(data: Dataset, reg_lambda: float = 1e-3, n_jobs: int | None = None) -> Annealing:
     """Return train and test NDCG@10 after each σ."""
     curves = []
+    measure = replace(NDCG_AT[10], no_relevant=0)
     for number in range(1, len(data.splits) + 1):
         (X, y, qid), _, (Xt, yt, qt) = data.fold(number)
-        ranker = smooth_ndcg(50, reg_lambda, FEW).set_params(n_jobs=n_jobs)
+        ranker = smooth_ndcg(50, reg_lambda, FEW).set_params(eval_metric=measure, n_jobs=n_jobs)
         ranker.fit(X, y, qid=qid, eval_set=[(Xt, yt)], eval_qid=[qt])
         results = ranker.evals_result_
-        curves.append([results[part][str(NDCG_AT[10])] for part in ("train", "valid_0")])
+        curves.append([results[part][str(measure)] for part in ("train", "valid_0")])
     train, test = np.mean(curves, axis=0)
     return Annealing(ranker.sigmas_, train, test)
 
@@ -377,7 +409,7 @@ def figures(settings: Settings) -> Iterator[PaperRow]:
             note = f"highest after σ = {path.sigmas[np.argmax(values)]:g}"
             gained = float(values[-1] - values[0])
             named = figure.format(part, reg_lambda)
-            yield PaperRow(PAPER, data.name, named, gained, said, note=note)
+            yield PaperRow(PAPER, data.name, named, gained, said, note=note, average=AVERAGE)
         if reg_lambda == ANNEALED_PENALTIES[0]:
             picture = draw_annealing(path.sigmas, path.train, path.test)
             settings.save(picture, "smoothrank-figure-2")

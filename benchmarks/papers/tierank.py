@@ -26,8 +26,9 @@ CHOSEN_BY = NDCG(k=5)
 MEASURES = (NDCG(k=1), CHOSEN_BY, NDCG(k=10))
 SEEDS = 5
 DEPTHS, DEPTH = (2, 4, 6), 4
-RATE, ROUNDS = 0.005, 500
-SLOW = "ν = 0.001"
+LEAVES, LEAF = (1, 20, 60), 20
+RATE, SLOW, ROUNDS = 0.02, 0.005, 500
+NEAR = 0.03
 VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "φ linear, d = 6": {"phi": "linear"},
     "φ spline, d = 2": {"sample": 2},
@@ -38,8 +39,8 @@ SAID = dict(zip(VARIANTS, ("> 0, far", "> 0", "< 0"), strict=True))
 DATA_NAME = "the paper calls its data MQ2007, and counts the queries and documents of MQ2008"
 DEVIATIONS = (
     f"ν = {RATE} and at most {ROUNDS} trees for the paper's 0.001, and a number that it does not "
-    f"say; leaves of one drawn document and more; means over {SEEDS} trainings, whose draws "
-    f"differ; {DATA_NAME}"
+    f"say; min_child_samples of {', '.join(map(str, LEAVES))}, chosen as the depth is; "
+    f"means over {SEEDS} trainings, whose draws differ; {DATA_NAME}"
 )
 NEWTON_DEVIATIONS = (
     f"Newton trees of gbrank's defaults for the paper's learner; {SEEDS} trainings; {DATA_NAME}"
@@ -47,37 +48,76 @@ NEWTON_DEVIATIONS = (
 SMOOTH_DEVIATIONS = f"{FEW} iterations of cg at each σ; λ of 0.001, 0.1, 10; {DATA_NAME}"
 
 
-def papers_learner(depth: int, seed: int = 0, rate: float = RATE, **tie: Any) -> GBRanker:
+def papers_learner(
+    depth: int, leaf: int, seed: int = 0, rate: float = RATE, **tie: Any
+) -> GBRanker:
     """Return the paper's own: first order, trees on the gradient of 6 documents of each label."""
     rounds = round(RATE / rate * ROUNDS)
     return GBRanker(
         TieRank("ndcg", **({"sample": 6, "seed": seed} | tie)), sigma=1.0, init="zero",
         curvature="unit", learning_rate=rate, n_estimators=rounds, early_stopping_rounds=rounds,
-        max_depth=depth, num_leaves=2**depth, min_child_samples=1, colsample=1.0,
+        max_depth=depth, num_leaves=2**depth, min_child_samples=leaf, colsample=1.0,
         extra_trees=False, eval_metric=CHOSEN_BY,
     )  # fmt: skip
 
 
 def own_learner(settings: Settings) -> Iterator[PaperRow]:
-    """Yield NDCG of the paper's learner: its depth searched, and each depth, φ and d by itself.
+    """Yield NDCG of the paper's learner: depth and leaves searched, and each, φ and d by itself.
 
-    The number of trees is chosen by NDCG@5 on the validation queries, as the depth is.
+    The number of trees is chosen by NDCG@5 on the validation queries, as depth and leaves are.
     """
     data = settings.dataset("mq2008")
-    fits = {depth: _trained(settings, data, depth) for depth in DEPTHS}
-    yield from _means(data, "TieRank, depth searched", _searched(fits), None)
-    for depth, own in fits.items():
-        yield from _means(data, f"TieRank, depth {depth}", own, "searched", MEASURES[1:])
-    shallow, deep = min(DEPTHS), max(DEPTHS)
-    title = f"TieRank, depth {shallow}, less that of depth {deep}"
-    yield from _differences(data, title, fits[shallow], fits[deep], "searched")
-    slow = _trained(settings, data, DEPTH, seeds=1, rate=0.001)
-    title = f"TieRank, {SLOW}, less that of ν = {RATE}, both of depth {DEPTH}"
-    yield from _differences(data, title, slow, fits[DEPTH], "> 0")
+    fits = _grid(settings, data)
+    yield from _means(data, "TieRank, searched", _searched(fits), None)
+    for number, name in enumerate(("depth", "leaves")):
+        values = sorted({key[number] for key in fits})
+        own = {
+            value: _searched({key: fits[key] for key in fits if key[number] == value})
+            for value in values
+        }
+        for value, trained in own.items():
+            yield from _means(data, f"TieRank, {name} {value}", trained, "searched", MEASURES[1:])
+        title = f"TieRank, {name} {values[0]}, less that of {name} {values[-1]}"
+        yield from _differences(data, title, own[values[0]], own[values[-1]], "searched")
+    both = f"both of depth {DEPTH} and leaves {LEAF}"
+    plain = fits[DEPTH, LEAF]
+    slow = _trained(settings, data, DEPTH, LEAF, seeds=1, rate=SLOW)
+    title = f"TieRank, ν = {SLOW}, less that of ν = {RATE}, {both}"
+    yield from _differences(data, title, slow, plain, "> 0")
     for name, tie in VARIANTS.items():
-        title = f"TieRank, φ spline, d = 6, less that of {name}, both of depth {DEPTH}"
-        variant = _trained(settings, data, DEPTH, **tie)
-        yield from _differences(data, title, fits[DEPTH], variant, SAID[name])
+        title = f"TieRank, φ spline, d = 6, less that of {name}, {both}"
+        variant = _trained(settings, data, DEPTH, LEAF, **tie)
+        yield from _differences(data, title, plain, variant, SAID[name])
+    yield from _reach(data)
+
+
+def _reach(data: Dataset) -> Iterator[PaperRow]:
+    """Yield how far scores of the test queries are from where they start, midway between two."""
+    for leaf in (min(LEAVES), max(LEAVES)):
+        away = []
+        for number in range(1, len(data.splits) + 1):
+            (X, y, qid), (Xv, yv, qv), (Xt, _, _) = data.fold(number)
+            ranker = papers_learner(DEPTH, leaf)
+            ranker.fit(X, y, qid=qid, eval_set=[(Xv, yv)], eval_qid=[qv])
+            away.append(np.abs(ranker.predict(Xt)))
+        named = f"of depth {DEPTH} and leaves {leaf}, the first training"
+        by_fold = ", ".join(f"{values.max():.3f}" for values in away)
+        figure = f"largest |score − 0.5| {named}"
+        yield PaperRow(
+            PAPER, data.name, figure, float(np.max(np.concatenate(away))), "< 0.5",
+            note=f"by fold: {by_fold}",
+        )  # fmt: skip
+        shares = [float(np.mean(values > NEAR)) for values in away]
+        by_fold = ", ".join(f"{share:.2f}" for share in shares)
+        figure = f"share of documents with |score − 0.5| above {NEAR}, {named}"
+        yield PaperRow(
+            PAPER,
+            data.name,
+            figure,
+            float(np.mean(shares)),
+            "not given",
+            note=f"by fold: {by_fold}",
+        )
 
 
 def against_others(settings: Settings) -> Iterator[PaperRow]:
@@ -90,8 +130,7 @@ def against_others(settings: Settings) -> Iterator[PaperRow]:
     deviations = dict.fromkeys(TREES, NEWTON_DEVIATIONS) | {SMOOTH: SMOOTH_DEVIATIONS}
     for name, own in fits.items():
         yield from _named(deviations[name], _means(data, name, own, None))
-    searched = _searched({depth: _trained(settings, data, depth) for depth in DEPTHS})
-    ours = {"TieRank, its own learner": searched}
+    ours = {"TieRank, its own learner": _searched(_grid(settings, data))}
     ours |= {name: fits.pop(name) for name in list(TREES)[:1]}
     for name, own in ours.items():
         for base, other in fits.items():
@@ -107,21 +146,30 @@ def _trees(settings: Settings, data: Dataset) -> dict[str, Trainings]:
     return {name: trainings_of(fits_of(comparison, name)) for name in trees}
 
 
+def _grid(settings: Settings, data: Dataset) -> dict[tuple[int, int], Trainings]:
+    """Return the trainings of the paper's learner, by depth and leaves."""
+    return {
+        (depth, leaf): _trained(settings, data, depth, leaf) for depth in DEPTHS for leaf in LEAVES
+    }
+
+
 def _trained(
-    settings: Settings, data: Dataset, depth: int, seeds: int = SEEDS, **options: Any
+    settings: Settings, data: Dataset, depth: int, leaf: int, seeds: int = SEEDS, **options: Any
 ) -> Trainings:
     """Return the trainings of the paper's learner, each with other draws."""
     drawn = seeds if options.get("sample", 6) else 1  # with all documents, nothing is random
     rankers = {
-        f"depth {depth}, draws {seed}": papers_learner(depth, seed, **options)
+        f"depth {depth} with leaves {leaf}, draws {seed}": papers_learner(
+            depth, leaf, seed, **options
+        )
         for seed in range(drawn)
     }
     comparison = settings.compare(rankers, data, MEASURES)
     return [fits_of(comparison, name) for name in rankers]
 
 
-def _searched(fits: Mapping[int, Trainings]) -> Trainings:
-    """Return the trainings whose depth is best on the validation queries of each fold."""
+def _searched(fits: Mapping[Any, Trainings]) -> Trainings:
+    """Return the trainings that are best on the validation queries of each fold."""
     return [
         [max(folds, key=_valid_mean) for folds in zip(*depths, strict=True)]
         for depths in zip(*fits.values(), strict=True)
@@ -144,9 +192,14 @@ def _means(
     measures: Sequence[Measure] = MEASURES,
 ) -> Iterator[PaperRow]:
     """Yield the means of the test queries."""
-    depths = Counter(fit.trial.ranker.partition(",")[0] for own in fits for fit in own)
-    found = ", ".join(f"{depth} in {depths[depth]}" for depth in sorted(depths))
-    note = f"{found} of {depths.total()} fits" if name.endswith("searched") else ""
+    kinds = Counter(fit.trial.ranker.partition(",")[0] for own in fits for fit in own)
+    found = ", ".join(f"{kind} in {kinds[kind]}" for kind in sorted(kinds))
+    trees = np.median([fit.rounds for own in fits for fit in own])
+    note = (
+        f"{found} of {kinds.total()} fits; {trees:g} trees (median)"
+        if name.endswith("searched")
+        else ""
+    )
     for measure in measures:
         figure = f"{str(measure).upper()} of {name}"
         yield mean_row(PAPER, data.name, figure, fits, str(measure), said, note)

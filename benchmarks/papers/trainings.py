@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from benchmarks.papers.paper_rows import PaperRow
+from benchmarks.papers.paper_rows import AVERAGE, PaperRow, as_letor
 from gbrank.evaluation import Outcome
 
 __all__ = [
@@ -54,14 +54,12 @@ def estimate(ours: Sequence[Matrix], base: Sequence[Matrix] | None = None) -> Es
         folds = [[*one, other] for one, other in zip(folds, base, strict=True)]
     means, parts = [], []
     for rankers in folds:
-        kept = ~np.isnan([values[0] for values in rankers]).any(axis=0)
-        own = [values[:, kept] for values in rankers]
-        by_query = own[0].mean(axis=0) - sum(values.mean(axis=0) for values in own[1:])
+        by_query = rankers[0].mean(axis=0) - sum(values.mean(axis=0) for values in rankers[1:])
         means.append(by_query.mean())
         parts.append((by_query.var(ddof=1) / len(by_query), len(by_query) - 1))
         parts += [
             (values.mean(axis=1).var(ddof=1) / len(values), len(values) - 1)
-            for values in own
+            for values in rankers
             if len(values) > 1
         ]
     mean = float(np.mean(means))
@@ -97,10 +95,11 @@ def difference_row(
 def _row(
     paper: str, data: str, figure: str, found: Estimate, said: float | str | None, note: str
 ) -> PaperRow:
-    return PaperRow(paper, data, figure, found.mean, said, found.low, found.high, note)
+    ours = found.mean, said, found.low, found.high
+    return PaperRow(paper, data, figure, *ours, note, average=AVERAGE)
 
 
 def values_of(trainings: Trainings, measure: str) -> list[Matrix]:
     """Return each fold's values of the test queries, shape (n_trainings, n_queries)."""
     folds = zip(*trainings, strict=True)
-    return [np.array([fit.test.values[measure] for fit in fold]) for fold in folds]
+    return [as_letor(np.array([fit.test.values[measure] for fit in fold])) for fold in folds]

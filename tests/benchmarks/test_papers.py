@@ -4,6 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -14,14 +15,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from benchmarks.artificial import cubic_queries
-from benchmarks.papers import EXPERIMENTS, approxrank, lambdarank, slam, smoothrank
+from benchmarks.papers import EXPERIMENTS, approxrank, lambdarank, slam, smoothrank, speed
 from benchmarks.papers.__main__ import main
 from benchmarks.papers.explanations import CONTRADICTIONS, EXPLANATIONS
 from benchmarks.papers.lambda_functions import LAMBDA_FUNCTIONS, as_objective
 from benchmarks.papers.loss_bounds import perceptron_loss_bound
-from benchmarks.papers.nets import Net, _forward, _step
+from benchmarks.papers.nets import Net, derivative, forward, random_layers
 from benchmarks.papers.page import published, table
-from benchmarks.papers.paper_rows import FAR, PaperRow, measured
+from benchmarks.papers.paper_rows import AVERAGE, FAR, PaperRow, as_letor, measured
 from benchmarks.papers.pictures import draw_rows
 from benchmarks.papers.scaling import scale_by_query
 from benchmarks.papers.selection import best_on_validation, fits_of, means_of, values_by_fold
@@ -51,13 +52,15 @@ DATA = Dataset("cubic", X, Y, QID, folds=3)
 
 
 def test_mean_over_folds_of_means_over_queries() -> None:
-    """Folds count alike, however many queries they have; skipped queries do not count."""
-    folds = [np.array([0.2, 0.4]), np.array([0.9, np.nan, 0.9, 0.9])]
+    """Folds count alike, however many queries they have."""
+    folds = [np.array([0.2, 0.4]), np.array([0.9, 0.9, 0.9])]
     row = measured("a paper", "data", "NDCG@1", folds, 0.5, "a note")
     assert row.ours == pytest.approx((0.3 + 0.9) / 2)
     # The second fold is constant, so the mean is (0.2, 0.3 or 0.4, and 0.9) / 2.
     assert row.ci_low == pytest.approx(0.55)
     assert row.ci_high == pytest.approx(0.65)
+    assert row.average == AVERAGE
+    assert as_letor(np.array([0.5, np.nan])).tolist() == [0.5, 0]
 
 
 def test_rows_as_text() -> None:
@@ -81,6 +84,15 @@ def test_rows_as_text() -> None:
         "- NDCG@5: not explained.",
     ]
     assert [row.is_within for row in (near, far, lost)] == [True, False, False]
+    notes = ("often", "often", "once")
+    noted = [replace(row, note=note) for row, note in zip((near, far, lost), notes, strict=True)]
+    *_, first, second, third, _, listed, _, _, _, _ = table(noted).splitlines()
+    assert [line.split(" | ")[-1] for line in (first, second, third)] == [
+        "(1) |",
+        "(1) |",
+        "once |",
+    ]
+    assert listed == "- (1) often."
 
 
 def test_rows_as_a_picture() -> None:
@@ -116,16 +128,13 @@ def test_rows_are_rounded_once() -> None:
 
 
 def test_one_training_is_a_paired_t_test() -> None:
-    """With the interval of the mean; queries that either skips do not count."""
+    """With the interval of the mean."""
     random = np.random.default_rng(0)
     ours, base = random.normal(0.3, 1, (2, 1, 30))
     found = estimate([ours], [base])
     expected = stats.ttest_rel(ours[0], base[0])
     assert_allclose(found.p, expected.pvalue)
     assert_allclose([found.low, found.high], expected.confidence_interval())
-    skipped = np.full((1, 2), np.nan)
-    again = estimate([np.hstack([ours, skipped])], [np.hstack([base, skipped])])
-    assert_allclose(again, found)
     assert_allclose(estimate([ours]).p, stats.ttest_1samp(ours[0], 0).pvalue)
     assert estimate([ours], [ours]) == (0, 0, 0, 1)
 
@@ -250,22 +259,20 @@ def test_objective_along_a_line() -> None:
 
 
 @pytest.mark.parametrize("hidden", [0, 3])
-def test_a_step_of_a_net_is_the_derivative(hidden: int) -> None:
+def test_derivative_of_a_net(hidden: int) -> None:
     """By every weight, against finite differences of RankNet's loss of the query."""
     rows = QID == 0
     bound = RankNet().bind(Y[rows], Queries.from_sizes([10]), n_jobs=1)
-    before = Net("ranknet", hidden)._random_layers(6, np.random.default_rng(0))
-    after = tuple(layer.copy() for layer in before)
-    _step(after, X[rows], bound, 1e-3)
-    for layer, moved in zip(before, after, strict=True):
+    layers = random_layers(6, hidden, np.random.default_rng(0))
+    for layer, slopes in zip(layers, derivative(layers, X[rows], bound), strict=True):
         for place in np.ndindex(layer.shape):
             losses = []
             for change in (1e-6, -1e-6):
                 layer[place] += change
-                losses.append(bound.loss(_forward(before, X[rows])[1]).sum())
+                losses.append(bound.loss(forward(layers, X[rows])[1]).sum())
                 layer[place] -= change
             slope = (losses[0] - losses[1]) / 2e-6
-            assert layer[place] - moved[place] == pytest.approx(1e-3 * slope, rel=1e-5, abs=1e-11)
+            assert slopes[place] == pytest.approx(slope, rel=1e-5, abs=1e-8)
 
 
 def test_the_best_epoch_of_a_net_is_kept() -> None:
@@ -283,9 +290,10 @@ def test_the_best_epoch_of_a_net_is_kept() -> None:
     assert values == sorted(values)
 
 
-def test_seconds_of_a_step() -> None:
+@pytest.mark.parametrize("hidden", [0, 10])
+def test_seconds_of_a_step(hidden: int) -> None:
     """Both sums are the same gradient, or there is an error; both take time."""
-    assert min(lambdarank.seconds_of_a_step(20)) > 0
+    assert min(speed.seconds_of_a_step(20, hidden)) > 0
 
 
 # --- SLAM ------------------------------------------------------------------------------------
@@ -341,18 +349,21 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     less = {
         "smoothrank": {
             "PENALTIES": (1e-3, 1.0), "SPARSE_PENALTIES": (1e-3,), "MAP_PENALTIES": (1e-3,),
-            "MAX_ITER": 5,
+            "MAX_ITER": 5, "NET_EPOCHS": 2,
         },
-        "tierank": {"PENALTIES": (1e-3,), "SEEDS": 2, "ROUNDS": 5, "DEPTHS": (2, 4)},
+        "tierank": {
+            "PENALTIES": (1e-3,), "SEEDS": 2, "ROUNDS": 5, "DEPTHS": (2, 4), "LEAVES": (1, 20),
+        },
         "approxrank": {
             "NDCG_ALPHAS": (10.0, 100.0), "AP_ALPHAS": (10.0,), "N_ITERATIONS": 12,
             "SOFTRANK_SIGMAS": (0.1,), "SOFTRANK_ITERATIONS": 2,
         },
         "lambdarank": {
-            "LEARNING_RATES": {"RankNet": (1e-3,), "LambdaRank": (1e-2,)}, "LENGTHS": (10, 20),
+            "LEARNING_RATES": {"RankNet": (1e-3,), "LambdaRank": (1e-2,)},
             "NETS": {"linear nets": 0}, "N_EPOCHS": 2, "TRAININGS": 2, "N_FUNCTION_EPOCHS": 1,
             "N_POINTS": 1,
         },
+        "speed": {"LENGTHS": (10, 20), "N_TIMES": 1, "N_EPOCHS": 2},
         "slam": {"LEARNING_RATES": (1e-3,), "N_EPOCHS": 2, "N_QUERIES": 60, "COMPARED": (1.0,)},
     }  # fmt: skip
     for module, settings in less.items():
@@ -517,7 +528,7 @@ def test_lambdarank_is_above_ranknet(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(lambdarank, "NETS", {"linear nets": 0})
     monkeypatch.setattr(lambdarank, "N_EPOCHS", 20)
     monkeypatch.setattr(lambdarank, "N_QUERIES", 5000)
-    rows = list(lambdarank.nets(letor(tmp_path, queries=5000)))
+    _, _, *rows = lambdarank.nets(letor(tmp_path, queries=5000))  # after the two searches
     assert [row.figure.split()[0] for row in rows] == [f"NDCG@{k}" for k in range(1, 11)]
     for row in rows:
         assert (row.ci_low or 0) > 0
@@ -545,9 +556,10 @@ def test_lambda_functions(name: str) -> None:
         assert_allclose(lambdas, bound.gradients(scores)[0], atol=1e-14)
     # Of no cost, though the Jacobian is symmetric wherever ranks do not change.
     objective = as_objective(name)
-    assert lambdarank._asymmetry(objective, 0, None) < 1e-6
-    assert lambdarank._asymmetry(objective, 0, 1e-7) > 0.5
-    assert lambdarank._asymmetry(RankNet(), 0, 1e-7) < 1e-4
+    assert lambdarank.condition(objective, 0, None).asymmetry < 1e-6
+    assert lambdarank.condition(objective, 0, 1e-7).asymmetry > 0.5
+    assert lambdarank.condition(RankNet(), 0, 1e-7).asymmetry < 1e-4
+    assert lambdarank.condition(objective, 0, None, 0.1).smallest_eigenvalue > 0.09
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "papers.md"
