@@ -1,7 +1,7 @@
 """An ONNX graph: the operator TreeEnsemble of ai.onnx.ml 5, on single-precision features."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,84 +13,57 @@ AT_MOST, MEMBER = 0, 6  # the operator's codes of comparisons
 ML_OPSET, OPSET, IR_VERSION = 5, 21, 10  # ONNX 1.16, ONNX Runtime 1.21
 
 
-@dataclass
-class _Table:
-    """The operator's attributes, column by column."""
+Attributes: TypeAlias = dict[str, list[Any]]  # the operator's attributes, column by column
 
-    roots: list[int] = field(default_factory=list)
-    features: list[int] = field(default_factory=list)
-    modes: list[int] = field(default_factory=list)
-    thresholds: list[float] = field(default_factory=list)
-    missing_true: list[int] = field(default_factory=list)
-    children: list[list[int]] = field(default_factory=list)  # of the true and the false side
-    are_leaves: list[list[int]] = field(default_factory=list)
-    members: list[float] = field(default_factory=list)
-    leaves: list[float] = field(default_factory=list)
 
-    def add_tree(self, tree: Tree) -> None:
-        """Add a tree; one without splits gets a split with the same leaf on both sides."""
-        # ONNX Runtime (at least 1.21 and 1.23) misreads any tree but the first whose root has a
-        # leaf on the true side only: such trees get a new root that sends all to the true side.
-        self.roots.append(len(self.features))
-        if isinstance(tree, Leaf):
-            tree = Threshold(0, True, tree, tree, threshold=0.0)
-        elif isinstance(tree.left, Leaf) and not isinstance(tree.right, Leaf):
-            tree = Threshold(0, True, tree, Leaf(0.0), threshold=np.inf)
-        self._add(tree)
+def _add_tree(table: Attributes, tree: Tree) -> None:
+    """Add a tree; one without splits gets a split with the same leaf on both sides."""
+    # ONNX Runtime (at least 1.21 and 1.23) misreads any tree but the first whose root has a
+    # leaf on the true side only: such trees get a new root that sends all to the true side.
+    if isinstance(tree, Leaf):
+        tree = Threshold(0, True, tree, tree, threshold=0.0)
+    elif isinstance(tree.left, Leaf) and not isinstance(tree.right, Leaf):
+        tree = Threshold(0, True, tree, Leaf(0.0), threshold=np.inf)
+    table["tree_roots"].append(_add(table, tree))
 
-    def _add(self, tree: Tree) -> int:
-        if isinstance(tree, Leaf):
-            self.leaves.append(tree.value)
-            return len(self.leaves) - 1
-        place = len(self.features)
-        self.features.append(tree.feature)
-        self.missing_true.append(int(tree.missing_left))
-        if isinstance(tree, Membership):
-            self.modes.append(MEMBER)
-            self.thresholds.append(0.0)
-            self.members += [*map(float, tree.categories), np.nan]
-        else:
-            self.modes.append(AT_MOST)
-            self.thresholds.append(at_most(tree.threshold))
-        sides = (tree.left, tree.right)
-        self.are_leaves.append([int(isinstance(side, Leaf)) for side in sides])
-        self.children.append([])
-        self.children[place] = [self._add(side) for side in sides]
-        return place
+
+def _add(table: Attributes, tree: Tree) -> int:
+    """Add a node with those below it, and return its place among nodes, or among leaves."""
+    if isinstance(tree, Leaf):
+        table["leaf_weights"].append(tree.value)
+        return len(table["leaf_weights"]) - 1
+    place = len(table["nodes_featureids"])
+    if isinstance(tree, Membership):
+        mode, threshold = MEMBER, 0.0
+        table["membership_values"] += [*map(float, tree.categories), np.nan]
+    else:
+        mode, threshold = AT_MOST, at_most(tree.threshold)
+    table["nodes_modes"].append(mode)
+    table["nodes_splits"].append(threshold)
+    table["nodes_featureids"].append(tree.feature)
+    table["nodes_missing_value_tracks_true"].append(int(tree.missing_left))
+    for side, child in (("true", tree.left), ("false", tree.right)):
+        table[f"nodes_{side}leafs"].append(int(isinstance(child, Leaf)))
+        table[f"nodes_{side}nodeids"].append(0)
+    for side, child in (("true", tree.left), ("false", tree.right)):
+        table[f"nodes_{side}nodeids"][place] = _add(table, child)
+    return place
 
 
 def write_onnx(forest: Forest) -> bytes:
     """Return the content of the file."""
     helper, types = needed("onnx.helper", "export"), needed("onnx", "export").TensorProto
-    table = _Table()
+    table: Attributes = defaultdict(list)
     for tree in forest.trees:
-        table.add_tree(tree)
-
-    def tensor(name: str, values: Sequence[float], kind: int = types.FLOAT) -> object:
-        return helper.make_tensor(name, kind, [len(values)], values)
-
-    on_true, on_false = zip(*table.children, strict=True)
-    true_leaves, false_leaves = zip(*table.are_leaves, strict=True)
-    members = {"membership_values": tensor("members", table.members)} if table.members else {}
-    node = helper.make_node(
-        "TreeEnsemble",
-        ["features"],
-        ["score"],
-        domain="ai.onnx.ml",
-        n_targets=1,
-        tree_roots=table.roots,
-        nodes_featureids=table.features,
-        nodes_modes=tensor("modes", table.modes, types.UINT8),
-        nodes_splits=tensor("thresholds", table.thresholds),
-        nodes_missing_value_tracks_true=table.missing_true,
-        nodes_truenodeids=on_true,
-        nodes_trueleafs=true_leaves,
-        nodes_falsenodeids=on_false,
-        nodes_falseleafs=false_leaves,
-        leaf_targetids=[0] * len(table.leaves),
-        leaf_weights=tensor("leaves", table.leaves),
-        **members,
-    )
+        _add_tree(table, tree)
+    attributes: dict[str, Any] = dict(table)
+    kinds = {"nodes_modes": types.UINT8}
+    for name in {*table} & {"nodes_modes", "nodes_splits", "leaf_weights", "membership_values"}:
+        kind = kinds.get(name, types.FLOAT)
+        attributes[name] = helper.make_tensor(name, kind, [len(table[name])], table[name])
+    attributes["leaf_targetids"] = [0] * len(table["leaf_weights"])
+    ends: tuple[list[str], list[str]] = ["features"], ["score"]
+    node = helper.make_node("TreeEnsemble", *ends, domain="ai.onnx.ml", n_targets=1, **attributes)
     features, score = (
         helper.make_tensor_value_info(name, types.FLOAT, ["documents", width])
         for name, width in (("features", len(forest.features)), ("score", 1))

@@ -66,8 +66,7 @@ class Probes:
     """Rows for each tree of a forest; the code of an unknown category is the next one."""
 
     def __init__(self, forest: Forest, double: bool) -> None:
-        self._double, self._codes = double, _codes(forest)
-        self._width = len(forest.features)
+        self._double, self._codes, self._width = double, _codes(forest), len(forest.features)
 
     def of(self, tree: Tree) -> Matrix:
         """Return rows that reach each split of a tree, on each of its sides."""

@@ -2,8 +2,7 @@
 
 import os
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -125,15 +124,6 @@ def named_forest(
     return forest
 
 
-@contextmanager
-def _file_of(format: str) -> Iterator[None]:
-    """Refuse a file that does not read as one of the format."""
-    try:
-        yield
-    except (ET.ParseError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise ArgumentError("path", f"must be a file of format {format}", repr(error)) from None
-
-
 class FileCheck:
     """A file beside the trees, and the predictions, that it should have."""
 
@@ -142,14 +132,22 @@ class FileCheck:
     ) -> None:
         self._forest, self._ranker, self._zero = forest, ranker, missing_as_zero
         self._format = format_of(format)
-        self._name = format
-        with _file_of(format):
-            self._file = self._format.read(content, forest.features)
+        self._content, self._name = content, format
         self._own = ReadTrees(forest.trees, _step, double=True)
         self._found = Verification(0, -1.0, {})
 
     def run(self, given: Matrix | None = None) -> Verification:
         """Compare the leaves of each tree, then scores; rows are given as numbers and codes."""
+        try:
+            self._file = self._format.read(self._content, self._forest.features)
+            return self._run(given)
+        except ArgumentError:
+            raise
+        except (ET.ParseError, AttributeError, LookupError, TypeError, ValueError) as error:
+            demand = f"must be a file of format {self._name}"
+            raise ArgumentError("path", demand, repr(error)) from None
+
+    def _run(self, given: Matrix | None) -> Verification:
         trees = self._forest.trees
         if self._file.n_trees != len(trees):
             raise ArgumentError("path", f"must have {len(trees)} trees", str(self._file.n_trees))
@@ -167,8 +165,7 @@ class FileCheck:
     def _compare_leaves(self, tree: int, X: Matrix) -> None:
         X = self._held(X, self._format.nearest)
         own = self._own.leaves(tree, self._known(X)).astype(self._format.leaf).astype(float)
-        with _file_of(self._name):
-            found = self._file.leaves(tree, self._documents(X))
+        found = self._file.leaves(tree, self._documents(X))
         self._compare(X, own, found, np.zeros(len(X)), f"leaf of tree {tree + 1}")
 
     def _compare_scores(self, X: Matrix) -> None:
@@ -177,9 +174,7 @@ class FileCheck:
         sizes = np.sum([np.abs(self._own.leaves(tree, known)) for tree in trees], axis=0)
         allowed = 2 * (len(trees) + 1) * UNIT * sizes
         scores = self._ranker.predict(self._given(known))
-        with _file_of(self._name):
-            found = self._file.scores(self._documents(X))
-        self._compare(X, scores, found, allowed, "score")
+        self._compare(X, scores, self._file.scores(self._documents(X)), allowed, "score")
 
     def _compare(self, X: Matrix, own: Vector, found: Vector, allowed: Vector, what: str) -> None:
         """Note the largest difference; refuse one that is not allowed."""

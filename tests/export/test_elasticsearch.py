@@ -1,6 +1,7 @@
 """Elasticsearch's own format: what it holds, and the trees of its package, eland."""
 
 import json
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,9 +19,10 @@ Y = np.nan_to_num(X[:, 0] + X[:, 1]).clip(0) // 1 + np.isnan(X[:, 2])
 QID = np.arange(N) // 20
 
 
+@cache
 def fitted(booster: str) -> GBRanker:
     """Return a small ranker."""
-    return GBRanker(booster=booster, n_estimators=10, num_leaves=8, random_state=0).fit(
+    return GBRanker(booster=booster, n_estimators=5, num_leaves=8, random_state=0).fit(
         X, Y, qid=QID
     )
 
@@ -89,7 +91,7 @@ def test_the_trees_of_eland(booster: str, tmp_path: Path) -> None:
     native: Any = ranker.booster_
     if booster == "lightgbm":
         native.params = {"objective": "regression", "boosting_type": "gbdt"}
-        model = SimpleNamespace(booster_=native, n_estimators=10)
+        model = SimpleNamespace(booster_=native, n_estimators=5)
         ensemble = transformers.LGBMRegressorTransformer(model, NAMES).transform()
     else:
         facts = {"objective": "reg:squarederror", "booster": "gbtree", "base_score": 0.0}
