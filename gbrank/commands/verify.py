@@ -17,6 +17,7 @@ from typing import Any
 from gbrank.commands.data_files import add_table_options, read_documents
 from gbrank.commands.export import add_form, form_of
 from gbrank.commands.shared import add, load_trees, print_json
+from gbrank.common.argument_error import found_in
 from gbrank.export import verify_export
 
 USAGE = "gbrank verify MODEL EXPORT --format FORMAT [options]"
@@ -38,7 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
     batches: Iterable[Any] = [None]
     if arguments.data:
         batches = (batch.X for batch in read_documents(arguments, arguments.data, ranker._schema))
-    found = [verify_export(ranker, arguments.export, X=X, **form) for X in batches]
+    with found_in(f"{arguments.export}: "):
+        found = [verify_export(ranker, arguments.export, X=X, **form) for X in batches]
     worst = max(found, key=lambda one: one.difference)
     print(
         f"largest difference {worst.difference:.3g} on {sum(one.n_rows for one in found):,} rows:"
