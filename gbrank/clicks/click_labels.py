@@ -16,8 +16,6 @@ from gbrank.data.columns import check_positions
 if TYPE_CHECKING:
     import pandas as pd
 
-MODELS = ("pbm", "coec", "dctr")
-
 
 def clicks_to_labels(
     log: pd.DataFrame, *, model: str = "pbm", attention: Mapping[int, float] | None = None
@@ -78,7 +76,7 @@ def clicks_to_labels(
     >>> clicks_to_labels(log, model="dctr")[["document", "shown", "clicked"]].values.tolist()
     [['a', 3, 3.0], ['b', 3, 1.0]]
     """
-    check_choice(model, "model", MODELS)
+    check_choice(model, "model", ["pbm", "coec", "dctr"])
     if missing := {"query", "document", "position", "click"} - set(log.columns):
         raise ArgumentError("log", f"must have a column {min(missing)!r}", quoted([*log.columns]))
     if attention is not None and model != "pbm":

@@ -154,9 +154,9 @@ def read_ubi(queries: Source, events: Source, *, bot_rate: float | None = None) 
     _need(asked, ("query_id", "user_query", "query_response_hit_ids"), "queries")
     counts = {"queries": len(asked), "duplicate queries": int(asked["query_id"].duplicated().sum())}
     asked = asked.drop_duplicates("query_id")
-    empty = asked["query_response_hit_ids"].map(_length) == 0
-    counts["queries without hits"] = int(empty.sum())
-    shown = asked[~empty].explode("query_response_hit_ids")
+    full = asked["query_response_hit_ids"].map(_length) > 0
+    counts["queries without hits"] = int((~full).sum())
+    shown = asked[full].explode("query_response_hit_ids")
     shown["position"] = shown.groupby("query_id", sort=False).cumcount() + 1
     names = {"query_id": "session", "user_query": "query", "query_response_hit_ids": "document"}
     shown = shown.rename(columns={**names, "client_id": "client"})
@@ -225,7 +225,7 @@ def _cleaned(
         if (missing := frame[column].isna()).any():
             row = int(np.argmax(missing))
             raise ArgumentError(f"{name}[{column!r}]", "must not be missing", f"none in row {row}")
-    counts = {**counts, "impressions": len(frame)}
+    counts |= {"impressions": len(frame)}
     if bot_rate is not None:
         pandas = needed("pandas", "tables")
         own = frame.drop_duplicates("session")

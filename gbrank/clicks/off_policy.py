@@ -133,5 +133,4 @@ def _worth_by_others(
 
 
 def _sums(groups: NDArray[np.int64], values: Vector, size: int) -> Vector:
-    sums: Vector = np.bincount(groups, values, size).astype(np.float64)
-    return sums
+    return np.bincount(groups, values, size).astype(np.float64)
