@@ -1,7 +1,7 @@
 """CPU time of one request, and of loading before the first, beside the libraries' own ways.
 
 20 documents of 50 features, the ranker as it comes (150 trees of 63 leaves), one thread. Its
-predictor and its `predict` take turns, ten requests each, with the booster's own object
+predictor and its `predict` take turns, 50 requests each, with the booster's own object
 (`Booster.predict`, `inplace_predict`), its estimator (LGBMRanker, XGBRanker) on trees of the same
 size, and ONNX Runtime on the exported file. Documents come as an array; as dicts, as from JSON, of
 which the estimator is given a pandas frame; as frames; and as dicts with a word. The least CPU time
@@ -60,11 +60,11 @@ def own_ranker(booster: str, ranker: GBRanker) -> Any:
 
 
 def least(calls: dict[str, Call], times: int) -> dict[str, float]:
-    """Return the least CPU microseconds of each call; they take turns, ten times each."""
+    """Return the least CPU microseconds of each call; they take turns, 50 times each."""
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(times):
         for name, call in calls.items():
-            for _ in range(10):
+            for _ in range(50):
                 start = time.process_time()
                 call()
                 seconds[name].append(time.process_time() - start)
@@ -138,7 +138,7 @@ def cpu_seconds(code: str, folder: Path) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--times", type=int, default=200, help="turns, of ten requests each")
+    parser.add_argument("--times", type=int, default=40, help="turns, of 50 requests each")
     times = parser.parse_args().times
     values = np.random.default_rng(0).normal(size=(QUERIES * LENGTH, FEATURES))
     y = np.searchsorted([0.0, 2.0, 4.0], values[:, :10].sum(axis=1))

@@ -122,6 +122,27 @@ def test_what_is_refused(tmp_path: Path) -> None:
         load_predictor(tmp_path)
 
 
+def by_query(rank: Callable[[Any], Any], results: pd.DataFrame) -> pd.DataFrame:
+    """Do what PyTerrier's `pt.apply.by_query` does, by itself where it is installed."""
+    try:
+        import pyterrier
+    except ImportError:
+        return pd.concat([rank(group) for _, group in results.groupby("qid")])
+    return pyterrier.apply.by_query(rank, add_ranks=False)(results)
+
+
+def test_results_of_pyterrier_are_ranked_anew() -> None:
+    """The documents of each query beside each other; the columns are found among others."""
+    names = ["bm25", "price", "age"]
+    ranker = small("lightgbm", context="zscore").fit(FRAME[names], Y, qid=QID)
+    docno = [f"d{row}" for row in range(len(QID))]
+    results = FRAME[names].assign(qid=QID.astype(str), docno=docno, query="any", score=1.0)
+    predictor = ranker.predictor()
+    ranked = by_query(lambda rows: rows.assign(score=predictor.predict(rows)), results)
+    scores = ranked.set_index("docno").loc[docno, "score"]
+    assert np.array_equal(scores, ranker.predict(FRAME[names], qid=QID))
+
+
 def listed_packages() -> dict[str, list[str]]:
     """Return the packages that the page says suffice, as they are imported, by booster."""
     found = re.findall(r"pip install --no-deps (.+)", PAGE.read_text(encoding="utf-8"))

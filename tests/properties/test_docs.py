@@ -1,5 +1,6 @@
 """The pages in docs/: their lines run, their links lead somewhere, no public name is missing."""
 
+import importlib
 import inspect
 import os
 import re
@@ -93,6 +94,9 @@ def test_every_public_name_has_its_place() -> None:
     public = {*gbrank.__all__, *gbrank.extend.__all__, *gbrank.plots.__all__}
     public |= {*gbrank.distributed.__all__, *gbrank.export.__all__, *schedules}
     public |= {*gbrank.datasets.__all__, *gbrank.evaluation.__all__, *clicks.__all__}
+    pytest.importorskip("mlflow")
+    for module in ("serving", "mlflow"):
+        public |= {*importlib.import_module(f"gbrank.{module}").__all__}
     namespaces = {"__version__", "datasets", "evaluation", "plots", "schedules"}
     assert sorted(names) == sorted(public - registered - namespaces)
 
