@@ -1,5 +1,6 @@
 """A predictor gives the bits of `predict`, on any thread, with the packages that a page lists."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -125,7 +126,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 def by_query(rank: Callable[[Any], Any], results: pd.DataFrame) -> pd.DataFrame:
     """Do what PyTerrier's `pt.apply.by_query` does, by itself where it is installed."""
     try:
-        import pyterrier
+        pyterrier = importlib.import_module("pyterrier")
     except ImportError:
         return pd.concat([rank(group) for _, group in results.groupby("qid")])
     return pyterrier.apply.by_query(rank, add_ranks=False)(results)
