@@ -46,16 +46,14 @@ def read_vespa(path: StrPath) -> tuple[Any, NDArray[np.float64], NDArray[Any]]:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from gbrank.datasets import read_vespa
-    >>> lines = [
-    ...     "query_id,doc_id,relevance_label,relevance_score,match_bm25(title),rank_term(0).weight"
-    ... ]
+    >>> lines = ["query_id,doc_id,relevance_label,relevance_score,match_bm25(title),rank_x(0).y"]
     >>> lines += ["a,17,1.0,0.3,2.5,100.0", "a,4,0.0,0.7,0.0,100.0"]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "collected.csv")
     ...     _ = file.write_text(chr(10).join(lines))
     ...     X, y, qid = read_vespa(file)
     >>> X.column_names, y.tolist(), qid.tolist()
-    (['bm25(title)', 'bm25(body)'], [1.0, 0.0], ['a', 'a'])
+    (['bm25(title)', 'x(0).y'], [1.0, 0.0], ['a', 'a'])
     """
     table = Tables([path], lambda name: name == DOCUMENT, [QUERY]).read()
     columns: dict[str, Any] = {}
