@@ -215,6 +215,7 @@ def ranking_metric(measure: Metric) -> EvaluationMetric:
 
     Examples
     --------
+    >>> import gbrank.mlflow
     >>> gbrank.mlflow.ranking_metric("ndcg@10").name
     'ndcg_at_10'
     """

@@ -37,10 +37,11 @@ class Predictor:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from gbrank import GBRanker, make_cubic
     >>> X, y, qid = make_cubic(20, n_documents=10, n_features=2, random_state=0)
-    >>> columns = {"bm25": X[:, 0], "price": X[:, 1]}
-    >>> predictor = GBRanker(n_estimators=5).fit(columns, y, qid=qid).predictor()
+    >>> frame = pd.DataFrame(X, columns=["bm25", "price"])
+    >>> predictor = GBRanker(n_estimators=5).fit(frame, y, qid=qid).predictor()
     >>> len(predictor.predict([{"bm25": 1.5, "price": 0.2}, {"bm25": 0.5, "price": None}]))
     2
     """
