@@ -26,6 +26,7 @@ from gbrank.boosters.lightgbm.parameters import (
     stateful,
     tree_params,
 )
+from gbrank.boosters.lightgbm.random_thresholds import smallest_bin, with_room_above
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
@@ -226,12 +227,17 @@ def _bins(
     """
     most = params.get("bin_construct_sample_cnt", BINNED_ROWS)
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
-    own_bins_do = settings.built_in is not None or X.shape[0] <= most
-    if n_workers() == 1 and own_bins_do and not isinstance(X, FeatureBatches):
-        return None
-    parts = all_gather(bin_sample(X, most))
-    sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
-    return _dataset(sample, params, schema)
+    own = settings.built_in is not None
+    random_thresholds = params["extra_trees"] and not own
+    if random_thresholds:
+        most = max(1, most - smallest_bin(params))  # LightGBM itself takes no sample of more rows
+    sample: Any = X
+    if n_workers() > 1 or not (own or X.shape[0] <= most) or isinstance(X, FeatureBatches):
+        parts = all_gather(bin_sample(X, most))
+        sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    if random_thresholds:
+        sample = with_room_above(sample, params, schema)
+    return None if sample is X else _dataset(sample, params, schema)
 
 
 def _dataset(
