@@ -33,7 +33,7 @@ def scores(
     booster: str, params: dict[str, Any], objective: str = "ranknet", **more: Any
 ) -> NDArray[np.float64]:
     """Return what a small ranker predicts."""
-    defaults = {"n_estimators": 20, "learning_rate": 0.2, "num_leaves": 20,
+    defaults = {"n_estimators": 12, "learning_rate": 0.2, "num_leaves": 20,
                 "min_child_samples": 5, "colsample": 0.7}  # fmt: skip
     ranker = GBRanker(
         objective, booster=booster, booster_params={"max_bin": 255, **params}, random_state=0,
@@ -108,7 +108,7 @@ EFFECTIVE: dict[str, dict[str, tuple[Any, dict[str, Any]]]] = {
     "lightgbm": {
         "bin_construct_sample_cnt": (1000, {}),
         "boosting": ("dart", {}),
-        "cat_l2": (50.0, {}),
+        "cat_l2": (50.0, {"min_data_per_group": 5}),
         "cat_smooth": (50.0, {}),
         "cegb_penalty_feature_coupled": ([9.0] * 6, {}),
         "cegb_penalty_feature_lazy": ([0.1] * 6, {}),

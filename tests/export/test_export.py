@@ -544,9 +544,7 @@ def test_zeros_as_missing_values_are_refused(format: str, tmp_path: Path) -> Non
     y = Y + 2 * (WHOLE[:, 4] == 0)
     params = {"booster_params": {"zero_as_missing": True}, "n_estimators": 10, "n_jobs": 1}
     ranker = GBRanker(**params).fit(WHOLE[:, 3:], y, qid=QID)
-    with pytest.raises(
-        ValueError, match="zero_as_missing it sends those of column [01] to the other"
-    ):
+    with pytest.raises(ValueError, match=r"zero_as_missing it sends those of column [01] to"):
         export_model(ranker, tmp_path / "model", format)
 
 
