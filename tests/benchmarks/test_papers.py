@@ -219,7 +219,7 @@ def test_shares_of_the_artificial_queries() -> None:
 # --- Pictures' numbers ------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_approximation_error_by_iteration() -> None:
     """That of the ranker after as many iterations."""
     errors = approxrank.approximation_errors(DATA, ApproxRank(), 20.0, 4)
@@ -312,7 +312,7 @@ def test_separable_queries() -> None:
     assert perceptron_loss_bound(radius, slam.GAP) < slam.N_QUERIES * slam.PASSES
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_cumulative_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Below its bound, and hardly more after the first pass; an adversary comes close to it."""
     for name, value in {"GAP": 0.2, "N_QUERIES": 200, "PASSES": 2}.items():
@@ -371,7 +371,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setattr(f"benchmarks.papers.{module}.{name}", value)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("quick")
 def test_every_row(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -457,7 +457,7 @@ def reached(rows: Iterable[PaperRow]) -> list[float]:
 
 
 @pytest.mark.letor
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @needs_letor
 def test_smooth_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Table 3, k = 50: NDCG@5 and @10 on OHSUMED, by LETOR's discount; of two λ, stopped early."""
@@ -469,7 +469,7 @@ def test_smooth_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.letor
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @needs_letor
 def test_regression(tmp_path: Path) -> None:
     """Table 2: NDCG@10 and MAP of regression on OHSUMED, both 0.444 in the paper."""
@@ -481,7 +481,7 @@ def test_regression(tmp_path: Path) -> None:
 
 
 @pytest.mark.letor
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @needs_letor
 def test_approx_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Section 6.4: NDCG of the whole list by LETOR's discount, of 25 features and of 45."""
@@ -493,7 +493,7 @@ def test_approx_ndcg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.letor
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @needs_letor
 def test_approx_ap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Section 6.5: judged by NDCG of the whole list, comparable with ApproxNDCG."""
@@ -507,7 +507,7 @@ def test_approx_ap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(not (row.ci_low or 0) <= 0 <= (row.ci_high or 0) for row in differences) <= 1
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.letor
 @needs_letor
 def test_approximation_error_falls_with_alpha(
@@ -520,7 +520,7 @@ def test_approximation_error_falls_with_alpha(
     assert 0.055 > errors[0] > errors[1] > errors[2] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_lambdarank_is_above_ranknet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Section 6.3.1: at every truncation, by a paired test; linear nets, of few epochs."""
     monkeypatch.setattr(lambdarank, "LEARNING_RATES", dict.fromkeys(lambdarank.NAMES, (1e-3,)))

@@ -27,7 +27,7 @@ def test_random_streams(measure: str, seed: int, eta: float, margin: float) -> N
     assert ranker.cumulative_loss_[-1] <= perceptron_loss_bound(radius, 0.3, eta, margin)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("measure", ["ndcg", "ndcg@2", "ap"])
 @given(st.integers(0, 9999), st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0.1, 1.0]))
 @settings(max_examples=20)
@@ -54,7 +54,7 @@ def test_theorem_5_by_hand() -> None:
     assert perceptron_loss_bound(1.5, 0.25, 0.5, 2.0) == pytest.approx((9 + 8) / 0.0625)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_near_equality() -> None:
     """An adversary comes within 5% of it."""
     losses = slam.adversary(0.1, 100.0, 1000)
