@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from gbrank.boosters.tree import LARGEST, Leaf, Threshold, Tree
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import refuse_twice
 from gbrank.export.forest import Forest
 
 Extractors: TypeAlias = Sequence[Mapping[str, Any]]
@@ -18,9 +19,7 @@ def write_elasticsearch(
     forest: Forest, extractors: Extractors | None = None, with_input: bool = False
 ) -> bytes:
     """Return the body; the names of the features are its `input` before Elasticsearch 8.15."""
-    if extractors is not None:
-        _check(extractors, forest)
-    config = {} if extractors is None else {"feature_extractors": [*extractors]}
+    config = {} if extractors is None else {"feature_extractors": _checked(extractors, forest)}
     shared = {"target_type": "regression", "feature_names": forest.features}
     ensemble = {
         **shared,
@@ -62,15 +61,21 @@ def _nodes(tree: Tree) -> list[dict[str, Any]]:
     return nodes
 
 
-def _check(extractors: Extractors, forest: Forest) -> None:
-    """Refuse extractors that are not those of the features."""
+def _checked(extractors: Extractors, forest: Forest) -> Any:
+    """Return extractors as JSON has them, one for each feature."""
     try:
-        queries = {
-            str(one["query_extractor"]["feature_name"]): one["query_extractor"]["query"]
-            for one in extractors
-        }
-    except (KeyError, TypeError) as error:
+        content = json.loads(json.dumps([*extractors], allow_nan=False))
+        queries = [
+            one["query_extractor"]["feature_name"]
+            for one in content
+            if isinstance(one["query_extractor"]["query"], dict)
+        ]
+    except (KeyError, TypeError, ValueError) as error:
         form = '[{"query_extractor": {"feature_name": ..., "query": {...}}}, ...]'
         raise ArgumentTypeError("extractors", f"must be {form}", repr(error)) from None
-    if wrong := sorted(set(queries) ^ set(forest.features)):
-        raise ArgumentError("extractors", "must have a query for each feature", repr(wrong[0]))
+    if wrong := set(queries) ^ set(forest.features):
+        raise ArgumentError(
+            "extractors", "must have a query for each feature", repr(min(wrong, key=str))
+        )
+    refuse_twice("extractors", queries)
+    return content

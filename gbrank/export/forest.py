@@ -63,10 +63,10 @@ def names_of(ranker: GBRanker, given: FeatureNames | None) -> list[str]:
     """Return the name of each feature."""
     check_is_fitted(ranker)
     own = ranker._columns
-    if isinstance(given, str):
-        raise ArgumentTypeError("feature_names", "must be a list of names", f"one text, {given!r}")
+    if isinstance(given, str | set | frozenset) or not (given is None or hasattr(given, "__len__")):
+        raise ArgumentTypeError("feature_names", "must be a list of names", repr(given))
     if isinstance(given, Mapping):
-        if unknown := sorted(set(given) - set(own)):
+        if unknown := [name for name in given if name not in own]:
             raise ArgumentError(
                 "feature_names", f"must rename columns of X ({own})", repr(unknown[0])
             )

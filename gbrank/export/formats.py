@@ -94,7 +94,7 @@ FORMATS = {
     "onnx": Format(
         "an ONNX graph of one TreeEnsemble, for ONNX Runtime",
         write_onnx,
-        readers.read_onnx,
+        readers.ReadOnnx,
         named=False,
         categories="codes",
         leaf=np.float32,
@@ -104,7 +104,7 @@ FORMATS = {
 
 def format_of(name: str) -> Format:
     """Return the format of a name, after which may be a colon and the version of the engine."""
-    base, _, version = name.partition(":")
+    base, _, version = str(name).partition(":")
     if base not in FORMATS:
         raise unknown_name("format", base, FORMATS)
     format = FORMATS[base]

@@ -1,7 +1,8 @@
 """LightGBM's dump of trees as JSON: the parts that Vespa reads, written for how it reads them.
 
 Vespa tests x < threshold, where LightGBM tests x ≤ threshold, both in double precision. Categories
-are strings.
+are strings, and stand in the splits: which columns Vespa gives the lists of "pandas_categorical"
+depends on its version.
 """
 
 import json
@@ -15,35 +16,32 @@ from gbrank.export.forest import Forest
 
 def write_lightgbm_json(forest: Forest) -> bytes:
     """Return the content of the file."""
-    categories = {column: known for column, known in forest.categories.items() if known}
-    places = {column: frozenset(range(len(known))) for column, known in categories.items()}
+    categories = {column: [*map(str, known)] for column, known in forest.categories.items()}
     content = {
         "name": "tree",
         "objective": "regression",  # so that nothing is done to the sum
         "feature_names": forest.features,
-        "feature_infos": {
-            name: {"values": list(range(len(categories.get(column, []))))}
-            for column, name in enumerate(forest.features)
-        },
         "tree_info": [
-            {"tree_index": number, "tree_structure": _node(tree, places)}
+            {"tree_index": number, "tree_structure": _node(tree, categories)}
             for number, tree in enumerate(forest.trees)
         ],
-        "pandas_categorical": [list(map(str, known)) for _, known in sorted(categories.items())],
+        "pandas_categorical": [],
     }
     return json.dumps(content, allow_nan=False).encode()
 
 
-def _node(tree: Tree, places: Mapping[int, frozenset[int]]) -> dict[str, Any]:
+def _node(tree: Tree, categories: Mapping[int, list[str]]) -> dict[str, Any]:
     if isinstance(tree, Leaf):
         return {"leaf_value": tree.value}
-    if isinstance(tree, Membership) and tree.missing_left and tree.feature in places:
-        # A text that is unknown is missing to the ranker, not to Vespa: it goes right in both.
-        others = tuple(sorted(places[tree.feature] - set(tree.categories)))
-        tree = Membership(tree.feature, False, tree.right, tree.left, others)
     decision: dict[str, Any]
     if isinstance(tree, Membership):
-        decision = {"decision_type": "==", "threshold": "||".join(map(str, tree.categories))}
+        known = categories.get(tree.feature)
+        if tree.missing_left and known:
+            # A text that is unknown is missing to the ranker, not to Vespa: it goes right in both.
+            others = sorted(set(range(len(known))) - set(tree.categories))
+            tree = Membership(tree.feature, False, tree.right, tree.left, tuple(others))
+        texts = [known[code] if known else str(code) for code in tree.categories]
+        decision = {"decision_type": "==", "threshold": "||".join(texts)}
     else:
         threshold = math.nextafter(tree.threshold, math.inf)  # of −∞, the smallest number
         decision = {"decision_type": "<=", "threshold": threshold}
@@ -52,6 +50,6 @@ def _node(tree: Tree, places: Mapping[int, frozenset[int]]) -> dict[str, Any]:
         **decision,
         "default_left": tree.missing_left,
         "missing_type": "NaN",
-        "left_child": _node(tree.left, places),
-        "right_child": _node(tree.right, places),
+        "left_child": _node(tree.left, categories),
+        "right_child": _node(tree.right, categories),
     }

@@ -96,12 +96,15 @@ def read_elasticsearch(content: bytes, names: list[str]) -> Read:
     def step(place: Any, X: DocumentRows) -> Any:
         tree, number = place
         node = tree["tree_structure"][number]
+        demand(node["node_index"] == number, "nodes by number")
         if "left_child" not in node:
             return float(node["leaf_value"])
-        values = X[:, names.index(tree["feature_names"][node["split_feature"]])].astype(float)
+        feature, *children = (node[key] for key in ("split_feature", "left_child", "right_child"))
+        demand(feature >= 0 and min(children) > number, "nodes before their children")
+        values = X[:, names.index(tree["feature_names"][feature])].astype(float)
         left = OPERATORS[node["decision_type"]](values, node["threshold"])
-        children = ((tree, node[f"{side}_child"]) for side in ("left", "right"))
-        return np.where(np.isnan(values), node["default_left"], left), *children
+        left = np.where(np.isnan(values), node["default_left"], left)
+        return left, *((tree, child) for child in children)
 
     return ReadTrees([(tree, 0) for tree in trees], step, double=True)
 
@@ -118,6 +121,7 @@ def read_ranklib(content: bytes, names: list[str]) -> Read:
             return float(node[0].text)
         feature, threshold, left, right = node
         demand((left.attrib["pos"], right.attrib["pos"]) == ("left", "right"), "left and right")
+        demand(int(feature.text) >= 1, "features from 1")
         values = np.nan_to_num(X[:, int(feature.text) - 1].astype(F))
         return values <= F(threshold.text), left, right
 
@@ -162,25 +166,22 @@ def read_vespa_xgboost(content: bytes, names: list[str]) -> Read:
 
 
 def read_vespa_lightgbm(content: bytes, names: list[str]) -> Read:
-    """LightGBMParser of Vespa; categories are texts, found by their place among all columns'."""
+    """LightGBMParser of Vespa; categories are texts, which no version looks up in empty lists."""
     model = json.loads(content)
     demand(model["objective"] == "regression", "an objective that changes nothing")
     demand(model["feature_names"] == names, f"the features {names}")
-    infos = model["feature_infos"]
-    categorical = [place for place, name in enumerate(names) if infos[name]["values"]]
-    texts = dict(zip(categorical, model["pandas_categorical"], strict=True))
+    demand(model["pandas_categorical"] == [], "no lists of categories")
 
     def step(node: Any, X: DocumentRows) -> Any:
         if "left_child" not in node:
             return float(node["leaf_value"])
         children = node["left_child"], node["right_child"]
         place, default_left = node["split_feature"], node["default_left"]
+        demand(place >= 0, "a feature's place")
         values = X[:, place]
         if node["decision_type"] != "==":
             return _goes_left(values, float(node["threshold"]), default_left), *children
         members = node["threshold"].split("||")
-        if place in texts:
-            members = [texts[place][int(code)] for code in members]
         absent = np.array([value is None or value != value for value in values], bool)
         return np.isin(values.astype(str), members) & ~absent | default_left & absent, *children
 
@@ -189,15 +190,11 @@ def read_vespa_lightgbm(content: bytes, names: list[str]) -> Read:
 
 
 class ReadOnnx:
-    """A graph of one TreeEnsemble, run as it is, and with one of its trees alone."""
+    """A graph of one TreeEnsemble, run by ONNX's own evaluators: whole, or one tree alone."""
 
-    def __init__(self, content: bytes) -> None:
-        onnx = needed("onnx", "export")
-        try:
-            self._model = onnx.load_from_string(content)
-            self._whole = _run(self._model)
-        except Exception as error:
-            raise ValueError(f"expected an ONNX graph, got {error}") from None
+    def __init__(self, content: bytes, names: list[str]) -> None:
+        self._model = needed("onnx", "export").load_from_string(content)
+        self._whole = _run(self._model)
         fields = {field.name: field for field in self._model.graph.node[0].attribute}
         self._roots = fields["tree_roots"].ints
         self._all = [*self._roots]
@@ -224,8 +221,3 @@ def _run(model: Any) -> Callable[[DocumentRows], Vector]:
         providers = ["CPUExecutionProvider"]
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=providers)
     return lambda X: session.run(None, {"features": X.astype(F)})[0][:, 0].astype(float)
-
-
-def read_onnx(content: bytes, names: list[str]) -> Read:
-    """ONNX's own evaluators."""
-    return ReadOnnx(content)

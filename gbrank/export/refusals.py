@@ -1,5 +1,6 @@
 """What a format cannot express of a forest."""
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from math import inf, isfinite
@@ -13,6 +14,7 @@ from gbrank.export.formats import Format
 LIGHTGBM_ZERO = float(np.float32(1e-35))  # LightGBM reads as 0 what is not further from it
 # How far a threshold may move: by two numbers of single precision.
 PRECISION = 2.0**-22
+MARKS = set('"\\|')  # stand around or between texts
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 
 
@@ -43,6 +45,15 @@ def _within(format: Format, split: Split) -> Split:
 
 
 def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
+    named = {split.feature for split in forest.splits() if isinstance(split, Membership)}
+    for column in named if format.categories == "texts" else ():
+        texts = Counter(map(str, forest.categories.get(column, [])))
+        if wrong := [text for text, n in texts.items() if n > 1 or not text or set(text) & MARKS]:
+            raise ValueError(
+                f"format must hold the model's categories, as {wrong[0]!r} of feature "
+                f"{forest.features[column]!r}; to {name} they are texts that differ, not empty, "
+                'without ", \\ and |.'
+            )
     thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
     for split in forest.splits():
         feature = forest.features[split.feature]

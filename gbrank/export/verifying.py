@@ -1,7 +1,6 @@
 """Whether an exported file gives the scores of its ranker."""
 
 import os
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
@@ -13,6 +12,7 @@ import numpy as np
 from gbrank.boosters.tree import LARGEST, Leaf, Membership
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Matrix, Vector
+from gbrank.common.checks import check_choice, quoted
 from gbrank.data.schema import as_dense
 from gbrank.export.forest import FeatureNames, Forest, forest_of, names_of
 from gbrank.export.formats import format_of
@@ -117,6 +117,7 @@ def named_forest(
         raise ValueError(
             f"feature_names must be None for {format}, which goes by the order of the columns."
         )
+    check_choice(missing_as_zero, "missing_as_zero", [False, True])
     forest = forest_of(ranker, Path(path).stem, [])
     forest = replace(forest, features=names_of(ranker, feature_names))
     if missing_as_zero:
@@ -141,11 +142,11 @@ class FileCheck:
         try:
             self._file = self._format.read(self._content, self._forest.features)
             return self._run(given)
-        except ArgumentError:
+        except (ArgumentError, ImportError, MemoryError):
             raise
-        except (ET.ParseError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except Exception as error:  # a file may hold anything
             demand = f"must be a file of format {self._name}"
-            raise ArgumentError("path", demand, repr(error)) from None
+            raise ArgumentError("path", demand, quoted(error)) from error
 
     def _run(self, given: Matrix | None) -> Verification:
         trees = self._forest.trees

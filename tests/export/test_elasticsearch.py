@@ -44,6 +44,10 @@ def test_what_the_body_holds(tmp_path: Path) -> None:
     assert body.keys() == {"inference_config", "definition"}
     config = body["inference_config"]["learning_to_rank"]["feature_extractors"]
     assert config == [extractor(name) for name in NAMES]
+    once = map(extractor, NAMES)
+    assert (
+        written(tmp_path / "model", extractors=once)["inference_config"] == body["inference_config"]
+    )
     assert written(tmp_path / "model")["inference_config"] == {"learning_to_rank": {}}
     for version in ("8.13", "8.14.3"):
         older = written(tmp_path / "model", f"elasticsearch:{version}")
@@ -61,6 +65,8 @@ def test_what_the_body_holds(tmp_path: Path) -> None:
         ([{"feature_name": "body"}], "must be .*query_extractor"),
         ({"title": {}}, "must be .*query_extractor"),
         ([{"query_extractor": {"feature_name": "body"}}], "must be .*query_extractor"),
+        ([{"query_extractor": {"feature_name": "body", "query": {1, 2}}}], "must be .*query_extr"),
+        ([extractor(name) for name in [*NAMES, "body"]], "must not hold 'body' twice"),
     ],
 )
 def test_extractors_that_do_not_fit(extractors: Any, message: str, tmp_path: Path) -> None:

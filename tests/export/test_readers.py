@@ -46,8 +46,7 @@ def lightgbm() -> dict[str, Any]:
     two, four = {"leaf_value": 2.0}, {"leaf_value": 4.0}
     root = split(0, 0.5, {"leaf_value": 1.0}, split(1, -1.0, two, four))
     trees = [{"tree_structure": tree} for tree in (root, {"leaf_value": 0.25})]
-    infos = {name: {"values": []} for name in NAMES}
-    head = {"objective": "regression", "feature_names": NAMES, "feature_infos": infos}
+    head = {"objective": "regression", "feature_names": NAMES}
     return {**head, "pandas_categorical": [], "tree_info": trees}
 
 
@@ -169,10 +168,8 @@ def test_precision() -> None:
 def test_categories_of_vespa() -> None:
     """Texts, one that is unknown, and a missing one, which goes where the split says."""
     model = lightgbm()
-    model["feature_infos"]["b"]["values"] = [0, 1, 2]
-    model["pandas_categorical"] = [["u", "v", "w"]]
     split = model["tree_info"][0]["tree_structure"]["right_child"]
-    split |= {"decision_type": "==", "threshold": "0||2"}
+    split |= {"decision_type": "==", "threshold": "u||w"}
     rows = np.array([[1.0, word] for word in ("u", "v", "w", "x", None)], object)
     for default_left, last in ((True, 2.25), (False, 4.25)):
         split["default_left"] = default_left

@@ -202,6 +202,32 @@ def test_other_files(tmp_path: Path) -> None:
                 verify_export(ranker, path, format, missing_as_zero=True)
 
 
+DAMAGE: list[tuple[str, str, str]] = [
+    ("elasticsearch", r'"left_child": \d+', '"left_child": 0'),  # without an end
+    ("elasticsearch", r'"split_feature": 0', '"split_feature": -4'),  # the last but three
+    ("elasticsearch", r'"node_index": 3', '"node_index": 4'),
+    ("elasticsearch", r'"leaf_value": [^}]+', '"leaf_value": 1' + "0" * 400),
+    ("ranklib", "<feature> 4 <", "<feature> 0 <"),
+    ("vespa-lightgbm", r'"split_feature": 0', '"split_feature": -4'),
+    ("vespa-lightgbm", r'"pandas_categorical": \[\]', '"pandas_categorical": [["u"]]'),
+    ("solr", r"(?s)^.*$", "[" * 100_000),
+    ("solr", r'"threshold": "[^"]+"', '"threshold": 1' + "0" * 400),
+    ("onnx", "(?s)^.*$", "\N{REPLACEMENT CHARACTER}"),
+]
+
+
+@pytest.mark.parametrize(("format", "part", "damage"), DAMAGE)
+def test_damaged_files(format: str, part: str, damage: str, tmp_path: Path) -> None:
+    """Ids from the end, circles, huge numbers and nests are errors that name the path."""
+    ranker, path = fitted("xgboost", False), tmp_path / "model"
+    export_model(ranker, path, format, missing_as_zero=True)
+    text, count = re.subn(part, damage, path.read_bytes().decode("latin-1"), count=1)
+    assert count == 1
+    path.write_bytes(text.encode())
+    with pytest.raises(ValueError, match=f"path must be a file of format {format}, got"):
+        verify_export(ranker, path, format, missing_as_zero=True)
+
+
 def test_a_wrong_writer_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file appears after it was tried, unless nobody wants that."""
     ranker, path = fitted("lightgbm", True), tmp_path / "model"
