@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gbrank.clicks.position_report import position_report
-from gbrank.common.argument_error import ArgumentError
+from gbrank.clicks.position_report import PlacesShown, places_of, position_report
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_choice, check_labels, quoted
+from gbrank.common.checks import check_choice, check_labels, check_number, quoted
 from gbrank.data.columns import check_positions
 
 if TYPE_CHECKING:
@@ -77,6 +77,10 @@ def clicks_to_labels(
     [['a', 3, 3.0], ['b', 3, 1.0]]
     """
     check_choice(model, "model", ["pbm", "coec", "dctr"])
+    if not hasattr(log, "columns"):
+        raise ArgumentTypeError(
+            "log", "must be a pandas.DataFrame, such as a log's frame", quoted(log)
+        )
     if missing := {"query", "document", "position", "click"} - set(log.columns):
         raise ArgumentError("log", f"must have a column {min(missing)!r}", quoted([*log.columns]))
     if attention is not None and model != "pbm":
@@ -90,7 +94,7 @@ def clicks_to_labels(
     if model == "pbm":
         if attention is None:
             attention = position_report(grouped.ngroup(), position, clicks).attention
-        expected = attention_at(position, attention)
+        expected = attention_at(places_of(position), attention)
     elif model == "coec":
         _, place = np.unique(position, return_inverse=True)
         expected = (np.bincount(place, clicks) / np.bincount(place))[place]
@@ -103,13 +107,16 @@ def clicks_to_labels(
     return table.assign(label=np.log2(1 + worth), weight=weight).reset_index()
 
 
-def attention_at(position: Vector, attention: Mapping[int, float]) -> Vector:
+def attention_at(places: PlacesShown, attention: Mapping[Any, float]) -> Vector:
     """Return the attention that each row gets."""
-    places, index = np.unique(position, return_inverse=True)
-    if unknown := [int(place) for place in places if not attention.get(int(place), 0) > 0]:
-        demand = "must have a positive number for each position"
-        raise ArgumentError("attention", demand, f"none for {unknown[0]}")
-    return np.array([attention[int(place)] for place in places], dtype=np.float64)[index]
+    if not isinstance(attention, Mapping):
+        demand = "must be a dict of position to number"
+        raise ArgumentTypeError("attention", demand, quoted(attention))
+    own = [
+        check_number(attention.get(name), f"attention[{name!r}]", 0, open_low=True)
+        for name in places.names
+    ]
+    return np.array(own, dtype=np.float64)[places.index]
 
 
 def worths(clicked: Vector, expected: Vector) -> tuple[Vector, Vector]:

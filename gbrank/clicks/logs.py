@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gbrank.common.argument_error import ArgumentError
-from gbrank.common.checks import check_number, quoted
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
+from gbrank.common.checks import check_choice, check_number, check_vector, quoted, refuse_where
 from gbrank.common.extras import needed
 from gbrank.common.table import Table, Tabular
+from gbrank.data.columns import check_positions
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Source: TypeAlias = "str | os.PathLike[str] | pd.DataFrame"
 OWN = ("session", "query", "document", "position", "click")
+OF_BOTS = ("client", "timestamp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,8 @@ def read_impressions(
     Parameters
     ----------
     source : path or pandas.DataFrame
-        CSV (``.csv``), NDJSON (``.ndjson``, ``.jsonl``, ``.json``) or Parquet.
+        CSV (``.csv``), NDJSON (``.ndjson``, ``.jsonl``, ``.json``), packed or not (``.csv.gz``), or
+        Parquet. Ids in CSV are texts.
     columns : dict of str to str, optional
         What the log calls ``session``, ``query``, ``document``, ``position``, ``click`` and, for
         `bot_rate`, ``client`` and ``timestamp``, where it is not that.
@@ -96,8 +100,13 @@ def read_impressions(
     >>> read_impressions(shown, columns=names).frame.columns.tolist()
     ['session', 'query', 'document', 'position', 'click']
     """
-    names = {given: own for own, given in (columns or {}).items()}
-    return _cleaned(_read(source).rename(columns=names), "source", bot_rate, {})
+    names = columns or {}
+    for name in names:
+        check_choice(name, "columns", [*OWN, *OF_BOTS])
+    frame = _read(source, "source", [names.get(own, own) for own in OWN[:3]])
+    _need(frame, names.values(), "source")
+    frame = frame.assign(**{own: frame[given] for own, given in names.items()})
+    return _cleaned(frame, "source", bot_rate, {})
 
 
 def read_ubi(queries: Source, events: Source, *, bot_rate: float | None = None) -> ClickLog:
@@ -150,30 +159,37 @@ def read_ubi(queries: Source, events: Source, *, bot_rate: float | None = None) 
     [['a', 1, 0], ['b', 2, 1]]
     """
     pandas = needed("pandas", "tables")
-    asked = _read(queries)
+    asked = _read(queries, "queries")
     _need(asked, ("query_id", "user_query", "query_response_hit_ids"), "queries")
+    _refuse_missing(asked, ("query_id", "user_query"), "queries")
+    given = _read(events, "events")
+    _need(given, ("action_name", "query_id", "event_attributes"), "events")
     counts = {"queries": len(asked), "duplicate queries": int(asked["query_id"].duplicated().sum())}
     asked = asked.drop_duplicates("query_id")
-    full = asked["query_response_hit_ids"].map(_length) > 0
-    counts["queries without hits"] = int((~full).sum())
-    shown = asked[full].explode("query_response_hit_ids")
-    shown["position"] = shown.groupby("query_id", sort=False).cumcount() + 1
-    names = {"query_id": "session", "user_query": "query", "query_response_hit_ids": "document"}
-    shown = shown.rename(columns={**names, "client_id": "client"})
+    hits = asked["query_response_hit_ids"]
+    listed = hits.map(lambda own: isinstance(own, list | tuple | np.ndarray))
+    if (wrong := hits[hits.notna() & ~listed]).size:
+        demand = "must hold lists of ids"
+        raise ArgumentError("queries['query_response_hit_ids']", demand, quoted(wrong.iloc[0]))
+    asked = asked[hits.map(lambda own: len(own) > 0, na_action="ignore").eq(True)]
+    counts["queries without hits"] = len(hits) - len(asked)
+    names = {"query": "user_query", "client": "client_id", "timestamp": "timestamp"}
+    shown = pandas.DataFrame({own: asked[name] for own, name in names.items() if name in asked})
+    shown["session"] = _texts(asked["query_id"])
+    shown["document"] = asked["query_response_hit_ids"]
+    shown = shown.explode("document").astype({"document": str})
+    shown["position"] = shown.groupby("session", sort=False).cumcount() + 1
 
-    given = _read(events)
-    _need(given, ("action_name", "query_id", "event_attributes"), "events")
     given = given[given["action_name"].str.contains("click", case=False, na=False)]
-    inside = pandas.json_normalize(given["event_attributes"].tolist())
+    inside = given["event_attributes"]
+    ordinals = [_inside(own, "position", "ordinal") for own in inside]
     clicks = pandas.DataFrame(
         {
-            "session": given["query_id"].to_numpy(),
-            "document": inside.get("object.object_id", pandas.Series(dtype=object)),
-            "ordinal": inside.get("position.ordinal", np.nan),
+            "session": _texts(given["query_id"]),
+            "document": [str(_inside(own, "object", "object_id")) for own in inside],
+            "ordinal": pandas.to_numeric(pandas.Series(ordinals, given.index), errors="coerce"),
         }
-    )
-    for frame in (shown, clicks):
-        frame["document"] = frame["document"].astype(str)
+    ).astype({"document": str})
     counts["clicks"] = len(clicks)
     counts["repeated clicks"] = int(clicks.duplicated(["session", "document"]).sum())
     clicks = clicks.drop_duplicates(["session", "document"])
@@ -187,32 +203,56 @@ def read_ubi(queries: Source, events: Source, *, bot_rate: float | None = None) 
     return _cleaned(both, "queries", bot_rate, counts)
 
 
-def _read(source: Source) -> pd.DataFrame:
+def _read(source: Source, name: str, texts: Iterable[str] = ()) -> pd.DataFrame:
     """Read a table by the end of its name; documents inside ``_source`` are taken out."""
     pandas = needed("pandas", "tables")
-    if not isinstance(source, str | os.PathLike):
+    if isinstance(source, pandas.DataFrame):
         return source
-    kind = Path(source).suffix.lower()
-    if kind == ".csv":
-        return pandas.read_csv(source)
-    if kind in (".ndjson", ".jsonl", ".json"):
-        frame = pandas.read_json(source, lines=True, dtype=False)
-        return pandas.DataFrame([*frame["_source"]]) if "_source" in frame else frame
-    if kind == ".parquet" or Path(source).is_dir():
-        return pandas.read_parquet(source)
-    demand = "must end in .csv, .ndjson, .jsonl, .json or .parquet"
-    raise ArgumentError("source", demand, quoted(str(source)))
+    if not isinstance(source, str | os.PathLike):
+        raise ArgumentTypeError(name, "must be a path or a pandas.DataFrame", quoted(source))
+    path = Path(source)
+    packed = path.suffix.lower() in (".gz", ".bz2", ".xz", ".zst", ".zip")
+    kind = Path(path.stem if packed else path).suffix.lower()
+    if kind not in (".csv", ".ndjson", ".jsonl", ".json", ".parquet") and not path.is_dir():
+        demand = "must end in .csv, .ndjson, .jsonl, .json or .parquet"
+        raise ArgumentError(name, demand, quoted(str(source)))
+    try:
+        if kind == ".csv":  # of which a query may be the word "null", and an id 007
+            text = dict.fromkeys(texts, str)
+            return pandas.read_csv(path, dtype=text, keep_default_na=False, na_values=[""])
+        if kind == ".parquet" or path.is_dir():
+            return pandas.read_parquet(path)
+        frame = pandas.read_json(path, lines=True, dtype=False)
+        return pandas.DataFrame([*frame["_source"].dropna()]) if "_source" in frame else frame
+    except ValueError as error:
+        demand = f"must be a file that pandas reads: {path}: {error}"
+        raise ArgumentError(name, demand) from None
 
 
-def _need(frame: pd.DataFrame, columns: tuple[str, ...], name: str) -> None:
+def _need(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
     for column in columns:
         if column not in frame:
             demand = f"must have a column {column!r}"
             raise ArgumentError(name, demand, quoted([*map(str, frame.columns)]))
 
 
-def _length(value: Any) -> int:
-    return len(value) if isinstance(value, list | tuple | np.ndarray) else 0
+def _refuse_missing(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+    for column in columns:
+        if (missing := frame[column].isna()).any():
+            row = int(np.argmax(missing))
+            raise ArgumentError(f"{name}[{column!r}]", "must not be missing", f"none in row {row}")
+
+
+def _texts(ids: pd.Series) -> pd.Series:
+    """Return ids as text: integers without the point that pandas gives them beside missing ones."""
+    return ids.convert_dtypes().astype(str)
+
+
+def _inside(value: Any, *names: str) -> Any:
+    """Return what nested dicts hold under these names; None where there is no such thing."""
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
 
 
 def _cleaned(
@@ -220,30 +260,45 @@ def _cleaned(
 ) -> ClickLog:
     """Return one row per impression, and the counts with what was dropped here."""
     check_number(bot_rate, "bot_rate", 0, open_low=True, optional=True)
-    _need(frame, OWN if bot_rate is None else (*OWN, "client", "timestamp"), name)
-    for column in OWN:
-        if (missing := frame[column].isna()).any():
-            row = int(np.argmax(missing))
-            raise ArgumentError(f"{name}[{column!r}]", "must not be missing", f"none in row {row}")
+    columns = OWN if bot_rate is None else (*OWN, *OF_BOTS)
+    _need(frame, columns, name)
+    _refuse_missing(frame, columns, name)
+    position = check_positions(frame["position"], f"{name}['position']", len(frame))
+    click = check_vector(frame["click"], f"{name}['click']")
+    refuse_where(~np.isin(click, [0, 1]), click, f"{name}['click']", "must be 0 or 1")
+    frame = frame.assign(position=position.astype(np.int64), click=click.astype(np.int64))
+    session, asked = frame["session"], frame.groupby("session")["query"].transform("nunique")
+    demand = "must be one for each ranking that was shown, so of one query"
+    refuse_where(np.array(asked > 1), session.to_numpy(), f"{name}['session']", demand)
     counts |= {"impressions": len(frame)}
     if bot_rate is not None:
-        pandas = needed("pandas", "tables")
         own = frame.drop_duplicates("session")
-        hour = pandas.to_datetime(own["timestamp"]).dt.floor("h")
-        rates = own.groupby(["client", hour])["session"].size()
+        hours = _hours(own["timestamp"], f"{name}['timestamp']")
+        rates = own.groupby(["client", hours], observed=True).size()
         bots = rates[rates > bot_rate].index.get_level_values("client").unique()
         of_bots = frame["client"].isin(bots)
         counts |= {"bots": len(bots), "impressions of bots": int(of_bots.sum())}
         frame = frame[~of_bots]
     keys = ["session", "document"]
     counts["duplicate impressions"] = int(frame.duplicated(keys).sum())
-    click = frame.groupby(keys)["click"].transform("max")
-    frame = frame.assign(click=click).sort_values(["session", "position"], kind="stable")
+    clicked = frame.groupby(keys, observed=True)["click"].transform("max")
+    frame = frame.assign(click=clicked).sort_values(["session", "position"], kind="stable")
     frame = frame.drop_duplicates(keys).reset_index(drop=True)
     counts |= {
+        "shared positions": int(frame.duplicated(["session", "position"]).sum()),
         "kept impressions": len(frame),
-        "kept clicks": int((frame["click"] > 0).sum()),
+        "kept clicks": int(frame["click"].sum()),
         "sessions": int(frame["session"].nunique()),
         "queries asked": int(frame["query"].nunique()),
     }
     return ClickLog(frame[[*OWN]], counts)
+
+
+def _hours(times: pd.Series, name: str) -> pd.Series:
+    """Return the hours of moments in any time zones."""
+    pandas = needed("pandas", "tables")
+    try:  # numbers would be taken for nanoseconds
+        return pandas.to_datetime(times.astype(str), utc=True, format="ISO8601").dt.floor("h")
+    except ValueError as error:
+        demand = "must hold dates, or texts as 2026-01-31T10:00:00Z"
+        raise ArgumentError(name, demand, quoted(f"{error}")) from None

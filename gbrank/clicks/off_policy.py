@@ -16,6 +16,7 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_number, check_vector
 from gbrank.data.columns import check_positions
 from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_keys
 
 ESTIMATES = ("clicks by ips", "clicks by dr")
 
@@ -38,12 +39,12 @@ class LoggedClicks:
 
     Parameters
     ----------
-    position : array-like of int, shape (n_shown,)
-        Where each document was shown, from 1.
+    position : array-like of int, shape (n_shown,), or mapping of str to such
+        Where each document was shown, from 1, as for `position_report`.
     document, query : array-like, shape (n_shown,)
         Which document it was, and of which query. Intervals and tests are over queries, each of
         which counts by its sessions.
-    attention : mapping of int to float, optional
+    attention : mapping of position to float, optional
         What each position gets; by default it is estimated (`position_report`), and intervals are
         as wide as this makes them.
     clip : float
@@ -67,10 +68,10 @@ class LoggedClicks:
     [0.6, 0.7]
     """
 
-    position: ArrayLike
+    position: ArrayLike | Mapping[str, ArrayLike]
     document: ArrayLike | Sequence[object]
     query: ArrayLike | Sequence[Any]
-    attention: Mapping[int, float] | None = None
+    attention: Mapping[Any, float] | None = None
     clip: float = 10.0
 
     def values(
@@ -79,10 +80,12 @@ class LoggedClicks:
         """Return queries, and of each ranker what the estimates say of them."""
         check_number(self.clip, "clip", 1)
         position = check_positions(self.position, "position", len(clicks))
-        queries = Queries.resolve(len(clicks), self.query)
-        _, document = np.unique(np.asarray(self.document), return_inverse=True)
-        check_vector(document, "document", len(clicks))
-        pairs = np.column_stack([queries.index, document])
+        queries, documents = (
+            Queries.from_qid(getattr(self, name), name) for name in ("query", "document")
+        )
+        for name, ids in (("query", queries.index), ("document", documents.index)):
+            check_vector(ids, name, len(clicks))
+        pairs = np.column_stack([queries.index, documents.index])
         pairs, document = np.unique(pairs, axis=0, return_inverse=True)
         document, influence = document.ravel(), None
         attention = self.attention
@@ -92,12 +95,14 @@ class LoggedClicks:
                 demand = "must be given where documents do not connect all positions of the log"
                 raise ArgumentError("attention", demand)
             attention = report.attention
-        own = attention_at(position, attention)
-        worth = _worth_by_others(document, sessions.index % 2, clicks, own)
+        places = places_of(position)
+        own, position = attention_at(places, attention), position.reshape(len(clicks), -1)[:, 0]
+        half = np.argsort(np.argsort(query_keys(sessions.ids))) % 2
+        worth = _worth_by_others(document, half[sessions.index], clicks, own)
         size, total = len(pairs), _sums(document, own, len(pairs))
         clicked = _sums(document, clicks, size)
         share = queries.n_queries / sessions.n_queries
-        shown, place = np.lexsort((position, sessions.index)), places_of(position).index
+        shown, place = np.lexsort((position, sessions.index)), places.index
         found = {}
         for name, values in scores.items():
             order = np.lexsort((position, -values, sessions.index))

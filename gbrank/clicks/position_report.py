@@ -11,10 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_labels, check_weights
 from gbrank.common.table import Table, Tabular
 from gbrank.data.columns import check_positions
+from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_keys
 
 # Standard deviations of the prior: of eta, of a position's own part, of a context's eta and rate.
 CURVE, OWN, CONTEXT, RATE = 1.0, 0.3, 0.5, 1.0
@@ -67,7 +70,7 @@ class PositionReport(Tabular):
         Positions with the same number are connected by documents that were shown at both, or by
         a chain of such documents.
     documents : int
-        How many documents were shown.
+        How many documents were shown, not counting those of weight 0.
     moved : float
         The share of them that was shown at two positions or more.
 
@@ -97,8 +100,9 @@ class PositionReport(Tabular):
 
     @property
     def connected(self) -> bool:
-        """Whether documents connect all positions."""
-        return len(set(self.group)) <= 1
+        """Whether documents connect all positions, but for those of weight 0."""
+        known = zip(self.group, self.shown, strict=True)
+        return len({group for group, shown in known if shown > 0}) <= 1
 
     @property
     def attention(self) -> dict[Any, float]:
@@ -181,15 +185,21 @@ def with_influence(
     weights: ArrayLike | None = None,
 ) -> tuple[PositionReport, Matrix]:
     """Return a report, and what each document (a row, sorted) adds to the error of each bias."""
-    ids, document = np.unique(np.asarray(documents), return_inverse=True)
-    places = places_of(check_positions(position, "position", len(document)))
-    values = check_labels(clicks, "clicks", len(document))
-    counts = check_weights(weights, "weights", len(document), "row")
-    counts = np.ones(len(document)) if counts is None else counts
+    known = Queries.from_qid(documents, "documents")
+    rank = np.argsort(np.argsort(query_keys(known.ids), kind="stable"))
+    document, n = rank[known.index], known.n_documents
+    places = places_of(check_positions(position, "position", n))
+    values = check_labels(clicks, "clicks", n)
+    counts = check_weights(weights, "weights", n, "row")
+    counts = np.ones(n) if counts is None else counts
+    if not counts.any():
+        raise ArgumentError("weights", "must have one above 0", "only zeros")
     order = np.lexsort((values, counts, places.index, document))  # that of rows plays no part
-    cells, shape = (document[order], places.index[order]), (len(ids), len(places.names))
+    cells, shape = (document[order], places.index[order]), (len(rank), len(places.names))
     shown = sp.csr_array(sp.coo_array((counts[order], cells), shape))
     clicked = sp.csr_array(sp.coo_array(((counts * values)[order], cells), shape))
+    weighed = shown.sum(axis=1) > 0
+    shown, clicked = shown[weighed], clicked[weighed]
     found = _estimate(shown, clicked, places)
     seen = sp.csr_array(shown > 0, dtype=np.float64)
     report = PositionReport(
@@ -200,7 +210,7 @@ def with_influence(
         error=found.error.tolist(),
         told=found.told.tolist(),
         group=connected_components(seen.T @ seen, directed=False)[1].tolist(),
-        documents=len(ids),
+        documents=int(weighed.sum()),
         moved=float((seen.sum(axis=1) > 1).mean()),
     )
     return report, found.influence

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.common.checks import check_finite, check_vector, check_weights, refuse_where
 from gbrank.data.labels import check_labels_by_name
@@ -50,6 +51,8 @@ class Column:
 def check_positions(values: Any, name: str, length: int) -> NDArray[np.float64]:
     """Return the positions of documents that were shown, from 1, or a column for each context."""
     if isinstance(values, Mapping):
+        if not values:
+            raise ArgumentError(name, "must have at least the position", "an empty dict")
         parts = [check_positions(own, f"{name}[{key!r}]", length) for key, own in values.items()]
         return np.column_stack(parts)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] > 1:

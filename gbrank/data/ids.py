@@ -24,14 +24,14 @@ NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,20})?(e[+-][0-9]{1,3})?")
 TIMES = date, timedelta, np.datetime64, np.timedelta64
 
 
-def as_ids(qid: Any) -> NDArray[Any]:
+def as_ids(qid: Any, name: str = "qid") -> NDArray[Any]:
     """Return ids as an array that keeps apart what NumPy would make equal."""
-    refuse_masked(qid, "qid")
+    refuse_masked(qid, name)
     if not isinstance(qid, np.ndarray | list | tuple):
         qid = _from_column(qid)
     if _is_sequence(qid):
         return one_column(_from_sequence(qid))
-    values = one_column(as_array(qid, "qid"))
+    values = one_column(as_array(qid, name))
     return values.astype(object) if values.dtype.kind == "T" else values
 
 
@@ -108,14 +108,14 @@ def _lacks(value: object) -> bool:
     return any(item is not None and is_missing(item) for item in value)
 
 
-def codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def codes_by_appearance(values: NDArray[Any], name: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return for each value its number among the different ones, and these as they appear."""
     if values.dtype == object:
         codes: dict[Any, int] = {}
         try:
             inverse = np.array([codes.setdefault(value, len(codes)) for value in values])
         except TypeError:
-            _refuse_unhashable(values)
+            _refuse_unhashable(values, name)
             raise
         return inverse, _objects(codes)
     starts = np.concatenate([[True], values[1:] != values[:-1]])
@@ -126,14 +126,14 @@ def codes_by_appearance(values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArra
     return rank[inverse][np.cumsum(starts) - 1], ids[by_appearance]
 
 
-def _refuse_unhashable(values: NDArray[Any]) -> None:
+def _refuse_unhashable(values: NDArray[Any], name: str) -> None:
     for row, value in enumerate(values):
         try:
             hash(value)
         except TypeError:
             raise TypeError(
-                "qid must hold values that can be hashed, such as numbers, text, dates or tuples "
-                f"of them, got {quoted(value)} in row {row}."
+                f"{name} must hold values that can be hashed, such as numbers, text, dates or "
+                f"tuples of them, got {quoted(value)} in row {row}."
             ) from None
 
 

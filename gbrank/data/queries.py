@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -80,13 +80,15 @@ class Queries:
         return cls(_compact(np.arange(offsets[-1])), offsets, np.arange(len(counts)))
 
     @classmethod
-    def from_qid(cls, qid: ArrayLike) -> Queries:
+    def from_qid(cls, qid: ArrayLike | Sequence[Any], name: str = "qid") -> Queries:
         """Make queries from one id per row, in any order, of any hashable type.
 
         Parameters
         ----------
         qid : array-like, shape (n_documents,)
             The query of each row: integers, strings, dates, tuples in an object array, ...
+        name : str
+            What errors call it.
 
         Returns
         -------
@@ -102,16 +104,16 @@ class Queries:
         >>> Queries.from_qid([7, 7, 3]).sizes.tolist()
         [2, 1]
         """
-        values = as_ids(qid)
+        values = as_ids(qid, name)
         if values.ndim != 1:
-            raise ValueError(f"qid must have one dimension, got shape {values.shape}.")
+            raise ValueError(f"{name} must have one dimension, got shape {values.shape}.")
         if values.size == 0:
-            raise ValueError("qid must have at least one row, got none.")
-        codes, ids = codes_by_appearance(values)
+            raise ValueError(f"{name} must have at least one row, got none.")
+        codes, ids = codes_by_appearance(values, name)
         missing = first_missing(ids)
         if missing is not None:
             row = int(np.argmax(codes == missing))
-            raise ValueError(f"qid must not be missing, got {values[row]!r} in row {row}.")
+            raise ValueError(f"{name} must not be missing, got {values[row]!r} in row {row}.")
         if ids.dtype == object:
             for value in ids:
                 key_of(value)  # or an error: draws by these ids would differ in each process

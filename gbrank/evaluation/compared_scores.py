@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from gbrank.clicks import LoggedClicks
 from gbrank.clicks.off_policy import ESTIMATES
-from gbrank.common.argument_error import ArgumentError, found_in
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.checks import check_choice, check_number, quoted
 from gbrank.data.columns import checked_columns
 from gbrank.data.queries import Queries
@@ -113,7 +113,9 @@ def compare_scores(
     check_number(difference, "difference", 0, open_low=True)
     first = next(iter(scores))
     baseline = check_choice(first if baseline is None else baseline, "baseline", list(scores))
-    queries = Queries.resolve(len(np.asarray(y)), qid, group)
+    if not isinstance(clicks, LoggedClicks | None):
+        raise ArgumentTypeError("clicks", "must be a LoggedClicks or None", quoted(clicks))
+    queries = Queries.resolve(np.size(y), qid, group)
     data = {"y": y, "labels": labels}
     if judged_by is not None:
         data = with_judge(y, judged_by, queries, labels)

@@ -16,7 +16,7 @@ from gbrank.boosters import Trainer
 from gbrank.boosters.interface import GradientFunction, State
 from gbrank.clicks import PositionReport, position_report
 from gbrank.clicks.position_report import places_of
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Vector, canonical
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import each_batch
 from gbrank.data.rows import Rows
@@ -134,7 +134,10 @@ def _keys(X: Features) -> NDArray[np.uint64]:
 
 def _bytes(X: Features) -> Iterator[bytes]:
     if not sp.issparse(X):
-        yield from (row.tobytes() for row in X)
+        yield from (row.tobytes() for row in canonical(X))
         return
+    X = sp.csr_array(X, copy=True)
+    X.eliminate_zeros()  # which are equal to those that are not there
+    X.data = canonical(X.data)
     for start, end in pairwise(X.indptr):
         yield X.indices[start:end].tobytes() + X.data[start:end].tobytes()

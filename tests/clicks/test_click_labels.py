@@ -82,7 +82,10 @@ def test_a_position_without_clicks_says_nothing_to_coec() -> None:
     [
         ({"model": "ubm"}, "model must be one of"),
         ({"model": "coec", "attention": {1: 1.0}}, "attention must be None with model='coec'"),
-        ({"attention": {1: 1.0}}, "attention must have a positive number for each position"),
+        ({"attention": {1: 1.0}}, r"attention\[2\] must be a number above 0, got None"),
+        ({"attention": {1: 1.0, 2: np.inf}}, r"attention\[2\] must be a number above 0, got inf"),
+        ({"attention": [1.0, 0.5]}, "attention must be a dict of position to number"),
+        ({"log": [1]}, "log must be a pandas.DataFrame"),
         ({"log": pd.DataFrame({"query": [1]})}, "log must have a column 'click'"),
     ],
     ids=str,

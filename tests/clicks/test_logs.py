@@ -13,7 +13,7 @@ QUERIES = [
     {
         "query_id": f"q{i}", "user_query": "shoes" if i < 3 else "hats", "client_id": "c",
         "query_response_hit_ids": ["7", "8", "9"], "timestamp": f"2026-01-01T10:0{i}:00Z",
-        "query_attributes": {"page": 1},
+        "query_attributes": {"page": 1}, "query": "{}",
     }
     for i in range(4)
 ]  # fmt: skip
@@ -66,7 +66,8 @@ def test_ubi(kind: str, tmp_path: Path) -> None:
     assert log.counts == {
         "queries": 6, "duplicate queries": 1, "queries without hits": 1, "clicks": 6,
         "repeated clicks": 1, "clicks without an impression": 2, "clicks at another position": 1,
-        "impressions": 12, "duplicate impressions": 0, "kept impressions": 12, "kept clicks": 3,
+        "impressions": 12, "duplicate impressions": 0,
+        "shared positions": 0, "kept impressions": 12, "kept clicks": 3,
         "sessions": 4, "queries asked": 2,
     }  # fmt: skip
     assert "clicks without an impression" in log.to_markdown()
@@ -88,13 +89,61 @@ def test_impressions(tmp_path: Path) -> None:
          "rank": [1, 2, 1, 2], "click": [0, 0, 1, 1]}
     )  # fmt: skip
     frame.to_csv(tmp_path / "log.csv", index=False)
+    frame.to_csv(tmp_path / "log.csv.gz", index=False)
     frame.to_parquet(tmp_path / "log.parquet")
-    for name in "log.csv", "log.parquet":
+    for name in "log.csv", "log.csv.gz", "log.parquet":
         log = read_impressions(tmp_path / name, columns={"session": "sid", "position": "rank"})
-        assert log.frame[["session", "document", "click"]].values.tolist() == [
+        frame = log.frame.astype({"session": int})
+        assert frame[["session", "document", "click"]].values.tolist() == [
             [1, "a", 1], [2, "a", 0], [2, "b", 1],
         ]  # fmt: skip
         assert log.counts["duplicate impressions"] == 1
+
+
+SHOWN = pd.DataFrame(
+    {"session": [1, 1, 2, 2], "query": "q", "document": ["a", "b", "b", "a"],
+     "position": [1, 2, 1, 2], "click": [0, 1, 0, 0], "client": "c"}
+)  # fmt: skip
+
+
+def test_ids_of_ubi_are_texts() -> None:
+    """A number in one file is the text in the other, also beside ids that are missing."""
+    queries = pd.DataFrame(
+        {"query_id": [1, 2], "user_query": "a", "query_response_hit_ids": [[7, 8], [8, 7]]}
+    )
+    objects: list[Any] = [{"object": {"object_id": 8}}, {"object": {}}, None]
+    events = pd.DataFrame(
+        {"action_name": "click", "query_id": [1.0, None, 2.0], "event_attributes": objects}
+    )
+    log = read_ubi(queries, events)
+    assert log.frame[log.frame["click"] == 1].values.tolist() == [["1", "a", "8", 2, 1]]
+    assert log.counts["clicks without an impression"] == 2
+
+
+def test_texts_of_csv(tmp_path: Path) -> None:
+    """A query may be the word "null", and ids may begin with 0; positions are numbers."""
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "session,query,document,position,click\n1,null,007,10,0\n1,null,7,9,1\n1,null,8,9,0\n"
+    )
+    log = read_impressions(path)
+    assert log.frame["document"].tolist() == ["7", "8", "007"]
+    assert set(log.frame["query"]) == {"null"}
+    assert log.counts["shared positions"] == 1
+
+
+def test_texts_that_are_numbers() -> None:
+    """Positions that are texts are in the order of numbers."""
+    log = read_impressions(SHOWN.assign(position=["10", "9", "10", "9"]))
+    assert log.frame["position"].tolist() == [9, 10, 9, 10]
+    assert log.frame["document"].tolist() == ["b", "a", "a", "b"]
+
+
+def test_hours_of_any_time_zone() -> None:
+    """Sessions in the same hour of two time zones are in the same hour, however it is written."""
+    times = ["2026-03-01T10:10:00+01:00"] * 2 + ["2026-03-01T09:50:00.123Z"] * 2
+    log = read_impressions(SHOWN.assign(timestamp=times), bot_rate=1)
+    assert (log.counts["bots"], log.counts["kept impressions"]) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +173,60 @@ def test_impressions(tmp_path: Path) -> None:
             lambda: read_ubi(pd.DataFrame(QUERIES), pd.DataFrame(EVENTS), bot_rate=0),
             "bot_rate must be a number above 0",
         ),
+        (
+            lambda: read_impressions(SHOWN.assign(position=[0, 1, 0, 1])),
+            r"source\['position'\] must hold integers of at least 1, got 0.0 in row 0",
+        ),
+        (
+            lambda: read_impressions(SHOWN.assign(click=[0, 1, 0, 7])),
+            r"source\['click'\] must be 0 or 1, got 7.0 in row 3",
+        ),
+        (
+            lambda: read_impressions(SHOWN.assign(query=["a", "b", "a", "a"])),
+            r"source\['session'\] must be one for each ranking .*, got 1 in row 0",
+        ),
+        (
+            lambda: read_impressions(SHOWN.assign(timestamp=1_700_000_000_000), bot_rate=1),
+            r"source\['timestamp'\] must hold dates, or texts as .*, got .*1700000000000",
+        ),
+        (
+            lambda: read_impressions(SHOWN, columns={"sesion": "session"}),
+            "columns must be one of .* got 'sesion'",
+        ),
+        (
+            lambda: read_impressions(SHOWN, columns={"session": "sid"}),
+            "source must have a column 'sid'",
+        ),
+        (
+            lambda: read_ubi(pd.DataFrame(QUERIES).astype(str), pd.DataFrame(EVENTS)),
+            r"queries\['query_response_hit_ids'\] must hold lists of ids",
+        ),
     ],
-    ids=["end", "column", "missing", "events", "rate"],
+    ids=[
+        "end",
+        "column",
+        "missing",
+        "events",
+        "rate",
+        "position",
+        "click",
+        "session",
+        "time",
+        "role",
+        "name",
+        "hits",
+    ],
 )
 def test_bad_logs(read: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read()
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    """Blank lines are none; a broken one is an error that names argument and file."""
+    path, lines = tmp_path / "log.ndjson", SHOWN.to_json(orient="records", lines=True)
+    path.write_text(lines.replace("\n", "\n\n"))
+    assert len(read_impressions(path).frame) == 4
+    path.write_text(lines + "{broken\n")
+    with pytest.raises(ValueError, match=r"source must be a file that pandas reads: .*log.ndjson"):
+        read_impressions(path)

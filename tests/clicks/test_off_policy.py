@@ -90,7 +90,9 @@ def test_errors_of_attention_widen_intervals() -> None:
     ("changes", "message"),
     [
         ({"position": [1, 2, 1, 2]}, "attention must be given where documents do not connect"),
-        ({"attention": {1: 1.0}}, "attention must have a positive number for each position"),
+        ({"attention": {1: 1.0}}, r"attention\[2\] must be a number above 0, got None"),
+        ({"query": [1, 2]}, "query must have 4 entries, got 2"),
+        ({"document": [1, None, "a", "b"]}, "document must not be missing, got None in row 1"),
         ({"clip": 0.5}, "clip must be a number of at least 1, got 0.5"),
         ({"document": [1, 2]}, "document must have 4 entries, got 2"),
     ],
@@ -105,3 +107,25 @@ def test_bad_logs(changes: Any, message: str) -> None:
     logged = LoggedClicks([1, 2], [1, 2], [1, 1])
     with pytest.raises(ValueError, match="clicks must be None where judged_by, labels or metric"):
         compare_scores({"a": [1, 2]}, [0, 1], [1, 1], clicks=logged, metric="map")
+    with pytest.raises(TypeError, match="clicks must be a LoggedClicks or None, got 3"):
+        compare_scores({"a": [1, 2]}, [0, 1], [1, 1], clicks=3)  # type: ignore[arg-type]
+
+
+def test_rows_have_no_order_and_positions_may_have_contexts() -> None:
+    """The half of a session follows from its id; one device alone changes next to nothing."""
+    rng, n = np.random.default_rng(0), 400
+    session = np.repeat(np.arange(n), 2)
+    document, position = rng.permuted(np.tile([0, 1], (n, 1)), axis=1).ravel(), np.tile([1, 2], n)
+    clicks = (rng.random(2 * n) < np.array([0.2, 0.6])[document] / position).astype(float)
+
+    def means(order: Any, device: bool = False) -> list[float]:
+        where: Any = position[order]
+        where = {"position": where, "device": np.ones(2 * n)} if device else where
+        logged = LoggedClicks(where, document[order], session[order] // 10)
+        scores = {"live": -position[order], "better": document[order]}
+        found = compare_scores(scores, clicks[order], session[order], clicks=logged)
+        return [row.mean for row in found.summary()]
+
+    rows = np.arange(2 * n)
+    assert_allclose(means(rng.permutation(2 * n)), means(rows), rtol=1e-9)
+    assert_allclose(means(rows, device=True), means(rows), rtol=1e-2)

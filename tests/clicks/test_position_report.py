@@ -111,6 +111,32 @@ def test_weights_are_repetitions_and_rows_have_no_order() -> None:
     assert shuffled == report
 
 
+def test_what_has_no_weight_is_not_there() -> None:
+    """Neither a document nor, for the connection, a position."""
+    documents, position = np.repeat([0, 1, 2, 3], 3), np.tile([1, 2, 3], 4)
+    clicks = np.random.default_rng(0).random(12)
+    known = documents < 3
+    report = position_report(documents, position, clicks, known)
+    assert report == position_report(documents[known], position[known], clicks[known])
+    lonely = position_report(documents, position, clicks, position < 3)
+    assert lonely.connected
+    assert lonely.group == [0, 0, 1]
+
+
+def test_documents_of_any_type() -> None:
+    """1 and "1" are two documents; None is none."""
+    report = position_report([1, "1", ("a", 1)], [1, 1, 2], [0, 1, 1])
+    assert report.documents == 3
+    with pytest.raises(ValueError, match="documents must not be missing, got None in row 0"):
+        position_report([None, "a"], [1, 2], [0, 1])
+    with pytest.raises(ValueError, match="documents must have at least one row"):
+        position_report([], [], [])
+    with pytest.raises(ValueError, match="position must have at least the position"):
+        position_report([1], {}, [1])
+    with pytest.raises(ValueError, match="weights must have one above 0"):
+        position_report([1], [1], [1], [0])
+
+
 def test_tables() -> None:
     report = position_report(["a", "a", "b"], [1, 2, 1], [1, 0, 1])
     assert list(report.to_pandas().columns) == [
@@ -182,6 +208,24 @@ def test_a_fit_reports_what_documents_tell(kind: str, tmp_path: Any) -> None:
     assert_allclose(ranker.position_report_.error, expected.error)
     ranker.save(tmp_path)
     assert GBRanker.load(tmp_path).position_report_ == ranker.position_report_
+
+
+@pytest.mark.parametrize("kind", ["array", "sparse"])
+def test_equal_numbers_are_equal_features(kind: str) -> None:
+    """Zeros of both signs, and those that a sparse matrix stores, are one document's."""
+    X, log = log_of(0, queries=20, sessions=3)
+    X[:, 1] = 0
+    X, rows = X[log.rows], np.arange(len(log.rows))
+    other = X.copy()
+    other[::2, 1] = -0.0
+    if kind == "sparse":
+        from scipy.sparse import csr_matrix, vstack
+
+        full = csr_matrix(np.ones(other.shape))
+        full.data[:] = other.ravel()  # its zeros are stored
+        X, other = csr_matrix(X), vstack([full[:99], csr_matrix(other[99:])], format="csr")
+    reports = [fitted(part, log._replace(rows=rows)).position_report_ for part in (X, other)]
+    assert reports[0] == reports[1]
 
 
 def test_where_a_log_tells_nothing_a_fit_is_naive() -> None:
