@@ -88,6 +88,7 @@ def test_a_sample_of_rows(most: int) -> None:
     assert_array_equal(shuffled.fit(X[order], y[order], qid=QID[order]).predict(X), expected)
 
 
+@pytest.mark.incumbent
 def test_the_boosters_own_objective_is_left_alone() -> None:
     """It is LightGBM as it comes."""
     X = (np.arange(N) % 3.0)[:, np.newaxis]
