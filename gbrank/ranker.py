@@ -381,7 +381,7 @@ class GBRanker(ExplainedRanker):
             fitted, X, qid, group, fitted.model.predict, num_iteration
         )
         if fitted.init is not None:
-            scores = scores + scores_of(fitted.init, X, qid, group)
+            scores = scores + scores_of(fitted.init, fitted.schema.in_order(X), qid, group)
         return scores if output == "score" else fitted.calibration.probabilities(scores)
 
     def _scores(self, X: TableLike, qid: Ids | None, group: ArrayLike | None) -> Vector:

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import xgboost as xgb
 
-from gbrank import GBRanker, LinearRanker, make_cubic
+from gbrank import GBRanker, LinearRanker, get_measure, make_cubic
 from gbrank.serving import load_predictor
 
 BOOSTERS = ["lightgbm", "xgboost"]
@@ -82,6 +82,29 @@ def test_words_and_missing_values(booster: str) -> None:
     expected = ranker.predict(frame)
     for given in (asked, frame):
         assert np.array_equal(ranker.predictor().predict(given), expected)
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_columns_in_any_order_above_a_booster_without_names(booster: str) -> None:
+    """It takes columns by place: those of `fit`, in training, validation and prediction."""
+    frame = FRAME[["bm25", "price", "age"]]
+    other = frame[["age", "bm25", "price"]].assign(title="any")
+    ranker = small(booster, init=pretrained("xgboost"))
+    valid = {"eval_set": [(other, Y)], "eval_qid": [QID]}
+    ranker.fit(frame, Y, qid=QID, **valid)
+    expected = ranker.predictor().predict(frame)
+    assert np.array_equal(ranker.predict(frame), expected)
+    assert np.array_equal(ranker.predict(other), expected)
+    assert np.array_equal(ranker.predictor().predict(other), expected)
+    measured = ranker.evals_result_["valid_0"]["ndcg@10"][-1]
+    assert measured == pytest.approx(get_measure("ndcg@10")(Y, expected, qid=QID))
+
+
+def test_numbers_beyond_those_of_arrays_are_refused() -> None:
+    """Integers have no end in Python."""
+    predictor = small("lightgbm").fit(FRAME, Y, qid=QID).predictor()
+    with pytest.raises(ValueError, match="X must hold numbers: int too large"):
+        predictor.predict([DOCUMENTS[0] | {"age": 10**400}])
 
 
 def test_one_list_without_queries() -> None:

@@ -151,6 +151,13 @@ class Schema:
             _check_codes(matrix[:, [position]], (self.names or range(self.n_features))[position])
         return matrix
 
+    def in_order(self, X: Any) -> Any:
+        """Return a data frame with the columns of fit, as there; anything else as it is."""
+        frame = checked_frame(X) if self.names else None
+        if frame is None or column_names(frame) == self.names:
+            return X
+        return frame[:, _places(self.names or [], column_names(frame))].to_native()
+
     def _values_of(self, X: Any) -> list[list[Any]] | None:
         """Return the values of each column of fit; None of X that is an array of numbers."""
         if self.names and (found := values_by_name(X, self.names)) is not None:
@@ -179,10 +186,13 @@ class Schema:
             for position, known in self._known.items()
         }
         numbers = {place: own for place, own in enumerate(columns) if place not in coded}
-        if not set(map(type, chain(*numbers.values()))) <= NUMBERS:
-            coded |= {place: _numbers(own, names[place]) for place, own in numbers.items()}
-        values = [coded.get(place, own) for place, own in enumerate(columns)]
-        return np.array(values, np.float64).T.copy()
+        try:
+            if not set(map(type, chain(*numbers.values()))) <= NUMBERS:
+                coded |= {place: _numbers(own, names[place]) for place, own in numbers.items()}
+            values = [coded.get(place, own) for place, own in enumerate(columns)]
+            return np.array(values, np.float64).T.copy()
+        except OverflowError as error:
+            raise ValueError(f"X must hold numbers: {error}.") from None
 
     def _refuse_infinite(self, matrix: Features) -> None:
         values = matrix.data if sp.issparse(matrix) else matrix

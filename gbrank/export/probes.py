@@ -42,7 +42,7 @@ class _Values:
             return [*members, *others[:OTHER_CODES], *others[-1:], *missing]
         last = at_most(split.threshold)
         most = max(LARGEST, abs(split.threshold)) if isfinite(split.threshold) else LARGEST
-        before = float(np.nextafter(np.float32(last), -np.float32(np.inf)))
+        before = float(np.nextafter(np.float32(last), -np.float32(LARGEST)))
         tried = {before, last, above(split.threshold), 0.0, LARGEST, -LARGEST}
         if double:
             tried |= {split.threshold, *(nextafter(split.threshold, end) for end in (-inf, inf))}

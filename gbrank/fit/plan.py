@@ -156,7 +156,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     start = fit_start(ranker, settings, given)
     settings = replace(settings, **chosen_trees(ranker, rows.queries, start))
     if start is not None:
-        rows, *valid = [from_start(start, table, part) for table, part in parts]
+        rows, *valid = [from_start(start, schema.in_order(table), part) for table, part in parts]
         if gradients is not None:
             gradients.go_on_from(start)
     shown = recorded = check_verbose(ranker.verbose)
