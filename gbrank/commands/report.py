@@ -61,6 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
     keep = {*by, arguments.docid, *other} - {None}
     people, labels = arguments.label or "label", []
     if arguments.judged_by is not None:
+        if arguments.judged_by == people:
+            raise ArgumentError("judged_by", "must be another column than --label", people)
         arguments.label, labels = arguments.judged_by, [people]
     schema = getattr(ranker, "_schema", None)
     data = read_labelled(arguments, arguments.files, schema, labels, keep)

@@ -22,6 +22,7 @@ from gbrank.commands.data_files import add_files, read_labelled
 from gbrank.commands.outputs import check_model
 from gbrank.commands.shared import add, add_plugin
 from gbrank.commands.train import PARAMETERS, add_parameters, noted_interrupt, ranker_of
+from gbrank.common.argument_error import ArgumentError
 from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.evaluation.search_space import TUNED
 from gbrank.evaluation.tuning import UNTUNED, Tuned, finished, tune
@@ -52,6 +53,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Tune, save the ranker and say what came out."""
+    if arguments.later and arguments.valid:
+        raise ArgumentError("later", "must not be given with --valid")
     data = read_labelled(arguments, [*arguments.files, *arguments.valid])
     with noted_interrupt() as interrupted:
         tuned = tune(

@@ -13,6 +13,7 @@ from gbrank.common.words import WORDS
 from gbrank.data.batches import FeatureBatches, each_batch
 from gbrank.data.checking import select_queries
 from gbrank.data.rows import Rows
+from gbrank.data.sampling import row_keys
 from gbrank.data.schema import as_dense
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.fit.defaults import learning_rate_of
@@ -72,11 +73,14 @@ def _is_open(plan: BoostingPlan) -> bool:
 def _do_harm(plan: BoostingPlan) -> bool:
     """Say whether trees with signs are behind on queries that they were not trained on.
 
-    Folds follow from the correlations in queries, not from ids or the order of rows.
+    Folds follow from the correlations in queries, and where these are equal from their documents,
+    not from ids or the order of rows.
     """
     found, telling = rank_correlations(plan.rows)
-    held = np.full(plan.rows.queries.n_queries, -1)
-    held[telling[np.lexsort(found.T)]] = np.arange(len(found)) % FOLDS
+    keys, queries = row_keys(np.column_stack([_dense(plan.rows), plan.rows.y])), plan.rows.queries
+    content = [keys[queries.rows(query)].sum() for query in telling]
+    held = np.full(queries.n_queries, -1)
+    held[telling[np.lexsort((content, *found.T))]] = np.arange(len(found)) % FOLDS
     gains = [_gains(plan, held != number) for number in range(min(FOLDS, len(found)))]
     known = np.concatenate([values[~np.isnan(values)] for values in gains])
     if len(known) < 2:
@@ -137,8 +141,7 @@ def rank_correlations(rows: Rows) -> tuple[Matrix, NDArray[np.int64]]:
     A query tells if its labels differ. A feature that is missing in it, or does not vary, has 0
     there. Documents of weight 0 do not count.
     """
-    X = rows.X
-    X = np.vstack([*map(as_dense, X)]) if isinstance(X, FeatureBatches) else as_dense(X)
+    X = _dense(rows)
     weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
     found, telling = [np.zeros((0, X.shape[1]))], []
     for query in range(rows.queries.n_queries):
@@ -151,6 +154,11 @@ def rank_correlations(rows: Rows) -> tuple[Matrix, NDArray[np.int64]]:
             found.append(np.divide(products, scale, np.zeros_like(scale), where=scale > 0)[None])
             telling.append(query)
     return np.vstack(found), np.array(telling, np.int64)
+
+
+def _dense(rows: Rows) -> Matrix:
+    X = rows.X
+    return np.vstack([*map(as_dense, X)]) if isinstance(X, FeatureBatches) else as_dense(X)
 
 
 def _centred_ranks(values: Matrix) -> Matrix:

@@ -158,6 +158,14 @@ def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixtur
         ("compare --data a.parquet b.parquet --time day", "--data must be one file"),
         ("compare --data all.parquet --features a", r"unknown column \(features\) 'a'"),
         ("compare --data all.parquet --features bm25 --drop a", "--drop must not be given with"),
+        (
+            "tune all.parquet --model m --later --valid few.parquet",
+            "--later must not be given with",
+        ),
+        (
+            "report few.parquet --model model.txt --html r.html --label llm --judged-by llm",
+            "--judged-by must be another column than --label, got llm",
+        ),
     ],
 )
 def test_errors(

@@ -160,6 +160,20 @@ def test_order_of_rows_names_of_queries_and_files(tmp_path: Any) -> None:
     assert load_ranker(tmp_path).monotone_ == ranker.monotone_ != {}
 
 
+def test_the_order_of_queries_with_equal_correlations() -> None:
+    """Of two documents a query, all correlations are 1 or −1: their folds follow from features."""
+    rng, qid = np.random.default_rng(0), np.repeat(np.arange(90), 2)
+    X = rng.normal(size=(180, 4))
+    y = (0.3 * X[:, 0] - 0.2 * X[:, 1] ** 2 + rng.random(180) > 0.5).astype(float)
+    params = {"n_estimators": 10, "random_state": 0, "n_jobs": 1}
+    found = set()
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(180)
+        ranker = GBRanker(**params).fit(X[order], y[order], qid=qid[order])
+        found.add(ranker.predict(X).tobytes())
+    assert len(found) == 1
+
+
 def test_what_a_fit_is_measured_by_plays_no_part() -> None:
     """Nor does the number of rounds."""
     X, y = queries(hills)
