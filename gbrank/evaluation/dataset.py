@@ -173,9 +173,9 @@ class Dataset:
         return str(joblib.hash([content, self.categorical_feature]))
 
     def _splits(self, folds: Any) -> list[Fold]:
-        if hasattr(folds, "split"):
+        if hasattr(folds, "split") and not isinstance(folds, str):
             folds = list(folds.split(self.X, self.y, self.qid))
-        elif not isinstance(folds, Sequence):
+        elif not isinstance(folds, Sequence) or isinstance(folds, str):
             n, n_queries = check_number(folds, "folds", 3, integer=True), self.queries.n_queries
             if n_queries < n:
                 demand = f"must be at most the number of queries, {n_queries}"

@@ -17,6 +17,7 @@ from gbrank.common.checks import call_it, check_finite, check_vector, quoted
 from gbrank.common.extras import needed
 from gbrank.data.frames import as_frame
 from gbrank.data.queries import Queries
+from gbrank.data.sampling import query_keys
 from gbrank.datasets.text_files import read_bytes
 from gbrank.datasets.trec import parse_run
 from gbrank.fit.arguments import Ids
@@ -124,8 +125,10 @@ class Run:
     def __init__(self, path: Path, content: bytes) -> None:
         self.path = path
         scores, qid, documents = parse_run(path, content)
-        self.scores = dict(zip(zip(qid, documents, strict=True), scores.tolist(), strict=True))
-        self.queries = set(qid)
+        queries = Queries.from_qid(qid)
+        keys = query_keys(queries.ids)[queries.index].tolist()
+        self.scores = dict(zip(zip(keys, documents, strict=True), scores.tolist(), strict=True))
+        self.queries = set(keys)
 
     def of(self, queries: Queries, docid: Any) -> Vector:
         """Return the score of each row; rows that the run lacks come last in their query."""
@@ -133,12 +136,15 @@ class Run:
             demand = f"must name the documents of the rows for a TREC run, {self.path}"
             raise ArgumentError("docid", demand, "None")
         names = list(map(str, np.asarray(docid, dtype=object).tolist()))
-        ids = list(map(str, queries.ids.tolist()))
-        if lacking := [query for query in ids if query not in self.queries]:
+        if len(names) != queries.n_documents:
+            demand = f"must have {queries.n_documents} entries"
+            raise ArgumentError("docid", demand, f"{len(names)}")
+        keys = query_keys(queries.ids).tolist()
+        if lacking := [place for place, key in enumerate(keys) if key not in self.queries]:
             demand = f"must hold all queries of the rows; {self.path} lacks {len(lacking)}"
-            raise ArgumentError("run", demand, quoted(lacking[0]))
-        keys = zip((ids[query] for query in queries.index), names, strict=True)
-        found = np.array([self.scores.get(key, np.nan) for key in keys])
+            raise ArgumentError("run", demand, quoted(str(queries.ids[lacking[0]])))
+        pairs = zip((keys[query] for query in queries.index), names, strict=True)
+        found = np.array([self.scores.get(pair, np.nan) for pair in pairs])
         if np.isnan(found).all():
             raise ArgumentError("docid", f"must name documents of {self.path}", quoted(names[0]))
         return np.where(np.isnan(found), np.nanmin(found) - 1, found)

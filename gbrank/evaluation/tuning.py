@@ -399,6 +399,7 @@ def tune(
     check_number(n_trials, "n_trials", 1, integer=True, optional=True)
     end, seed = monotonic() + 60 * minutes, check_seed(ranker.random_state)
     if isinstance(folds, int):
+        check_number(folds, "folds", 2, integer=True)
         folds = QueryKFold(folds, shuffle=True, random_state=seed)
     data = Dataset("data", X, y, qid, folds, **columns)
     _check_folds(data, ranker)

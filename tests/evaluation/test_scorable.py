@@ -89,6 +89,10 @@ def test_runs(tmp_path: Path) -> None:
         scores_from(path, qid=np.where(QID == 5, 99, QID), docid=WIDER["url"])
     with pytest.raises(ValueError, match="docid must name documents of"):
         scores_from(path, qid=QID, docid=[f"x{row}" for row in range(len(Y))])
+    with pytest.raises(ValueError, match=f"docid must have {len(Y)} entries, got 3"):
+        scores_from(path, qid=QID, docid=["a", "b", "c"])
+    for ids in (QID.astype(float), QID.astype(str)):
+        np.testing.assert_array_equal(scores_from(path, qid=ids, docid=WIDER["url"]), found)
 
 
 @pytest.mark.parametrize(

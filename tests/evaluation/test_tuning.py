@@ -93,6 +93,8 @@ def test_what_is_kept(tuned: Any) -> None:
         ({"ranker": "ranknet"}, "ranker must be a GBRanker"),
         ({"minutes": 0}, "minutes must be"),
         ({"n_trials": 0}, "n_trials must be"),
+        ({"folds": "4"}, "folds must be an integer of at least 3, got '4'"),
+        ({"folds": 1}, "folds must be an integer of at least 2, got 1"),
         ({"folds": [(np.arange(200), np.arange(200, 300), np.arange(300, 400))]}, "fold 1"),
     ],
 )
