@@ -24,9 +24,9 @@ try:
 except ImportError as error:
     raise ImportError(f"{error}: pip install 'gbrank[mlflow]'.") from None
 
-from gbrank.common.argument_error import ArgumentTypeError
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import quoted
+from gbrank.common.checks import listed, quoted
 from gbrank.common.version import __version__
 from gbrank.fit.estimator import BaseRanker
 from gbrank.fit.rounds import Callback, Round
@@ -82,6 +82,8 @@ def save_model(
     ------
     TypeError
         If it is not a ranker of gbrank.
+    ValueError
+        If `query` is a feature, or the ranker was fitted to an array, without names.
 
     Examples
     --------
@@ -107,6 +109,10 @@ def save_model(
     with TemporaryDirectory() as temporary:
         folder = os.path.join(temporary, FOLDER)
         ranker.save(folder)
+        names = ranker._schema.names or []
+        if query is not None and (query in names or not names):
+            demand = f"must be a column beside those of the data frame in fit, {listed(names)}"
+            raise ArgumentError("query", demand, quoted(query))
         if signature is None and input_example is not None:
             scores = _load_pyfunc(folder, config).predict(input_example)
             signature = infer_signature(input_example, scores)
@@ -183,8 +189,12 @@ class _Served:
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> Vector:
         """Return the score of each row."""
-        qid = model_input[self._query] if self._query else None
-        return self._predictor.predict(model_input, qid=qid)
+        if not self._query:
+            return self._predictor.predict(model_input)
+        if self._query not in getattr(model_input, "columns", ()):
+            demand = f"must be a data frame with the column {self._query!r} of queries"
+            raise ArgumentError("model_input", demand, quoted(model_input))
+        return self._predictor.predict(model_input, qid=model_input[self._query])
 
 
 def _load_pyfunc(path: str, model_config: dict[str, Any] | None = None) -> _Served:

@@ -76,6 +76,19 @@ def test_all_rows_are_one_list_without_a_column_of_queries(tmp_path: Path) -> No
         gbrank.mlflow.save_model("trees", tmp_path / "other")  # type: ignore[arg-type]
 
 
+def test_a_column_of_queries_that_is_none(tmp_path: Path) -> None:
+    """One that is a feature, or that X does not have."""
+    with pytest.raises(ValueError, match=r"query must be a column beside those .*, got 'bm25'"):
+        gbrank.mlflow.save_model(fitted(), tmp_path / "model", query="bm25")
+    with pytest.raises(ValueError, match=r"query must be a column beside those .* got 'query_id'"):
+        gbrank.mlflow.save_model(small().fit(X, Y, qid=QID), tmp_path / "model", query="query_id")
+    assert not list(tmp_path.iterdir())
+    gbrank.mlflow.save_model(fitted(), tmp_path / "model", query="query_id")
+    served = mlflow.pyfunc.load_model(str(tmp_path / "model"))
+    with pytest.raises(ValueError, match=r"model_input must be .* with the column 'query_id'"):
+        served.predict(FRAME)
+
+
 def test_evaluation_by_query(tmp_path: Path) -> None:
     """The mean of `score`, whatever the column of queries is called."""
     ranker = fitted()

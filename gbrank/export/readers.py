@@ -5,7 +5,6 @@ docstring says where that is written.
 """
 
 import json
-import operator
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -22,8 +21,6 @@ Step: TypeAlias = Callable[[Any, DocumentRows], Any]
 F = np.float32
 Read: TypeAlias = "ReadTrees | ReadOnnx"
 Reader: TypeAlias = Callable[[bytes, list[str]], Read]  # of a file, and what it calls the columns
-OPERATORS = {name: getattr(operator, name) for name in ("lt", "gt", "eq")}
-OPERATORS |= {"lte": operator.le, "gte": operator.ge}
 
 
 class ReadTrees:
@@ -102,8 +99,8 @@ def read_elasticsearch(content: bytes, names: list[str]) -> Read:
         feature, *children = (node[key] for key in ("split_feature", "left_child", "right_child"))
         demand(feature >= 0 and min(children) > number, "nodes before their children")
         values = X[:, names.index(tree["feature_names"][feature])].astype(float)
-        left = OPERATORS[node["decision_type"]](values, node["threshold"])
-        left = np.where(np.isnan(values), node["default_left"], left)
+        demand(node["decision_type"] == "lte", "at most, in every node")
+        left = np.where(np.isnan(values), node["default_left"], values <= node["threshold"])
         return left, *((tree, child) for child in children)
 
     return ReadTrees([(tree, 0) for tree in trees], step, double=True)

@@ -20,7 +20,8 @@ SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
 
 def expressible(forest: Forest, name: str, format: Format) -> Forest:
     """Return an equal forest whose thresholds the format can write, or refuse it."""
-    _refuse_inexpressible(forest, name, format)
+    _refuse_texts(forest, name, format)
+    _refuse_splits(forest, name, format)
     return forest.changed(partial(_within, format))
 
 
@@ -44,7 +45,7 @@ def _within(format: Format, split: Split) -> Split:
     )
 
 
-def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
+def _refuse_texts(forest: Forest, name: str, format: Format) -> None:
     named = {split.feature for split in forest.splits() if isinstance(split, Membership)}
     for column in named if format.categories == "texts" else ():
         texts = Counter(map(str, forest.categories.get(column, [])))
@@ -54,6 +55,9 @@ def _refuse_inexpressible(forest: Forest, name: str, format: Format) -> None:
                 f"{forest.features[column]!r}; to {name} they are texts that differ, not empty, "
                 'without ", \\ and |.'
             )
+
+
+def _refuse_splits(forest: Forest, name: str, format: Format) -> None:
     thresholds: dict[tuple[int, float], float] = {}  # by feature and by what the format has
     for split in forest.splits():
         feature = forest.features[split.feature]

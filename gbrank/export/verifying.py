@@ -118,8 +118,7 @@ def named_forest(
             f"feature_names must be None for {format}, which goes by the order of the columns."
         )
     check_choice(missing_as_zero, "missing_as_zero", [False, True])
-    forest = forest_of(ranker, Path(path).stem, [])
-    forest = replace(forest, features=names_of(ranker, feature_names))
+    forest = forest_of(ranker, Path(path).stem, names_of(ranker, feature_names))
     if missing_as_zero:
         return forest.changed(lambda split: replace(split, missing_left=split.zero_left))
     return forest
@@ -132,8 +131,7 @@ class FileCheck:
         self, content: bytes, forest: Forest, format: str, ranker: GBRanker, missing_as_zero: bool
     ) -> None:
         self._forest, self._ranker, self._zero = forest, ranker, missing_as_zero
-        self._format = format_of(format)
-        self._content, self._name = content, format
+        self._content, self._name, self._format = content, format, format_of(format)
         self._own = ReadTrees(forest.trees, _step, double=True)
         self._found = Verification(0, -1.0, {})
 
