@@ -40,7 +40,10 @@ def _node(tree: Tree, categories: Mapping[int, list[str]]) -> dict[str, Any]:
             # A text that is unknown is missing to the ranker, not to Vespa: it goes right in both.
             others = sorted(set(range(len(known))) - set(tree.categories))
             tree = Membership(tree.feature, False, tree.right, tree.left, tuple(others))
-        texts = [known[code] if known else str(code) for code in tree.categories]
+        if not (tree.categories or tree.missing_left):
+            return _node(tree.right, categories)  # Vespa's list would hold the empty text
+        # An empty text is first: Java drops it at the end of what it splits.
+        texts = sorted(known[code] if known else str(code) for code in tree.categories)
         decision = {"decision_type": "==", "threshold": "||".join(texts)}
     else:
         threshold = math.nextafter(tree.threshold, math.inf)  # of −∞, the smallest number

@@ -49,11 +49,11 @@ def _refuse_texts(forest: Forest, name: str, format: Format) -> None:
     named = {split.feature for split in forest.splits() if isinstance(split, Membership)}
     for column in named if format.categories == "texts" else ():
         texts = Counter(map(str, forest.categories.get(column, [])))
-        if wrong := [text for text, n in texts.items() if n > 1 or not text or set(text) & MARKS]:
+        if wrong := [text for text, n in texts.items() if n > 1 or set(text) & MARKS]:
             raise ValueError(
                 f"format must hold the model's categories, as {wrong[0]!r} of feature "
-                f"{forest.features[column]!r}; to {name} they are texts that differ, not empty, "
-                'without ", \\ and |.'
+                f"{forest.features[column]!r}; to {name} they are texts that differ, without "
+                '", \\ and |.'
             )
 
 

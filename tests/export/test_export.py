@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
 from gbrank import GBRanker, LinearRanker, export_model
-from gbrank.boosters.tree import Leaf, Threshold, Tree, above, at_most
+from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, above, at_most
 from gbrank.commands.cli import main
 from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS
+from gbrank.export.lightgbm_json import write_lightgbm_json
 from gbrank.export.onnx import write_onnx
 from gbrank.export.readers import F
 from gbrank.export.solr import _before_slack
@@ -219,9 +220,9 @@ def test_categories_that_are_numbers(booster: str, format: str, tmp_path: Path) 
 @boosters
 def test_texts_of_vespa(booster: str, tmp_path: Path) -> None:
     """They stand in the splits: versions differ in whose categories a list beside them would be."""
-    unused, used = np.full(N, "a"), np.array(list("uvwxyz"))[CODES % 6]
+    unused, used = np.full(N, "a"), np.array(["u", "v", "w", "x", "y", ""])[CODES % 6]
     frame = pd.DataFrame({"b": pd.Categorical(unused), "c": pd.Categorical(used)})
-    y = 2.0 * np.isin(used, ["v", "x"])
+    y = 2.0 * np.isin(used, ["v", "x", ""])
     ranker = GBRanker(booster=booster, n_estimators=3, random_state=0).fit(frame, y, qid=QID)
     export_model(ranker, tmp_path / "model", "vespa-lightgbm")
     content = (tmp_path / "model").read_text()
@@ -229,9 +230,25 @@ def test_texts_of_vespa(booster: str, tmp_path: Path) -> None:
     splits = re.findall(r'"==", "threshold": "([^"]*)"', content)
     assert splits
     assert {word for words in splits for word in words.split("||")} <= set(used)
+    assert not any(words.endswith("||") for words in splits)
 
 
-@pytest.mark.parametrize("wrong", ['a"b', "a\\b", "a|b", "", "1"])
+def test_no_text_of_vespa_is_in_an_empty_list() -> None:
+    """XGBoost has splits of all categories and missing values from none; "" is what no value is."""
+    rows = np.array([["u"], ["v"], ["new"], [""], [None]], object)
+    for missing_left, categories, expected in (
+        (True, (0, 1), [1.0, 1.0, 1.0, 1.0, 1.0]),
+        (True, (), [2.0, 2.0, 1.0, 1.0, 1.0]),
+        (False, (), [2.0, 2.0, 2.0, 2.0, 2.0]),
+        (False, (0, 1), [1.0, 1.0, 2.0, 2.0, 2.0]),
+    ):
+        tree = Membership(0, missing_left, Leaf(1.0), Leaf(2.0), categories)
+        content = write_lightgbm_json(Forest("m", ["a"], [tree], {0: ["u", "v"]}))
+        read = FORMATS["vespa-lightgbm"].read(content, ["a"])
+        assert read.scores(rows).tolist() == expected
+
+
+@pytest.mark.parametrize("wrong", ['a"b', "a\\b", "a|b", "1"])
 def test_texts_that_vespa_cannot_hold(wrong: str, tmp_path: Path) -> None:
     """They would end, or split, a text of its expression; 1 and "1" would be one."""
     used = np.array([wrong, 1 if wrong == "1" else "u", "v"], object)[CODES % 3]
