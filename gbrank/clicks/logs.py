@@ -160,8 +160,8 @@ def read_ubi(queries: Source, events: Source, *, bot_rate: float | None = None) 
     """
     pandas = needed("pandas", "tables")
     asked = _read(queries, "queries")
-    _need(asked, ("query_id", "user_query", "query_response_hit_ids"), "queries")
-    _refuse_missing(asked, ("query_id", "user_query"), "queries")
+    _need(asked, ("query_id", "user_query"), "queries", known=True)
+    _need(asked, ("query_response_hit_ids",), "queries")
     given = _read(events, "events")
     _need(given, ("action_name", "query_id", "event_attributes"), "events")
     counts = {"queries": len(asked), "duplicate queries": int(asked["query_id"].duplicated().sum())}
@@ -229,16 +229,13 @@ def _read(source: Source, name: str, texts: Iterable[str] = ()) -> pd.DataFrame:
         raise ArgumentError(name, demand) from None
 
 
-def _need(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
+def _need(frame: pd.DataFrame, columns: Iterable[str], name: str, known: bool = False) -> None:
+    """Refuse a frame without these columns, or `known`, with missing values in them."""
     for column in columns:
         if column not in frame:
             demand = f"must have a column {column!r}"
             raise ArgumentError(name, demand, quoted([*map(str, frame.columns)]))
-
-
-def _refuse_missing(frame: pd.DataFrame, columns: Iterable[str], name: str) -> None:
-    for column in columns:
-        if (missing := frame[column].isna()).any():
+        if known and (missing := frame[column].isna()).any():
             row = int(np.argmax(missing))
             raise ArgumentError(f"{name}[{column!r}]", "must not be missing", f"none in row {row}")
 
@@ -260,9 +257,7 @@ def _cleaned(
 ) -> ClickLog:
     """Return one row per impression, and the counts with what was dropped here."""
     check_number(bot_rate, "bot_rate", 0, open_low=True, optional=True)
-    columns = OWN if bot_rate is None else (*OWN, *OF_BOTS)
-    _need(frame, columns, name)
-    _refuse_missing(frame, columns, name)
+    _need(frame, OWN if bot_rate is None else (*OWN, *OF_BOTS), name, known=True)
     position = check_positions(frame["position"], f"{name}['position']", len(frame))
     click = check_vector(frame["click"], f"{name}['click']")
     refuse_where(~np.isin(click, [0, 1]), click, f"{name}['click']", "must be 0 or 1")

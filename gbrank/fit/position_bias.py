@@ -78,7 +78,8 @@ class DebiasedTrainer:
             prior = PRIOR * weight.sum() / len(scores)
             told, rest = self._told, (1 - self._told) * weight
             step = told * (slope + prior * bias) + rest * bias
-            step /= told * (weight + prior) + rest
+            scale = told * (weight + prior) + rest
+            step[scale > 0] /= scale[scale > 0]  # 0 where no document has a curvature
             self._biases.append(bias - self._learning_rate * step)
             return gradient, curvature
 

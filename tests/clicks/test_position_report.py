@@ -228,6 +228,25 @@ def test_equal_numbers_are_equal_features(kind: str) -> None:
     assert reports[0] == reports[1]
 
 
+@pytest.mark.parametrize("lonely", ["labels", "weights"])
+def test_a_place_without_curvature_has_no_bias(lonely: str) -> None:
+    """Such as that of queries whose labels are equal, in a context of their own."""
+    X, log = log_of(0, queries=20, sessions=3)
+    own = log.qid == log.qid[0]
+    position = {"position": log.position, "page": 1 + own}
+    y, weights = np.where(own, 0, log.y), np.where(own, 0.0, 1.0)
+    ranker = GBRanker(n_estimators=5, n_jobs=1, random_state=0, objective="ranknet")
+    data = {"qid": log.qid, "position": position}
+    if lonely == "weights":
+        ranker.fit(X[log.rows], log.y, sample_weight=weights, **data)
+    else:
+        ranker.fit(X[log.rows], y, **data)
+    biases = ranker.position_bias_
+    assert biases is not None
+    assert {bias for (_, page), bias in biases.items() if page == 2} == {0}
+    assert np.isfinite(list(biases.values())).all()
+
+
 def test_where_a_log_tells_nothing_a_fit_is_naive() -> None:
     """It warns, and says what would help; "free" trusts the features without a word."""
     X, log = log_of(0, queries=20, temperature=0, sessions=3)
