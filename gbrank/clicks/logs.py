@@ -66,6 +66,8 @@ def read_impressions(
     """Read a log with one row per impression.
 
     An impression that is there twice counts once, and is clicked if one of them is.
+    Impressions at a position that another one of the session has are kept, and counted as "shared
+    positions": where each page of results begins at 1, make positions of one list first.
 
     Parameters
     ----------

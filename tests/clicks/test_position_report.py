@@ -229,9 +229,10 @@ def test_equal_numbers_are_equal_features(kind: str) -> None:
 
 
 @pytest.mark.parametrize("lonely", ["labels", "weights"])
+@pytest.mark.filterwarnings("ignore:these clicks cannot tell")
 def test_a_place_without_curvature_has_no_bias(lonely: str) -> None:
     """Such as that of queries whose labels are equal, in a context of their own."""
-    X, log = log_of(0, queries=20, sessions=3)
+    X, log = log_of(0, queries=20, temperature=0, sessions=3)
     own = log.qid == log.qid[0]
     position = {"position": log.position, "page": 1 + own}
     y, weights = np.where(own, 0, log.y), np.where(own, 0.0, 1.0)
