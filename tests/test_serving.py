@@ -107,6 +107,23 @@ def test_numbers_beyond_those_of_arrays_are_refused() -> None:
         predictor.predict([DOCUMENTS[0] | {"age": 10**400}])
 
 
+@pytest.mark.parametrize(
+    ("documents", "message"),
+    [
+        ([], r"X must have at least one row .*got 0 row\(s\) and 2"),
+        ([{1: 0.5, "1": 0.7, 2: 1.0}], r"names that differ.*got \[1, '1', 2\]"),
+        ({1: [0.5], "1": [0.7], "2": [1.0]}, r"names that differ.*got \[1, '1', '2'\]"),
+    ],
+)
+def test_documents_without_rows_or_with_a_name_twice(documents: Any, message: str) -> None:
+    """Names are texts: one of two would be left out."""
+    frame = pd.DataFrame(np.nan_to_num(X[:, :2]), columns=[1, 2])
+    predictor = small("lightgbm").fit(frame, Y, qid=QID).predictor()
+    assert len(predictor.predict([{1: 0.5, 2: 1.0}])) == 1
+    with pytest.raises(ValueError, match=message):
+        predictor.predict(documents)
+
+
 def test_one_list_without_queries() -> None:
     """All documents are compared, where the trees see them beside each other."""
     ranker = small("lightgbm", context=CONTEXT).fit(FRAME, Y, qid=QID)

@@ -160,6 +160,8 @@ class Schema:
 
     def _values_of(self, X: Any) -> list[list[Any]] | None:
         """Return the values of each column of fit; None of X that is an array of numbers."""
+        if isinstance(X, list) and not X:
+            _refuse_empty((0, self.n_features))
         if self.names and (found := values_by_name(X, self.names)) is not None:
             columns = list(found.values())
             return [columns[place] for place in _places(self.names, list(found))]
@@ -327,14 +329,14 @@ def values_by_name(X: Any, needed: Iterable[str]) -> dict[str, list[Any]] | None
                     f"X must hold a list of values for each name, got {quoted(values)} for "
                     f"{quoted(name)}. One document is a list of one mapping."
                 )
+        keys = [*X]
         found = {str(name): list(values) for name, values in X.items()}
     elif isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
         if set(map(type, X)) == {dict}:  # others may make up what they lack
             with suppress(KeyError):
                 return {name: [row[name] for row in X] for name in needed}
-        found = {
-            str(name): [row.get(name, ABSENT) for row in X] for name in dict.fromkeys(chain(*X))
-        }
+        keys = [*dict.fromkeys(chain(*X))]
+        found = {str(name): [row.get(name, ABSENT) for row in X] for name in keys}
         for name in filter(found.get, needed):
             lacking = [place for place, value in enumerate(found[name]) if value is ABSENT]
             if lacking:
@@ -344,6 +346,8 @@ def values_by_name(X: Any, needed: Iterable[str]) -> dict[str, list[Any]] | None
                 )
     else:
         return None
+    if len(found) < len(keys):
+        raise ValueError(f"X must have names that differ, which are taken as text, got {keys}.")
     if len(sizes := {len(values) for values in found.values()}) > 1:
         raise ValueError(f"X must have columns of one length, got {sorted(sizes)}.")
     return found
