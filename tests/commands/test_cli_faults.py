@@ -24,7 +24,11 @@ from gbrank.commands.cli import COMMANDS, _parser, main
         ("train one.txt --model m --booster cat", "['lightgbm', 'xgboost'], got 'cat'"),
         ("train one.txt --model m --n-estimators 0", "--n-estimators must be"),
         ("train one.txt --model m --sigma geometrik(1,2)", "Did you mean 'geometric'?"),
-        ("train one.txt --model m --booster-param max_bin=many", "max_bin should be of type int"),
+        (
+            "train one.txt --model m --booster-param max_bin=many",
+            "max_bin in booster_params must be an integer",
+        ),
+        ("train one.txt --model m --booster-param min_data_in_bin=few", "must be an integer of at"),
         ("train one.txt --model m --booster-param num_leaves=7", "use the argument num_leaves"),
         ("train one.txt --model m --n-features 1", "one.txt, line 1, column 15"),
         ("train one.txt --model m --valid wide.txt", "wide.txt, line 1, column 9"),

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from gbrank.boosters.interface import Params
 from gbrank.common.arrays import Vector
+from gbrank.common.checks import check_number
 from gbrank.data.schema import Features, Schema, as_dense
 
 WIDE = (
@@ -20,7 +21,12 @@ SHORT = 1000  # rows that tell most features with many values
 
 def smallest_bin(params: Params) -> int:
     """Return how many rows LightGBM wants in a bin."""
-    return int(params.get("min_data_in_bin", 3))
+    return _integer(params, "min_data_in_bin", 3, 1)
+
+
+def _integer(params: Params, name: str, default: int, low: int) -> int:
+    own = params.get(name, default)
+    return int(check_number(own, f"{name} in booster_params", low, integer=True))
 
 
 def with_room_above(X: Features, params: Params, schema: Schema) -> Features:
@@ -32,14 +38,14 @@ def with_room_above(X: Features, params: Params, schema: Schema) -> Features:
         return X
     columns = X.tocsc() if sp.issparse(X) else X
     row = np.empty(X.shape[1], dtype=X.dtype)
-    found = False
+    found, n_bins = False, _integer(params, "max_bin", 255, 2)
     missing_are_above = params.get("use_missing", True) and not params.get("zero_as_missing", False)
     for place in range(X.shape[1]):
         column = as_dense(columns[:, [place]])[:, 0]
         row[place] = np.fmin.reduce(column)
         if place in schema.categorical or (missing_are_above and np.isnan(column).any()):
             continue
-        above = _above(column, params.get("max_bin", 255))
+        above = _above(column, n_bins)
         if above is not None:
             row[place], found = above, True
     if not found:
