@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from gbrank import GBRanker
-from gbrank.boosters.lightgbm.random_thresholds import with_room_above
+from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size
 from gbrank.data.schema import Schema
 
 RNG = np.random.default_rng(0)
@@ -39,10 +39,18 @@ def test_all_values_are_told_apart(n_values: int, objective: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [[-3.0, -2.0, -1.0], [-1.0, 0.0, 1e-30], [1e300, 2e300, 3e300], [5.0, 6.0, 7.0]]
+    "values",
+    [
+        [-3.0, -2.0, -1.0],
+        [-1.0, 0.0, 1e-30],
+        [1e300, 2e300, 3e300],
+        [5.0, 6.0, 7.0],
+        [-3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0],
+        [-2.0, -1.0, 0.0],
+    ],
 )
 def test_odd_values(values: list[float]) -> None:
-    chosen = np.array(values)[RNG.integers(0, 3, N)]
+    chosen = np.array(values)[RNG.integers(0, len(values), N)]
     scores = scores_by_value(chosen)
     expected = scores_by_value(chosen, extra_trees=False)
     assert (np.diff(scores) > 0).tolist() == (np.diff(expected) > 0).tolist()
@@ -60,20 +68,40 @@ def test_kinds_and_orders_of_rows() -> None:
     assert_array_equal(shuffled.predict(X), expected)
 
 
-def test_which_features_get_a_bin() -> None:
-    """Those of three values or more and less than bins, without missing values or categories."""
-    few = np.arange(N) % 5.0
-    with_missing = np.where(np.arange(N) % 7 == 0, np.nan, few)
-    X = np.column_stack([few, few % 2, with_missing, RNG.normal(size=N), few, np.full(N, np.nan)])
+def test_bins_of_each_feature() -> None:
+    """Counted by hand: 600 rows and 63 bins, so that 10 equal values fill a bin."""
+    n, few = 600, np.arange(600) % 5.0
+    with_missing = np.where(np.arange(n) % 7 == 0, np.nan, few)
+    zeros = np.where(np.arange(n) < 300, 0.0, np.arange(n))  # and 300 rows in ceil(31.5) bins
+    X = np.column_stack(
+        [few, few % 2, with_missing, RNG.normal(size=n), few, np.full(n, np.nan), zeros]
+    )
     schema = Schema.learn(X, categorical_feature=[4])
-    params: dict[str, Any] = {"max_bin": 63}
-    rows = with_room_above(X, params, schema)[N:]
-    assert_array_equal(rows, [[8, 0, 0, X[:, 3].min(), 0, np.nan]] * 3)
-    assert with_room_above(X, params | {"max_bin": 5}, schema) is X
-    assert len(with_room_above(X, params | {"min_data_in_bin": 1}, schema)) == N + 1
-    as_numbers = with_room_above(X, params | {"use_missing": False}, schema)[N:]
-    assert as_numbers[0, 2] == 8
-    assert with_room_above(np.tile(few[:, np.newaxis], 1001), params, schema).shape[0] == N
+    params, rows = bins_of_one_size(X, {"max_bin": 63}, schema)
+    assert params["max_bin_by_feature"] == [6, 2, 6, 63, 63, 63, 33]
+    assert_array_equal(rows[:n], X)
+    assert_array_equal(rows[n:], [[8, 0, 0, X[:, 3].min(), 0, np.nan, 0]] * 3)
+    assert len(bins_of_one_size(X, {"max_bin": 63, "min_data_in_bin": 1}, schema)[1]) == n + 1
+    as_numbers = bins_of_one_size(X, {"max_bin": 63, "use_missing": False}, schema)[1]
+    assert as_numbers[n, 2] == 8
+    for params, table in (
+        ({"max_bin_by_feature": [9] * 7}, X),
+        ({}, np.tile(few[:, np.newaxis], 1001)),
+    ):
+        assert bins_of_one_size(table, params, Schema.learn(table)) == (params, table)
+
+
+def test_most_thresholds_of_counts_stand_where_documents_are() -> None:
+    """LightGBM alone gives nearly all bins to the few documents of large counts."""
+    rng, n = np.random.default_rng(1), 25_200
+    counts = np.floor(np.exp(1.2 * rng.normal(size=n)))[:, np.newaxis]
+    qid = np.repeat(np.arange(n // 20), 20)
+    y = np.digitize(counts[:, 0] + rng.normal(size=n), [1, 4])
+    ranker = GBRanker(n_estimators=30, random_state=0, n_jobs=1).fit(counts, y, qid=qid)
+    thresholds = ranker.booster_.trees_to_dataframe()["threshold"].dropna().unique()
+    above = np.sort([(counts > threshold).sum() for threshold in thresholds])
+    assert 5 < len(above) < 25
+    assert (np.diff([0, *above]) > n / 63 / 2).all()
 
 
 @pytest.mark.parametrize("most", [N + 3, N + 2, 300])

@@ -1,22 +1,63 @@
-"""A bin above the largest value of a feature, for LightGBM's random thresholds.
+"""Bins for LightGBM's random thresholds.
 
-Of a feature with n bins LightGBM draws one of the first n − 2 thresholds, where there are n − 1:
+LightGBM draws one of a feature's thresholds, whatever number of rows its bins have. Of counts, most
+would stand among rare large numbers, since each value gets a bin, or all bins but those of the
+commonest values. And of n bins it draws one of the first n − 2 thresholds, where there are n − 1:
 the largest values are never told from the next ones, unless values are missing, which have a bin
 above.
 """
 
+import math
+
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from gbrank.boosters.interface import Params
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Mask, Vector
 from gbrank.common.checks import check_number
 from gbrank.data.schema import Features, Schema, as_dense
 
-WIDE = (
-    1000  # features; bins from elsewhere undo LightGBM's bundles, without which wide data are slow
-)
-SHORT = 1000  # rows that tell most features with many values
+# Features; bins from elsewhere undo LightGBM's bundles, without which wide data are slow.
+WIDE = 1000
+ZERO = 1e-35  # up to which LightGBM takes numbers for zero
+
+
+def bins_of_one_size(X: Features, params: Params, schema: Schema) -> tuple[Params, Features]:
+    """Return parameters with the number of bins of each feature, and the rows to make bins of.
+
+    A value that fills a bin has one, and the other bins have about as many rows as bins of one size
+    would. Where each of three values or more has a bin, there are rows above the largest one; other
+    features have their smallest value there.
+    """
+    if X.shape[1] > WIDE or "max_bin_by_feature" in params:
+        return params, X
+    most = _integer(params, "max_bin", 255, 2)
+    missing_are_above = params.get("use_missing", True) and not params.get("zero_as_missing", False)
+    columns = X.tocsc() if sp.issparse(X) else X
+    numbers, row = np.full(X.shape[1], most), np.full(X.shape[1], np.nan, dtype=X.dtype)
+    found = False
+    for place in range(X.shape[1]):
+        column = as_dense(columns[:, [place]])[:, 0]
+        values, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+        if not len(values):
+            continue
+        row[place] = values[0]
+        if place in schema.categorical:
+            continue
+        missing = missing_are_above and len(column) > counts.sum()
+        n_bins = _bins_of_one_size(values, counts, most)
+        above = _above(float(values[-1]), X.dtype)
+        if not missing and 3 <= len(values) <= n_bins < most and above is not None:
+            row[place], found, n_bins = above, True, n_bins + 1
+        numbers[place] = min(max(n_bins + missing, 2), most)
+    params = params | {"max_bin_by_feature": numbers.tolist()}
+    if not found:
+        return params, X
+    rows = np.repeat(row[np.newaxis], smallest_bin(params), axis=0)
+    if sp.issparse(X):
+        return params, sp.vstack([X, rows], format="csr")
+    return params, np.concatenate([X, rows])
 
 
 def smallest_bin(params: Params) -> int:
@@ -24,43 +65,30 @@ def smallest_bin(params: Params) -> int:
     return _integer(params, "min_data_in_bin", 3, 1)
 
 
+def _bins_of_one_size(values: Vector, counts: NDArray[np.int64], most: int) -> int:
+    """Return the number of bins, of which LightGBM gives one to zero, and shares to both sides."""
+    fills = counts * most >= counts.sum()
+
+    def needed(side: Mask) -> int:
+        rest = counts[side & ~fills].sum()
+        return int((side & fills).sum()) + math.ceil(rest * most / counts.sum())
+
+    below = values < -ZERO
+    side = needed(below)
+    both = side + needed(values > ZERO)
+    if side > 1:
+        share = counts[below].sum() / counts[np.abs(values) > ZERO].sum()
+        both = max(both, math.ceil(side / share))
+    return 1 + both
+
+
 def _integer(params: Params, name: str, default: int, low: int) -> int:
     own = params.get(name, default)
     return int(check_number(own, f"{name} in booster_params", low, integer=True))
 
 
-def with_room_above(X: Features, params: Params, schema: Schema) -> Features:
-    """Return the rows to make bins of, below them some that are larger in features of few values.
-
-    Few are fewer than there may be bins. In other features these rows have the smallest value.
-    """
-    if X.shape[1] > WIDE:
-        return X
-    columns = X.tocsc() if sp.issparse(X) else X
-    row = np.empty(X.shape[1], dtype=X.dtype)
-    found, n_bins = False, _integer(params, "max_bin", 255, 2)
-    missing_are_above = params.get("use_missing", True) and not params.get("zero_as_missing", False)
-    for place in range(X.shape[1]):
-        column = as_dense(columns[:, [place]])[:, 0]
-        row[place] = np.fmin.reduce(column)
-        if place in schema.categorical or (missing_are_above and np.isnan(column).any()):
-            continue
-        above = _above(column, n_bins)
-        if above is not None:
-            row[place], found = above, True
-    if not found:
-        return X
-    rows = np.repeat(row[np.newaxis], smallest_bin(params), axis=0)
-    return sp.vstack([X, rows], format="csr") if sp.issparse(X) else np.concatenate([X, rows])
-
-
-def _above(column: Vector, n_bins: int) -> float | None:
-    """Return a number above three values or more, but fewer than bins; None if these are others."""
-    if len(np.unique(column[:SHORT])) >= n_bins:
-        return None
-    values = np.unique(column[~np.isnan(column)])
-    if not 3 <= len(values) < n_bins:
-        return None
+def _above(value: float, dtype: np.dtype) -> float | None:
+    """Return a larger number, or None if there is none."""
     with np.errstate(over="ignore"):
-        above = values[-1] + np.maximum(np.abs(values[-1]), 1)
-    return above if np.isfinite(above) else None
+        above = dtype.type(value + max(abs(value), 1))
+    return float(above) if np.isfinite(above) else None

@@ -26,7 +26,7 @@ from gbrank.boosters.lightgbm.parameters import (
     stateful,
     tree_params,
 )
-from gbrank.boosters.lightgbm.random_thresholds import smallest_bin, with_room_above
+from gbrank.boosters.lightgbm.random_thresholds import bins_of_one_size, smallest_bin
 from gbrank.boosters.lightgbm.trained_model import LightGBMModel, joined_trees
 from gbrank.common.arrays import Single, Vector
 from gbrank.common.checks import check_number
@@ -86,7 +86,8 @@ class LightGBMTrainer:
             self._places = np.argsort(train.queries.order)
             train = train.grouped()
         with translated(REFUSED):
-            data = _training_data(train, params, schema, settings)
+            params, bins = _bins(train.X, params, schema, settings)
+            data = _training_data(train, params, schema, settings, bins)
             self._booster = lgb.Booster(params | network_params(), data)
         if all(data.feature_num_bin(feature) <= 1 for feature in range(schema.n_features)):
             raise ValueError("X must have a feature that varies: there is nothing to split on.")
@@ -206,10 +207,13 @@ def _capture(evaluate: Callable[..., object]) -> list[Vector]:
 
 
 def _training_data(
-    train: Rows, params: Params, schema: Schema, settings: TreeSettings
+    train: Rows,
+    params: Params,
+    schema: Schema,
+    settings: TreeSettings,
+    bins: lgb.Dataset | None,
 ) -> lgb.Dataset:
     """Return training rows, with labels and weights for LightGBM's own objectives only."""
-    bins = _bins(train.X, params, schema, settings)
     data = _dataset(train.X, params, schema, bins, train.init_score)
     if settings.built_in is not None:
         data.set_label(train.y)
@@ -220,8 +224,8 @@ def _training_data(
 
 def _bins(
     X: Features, params: Params, schema: Schema, settings: TreeSettings
-) -> lgb.Dataset | None:
-    """Return a data set with the bins of a sample of all workers' rows; None if LightGBM's own do.
+) -> tuple[Params, lgb.Dataset | None]:
+    """Return all parameters, and a data set with the bins of a sample; None if LightGBM's own do.
 
     LightGBM itself draws rows by position, and takes each feature's bins from one worker.
     """
@@ -229,15 +233,15 @@ def _bins(
     check_number(most, "bin_construct_sample_cnt in booster_params", 1, integer=True)
     own = settings.built_in is not None
     random_thresholds = params["extra_trees"] and not own
-    if random_thresholds:
-        most = max(1, most - smallest_bin(params))  # LightGBM itself takes no sample of more rows
+    if random_thresholds:  # of more rows LightGBM itself would take a sample
+        most = max(1, most - smallest_bin(params))
     sample: Any = X
     if n_workers() > 1 or not (own or X.shape[0] <= most) or isinstance(X, FeatureBatches):
         parts = all_gather(bin_sample(X, most))
         sample = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
     if random_thresholds:
-        sample = with_room_above(sample, params, schema)
-    return None if sample is X else _dataset(sample, params, schema)
+        params, sample = bins_of_one_size(sample, params, schema)
+    return params, None if sample is X else _dataset(sample, params, schema)
 
 
 def _dataset(
