@@ -1,17 +1,12 @@
 """What the tests of the `gbrank` command call it with."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Output: TypeAlias = Callable[..., str]
-SMALL = [
-    "--n-estimators",
-    "5",
-    "--min-child-samples",
-    "5",
-    "--monotone",
-    "free",
-    "--n-jobs",
-    "1",
-    "--quiet",
+SMALL_PARAMS: dict[str, Any] = {
+    "n_estimators": 5, "min_child_samples": 5, "monotone": "free", "n_jobs": 1,
+}  # fmt: skip
+SMALL = [f"--{name.replace('_', '-')}={value}" for name, value in SMALL_PARAMS.items()] + [
+    "--quiet"
 ]

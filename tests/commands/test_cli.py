@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import pytrec_eval
 import xgboost as xgb
-from command import SMALL, Output
+from command import SMALL, SMALL_PARAMS, Output
 from matplotlib.figure import Figure
 
 import gbrank
@@ -55,7 +55,7 @@ gbrank.custom_objective(stops, name="stops")
 def test_train_is_fit(data: Path, model: str, tmp_path: Path) -> None:
     """A model from the command is the model from Python, with random_state=0."""
     X, y, qid = read_letor(data / "train.txt")
-    ranker = GBRanker(n_estimators=5, min_child_samples=5, n_jobs=1, random_state=0)
+    ranker = GBRanker(**SMALL_PARAMS, random_state=0)
     expected = ranker.fit(X, y, qid=qid).predict(X)
     np.testing.assert_array_equal(GBRanker.load(model).predict(X), expected)
 
@@ -63,8 +63,10 @@ def test_train_is_fit(data: Path, model: str, tmp_path: Path) -> None:
 def test_train_defaults(data: Path, model: str, output: Output) -> None:
     """What is not given is what GBRanker's signature says, but for the random state."""
     parameters = json.loads(output("info", "--model", model, "--json"))["parameters"]
-    given = {"n_estimators": 5, "min_child_samples": 5, "n_jobs": 1}
-    assert parameters == GBRanker().get_params() | given | {"random_state": 0, "booster_params": {}}
+    assert parameters == GBRanker().get_params() | SMALL_PARAMS | {
+        "random_state": 0,
+        "booster_params": {},
+    }
 
 
 def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
@@ -73,7 +75,7 @@ def test_train_options(data: Path, tmp_path: Path, output: Output) -> None:
         "objective": "lambda:map", "booster": "xgboost", "n_estimators": 4, "learning_rate": 0.2,
         "num_leaves": 7, "max_depth": 3, "min_child_samples": 2, "subsample": 0.5,
         "subsample_by": "query", "colsample": 0.75, "reg_lambda": 1.0, "sigma": "geometric(1, 0.1)",
-        "curvature": "unit", "init": "regression", "monotone": "free",
+        "curvature": "unit", "init": "regression", "monotone": "free", "position_model": "free",
         "early_stopping_rounds": 9, "validation_fraction": 0.4, "random_state": 7, "n_jobs": 1,
     }  # fmt: skip
     options = [f"--{name.replace('_', '-')}={value}" for name, value in parameters.items()]
@@ -128,7 +130,7 @@ def test_train_on_several_files(
     assert read_letor(first)[0].shape[1] == X.shape[1] - 1
     output("train", first, second, "--model", tmp_path / "m", *SMALL, *sparse)
     scores = output("predict", "--model", tmp_path / "m", first, second, *sparse)
-    ranker = GBRanker(n_estimators=5, min_child_samples=5, n_jobs=1, random_state=0)
+    ranker = GBRanker(**SMALL_PARAMS, random_state=0)
     expected = ranker.fit(X, y, qid=qid).predict(X)
     assert list(map(float, scores.split())) == expected.tolist()
 
@@ -407,7 +409,7 @@ def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: O
     shown = np.arange(len(y)) % 10 + 1
     positions.write_text("".join(f"{position}\n" for position in shown))
     output("train", train, "--model", folder, "--positions", positions, *SMALL)
-    ranker = GBRanker(n_estimators=5, min_child_samples=5, n_jobs=1, random_state=0)
+    ranker = GBRanker(**SMALL_PARAMS, random_state=0)
     expected = ranker.fit(X, y, qid=qid, position=shown)
     found = GBRanker.load(folder)
     assert found.position_bias_ == expected.position_bias_

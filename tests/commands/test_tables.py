@@ -212,7 +212,7 @@ def test_numbers_go_with_the_documents_that_are_kept(
     ]
     found = json.loads(output(*argv))["measures"]["map"]["mean"]
     assert found == get_measure("map")(label[kept], shown[kept], qid=qid[kept])
-    options = ["--positions", numbers, "--unjudged", "drop", "--min-child-samples", "1", *SMALL[:2]]
+    options = ["--positions", numbers, "--unjudged", "drop", "--min-child-samples", "1", *SMALL[:1]]
     output("train", path, "--model", tmp_path / "m", *options, "--objective", "ranknet")
     same = GBRanker("ranknet", n_estimators=5, min_child_samples=1, random_state=0)
     same.fit(frame[["a"]][kept], label[kept], qid=qid[kept], position=shown[kept])

@@ -195,6 +195,7 @@ def test_as_good_on_real_data(client: Any, objective: str, booster: str) -> None
         rows = np.concatenate([fold.train, fold.valid])
         params: dict[str, Any] = {
             "booster": booster, "n_estimators": 60, "num_leaves": 7, "random_state": 0,
+            "extra_trees": False,
         }  # fmt: skip
         local = GBRanker(objective, n_jobs=1, **params).fit(x[rows], y[rows], qid=qid[rows])
         found = DaskGBRanker(objective, **params).fit(

@@ -38,7 +38,6 @@ SMALL: dict[str, Any] = {
     "random_state": 0,
     "n_jobs": 1,
 }
-SMALL["monotone"] = "free"  # signs are learned of y alone
 SCORES = RNG.normal(size=len(Y))
 
 # --- One grammar --------------------------------------------------------------------------------
