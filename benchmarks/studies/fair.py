@@ -25,7 +25,7 @@ are named by their queries and the documents of each: two fifths of the queries 
 to validate, two to test. CPU seconds are those of the fit at the chosen rate, on one thread,
 including compilation where a process trains an objective for the first time (visible for
 ApproxRank and ListMLE on MQ2008). CatBoost, whose trees are symmetric, is among
-[the rankers as they come](as_they_come.md) and on [larger data](larger.md). "Pooled" is the mean
+[the rankers as they come](as_they_come.md). "Pooled" is the mean
 over data sets, each with the same weight.
 
 Two seeds. Seeds matter most on the artificial lists of 400: six seeds of `noisy:ndcg` at the rate

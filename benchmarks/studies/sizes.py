@@ -165,10 +165,25 @@ def few_labels(study: Study, folders: Sequence[str]) -> Iterator[dict[str, Any]]
                     yield {"data": data.name, "size": n, "ranker": name, **joined(outcomes)}
 
 
-def large(study: Study, folder: str) -> Iterator[dict[str, Any]]:
-    """Yield the values and seconds of each ranker on flights."""
+def flights(folder: str) -> LabelledDocuments:
+    """Return all departures of a folder of Parquet files."""
     batches, y, qid = scan_parquet(folder)
     X = np.vstack([np.column_stack([*map(np.asarray, batch.columns)]) for batch in batches])
+    return LabelledDocuments(X, y, np.asarray(qid))
+
+
+def with_exchanged_labels(part: LabelledDocuments, share: float) -> LabelledDocuments:
+    """Return the documents with this share of their labels exchanged at random."""
+    rng = np.random.default_rng(1)
+    labels = part.y.copy()
+    changed = rng.random(len(labels)) < share
+    labels[changed] = rng.permutation(labels[changed])
+    return LabelledDocuments(part.X, labels, part.qid)
+
+
+def large(study: Study, folder: str) -> Iterator[dict[str, Any]]:
+    """Yield the values and seconds of each ranker on flights."""
+    X, y, qid = flights(folder)
     found: dict[str, list[Outcome]] = {name: [] for name in ON_LARGE}
     for split in range(SPLITS):
         parts = query_train_test_split(X, y, qid=qid, test_size=1 / 3, random_state=split)
@@ -191,11 +206,7 @@ def artificial(study: Study) -> Iterator[dict[str, Any]]:
         known = qid < n
         test = LabelledDocuments(X[~known], y[~known], qid[~known])
         for data, share in (("artificial", 0.0), ("noisy artificial", 1 / 3)):
-            rng = np.random.default_rng(1)
-            labels = y[known]
-            changed = rng.random(len(labels)) < share
-            labels[changed] = rng.permutation(labels[changed])
-            train = LabelledDocuments(X[known], labels, qid[known])
+            train = with_exchanged_labels(LabelledDocuments(X[known], y[known], qid[known]), share)
             for name, scores_of in ON_LARGE.items():
                 one = study.outcome(f"{data} {documents} {name}", scores_of, train, test, 1)
                 yield {"data": data, "size": documents, "ranker": name, **joined([one])}
