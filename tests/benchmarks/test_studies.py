@@ -11,7 +11,7 @@ from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import LinearRanker, compare_rankers, make_cubic
 from gbrank.evaluation import Comparison, Dataset
 
-TABLES = ("curvature", "discounts", "ideas", "larger", "measures", "mixtures")
+TABLES = ("curvature", "discounts", "ideas", "measures", "mixtures")
 TABLES += ("objectives", "sigma", "strength", "truncation")
 
 
@@ -87,3 +87,21 @@ def test_pages_show_the_numbers(name: str) -> None:
         ranker, mean, *_ = line.strip("| ").split(" | ")
         assert ranker == f"`{row['ranker']}`"
         assert float(mean) == pytest.approx(row["mean"], abs=6e-5)
+
+
+@pytest.mark.skipif(not SITE.exists(), reason="docs/ is not beside the tests")
+def test_larger_shows_its_numbers() -> None:
+    """Each ranker's value at convergence and in equal seconds, by data set."""
+    rows = json.loads((RESULTS / "larger.json").read_text(encoding="utf-8"))
+    page = (SITE / "larger.md").read_text(encoding="utf-8")
+    shown = {}
+    for block in re.split(r"^\*(?=\w.*\*:$)", page, flags=re.MULTILINE)[1:]:
+        for line in block.splitlines():
+            if line.startswith("| `"):
+                name, converged, _, _, _, equal, *_ = line.strip("| ").split(" | ")
+                shown[block.partition("*")[0], name.strip("`")] = converged, equal
+    within = ("convergence", "equal seconds")
+    assert len(shown) * len(within) == len(rows) == 3 * 7 * 2
+    for row in rows:
+        text = shown[row["data"], row["ranker"]][within.index(row["within"])]
+        assert text == f"{row['ndcg@10']:.4f}"
