@@ -27,7 +27,7 @@ from gbrank.fit.known_elsewhere import explains_parameters, explains_words
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.fit.rounds import Callback, EvalsResult
 from gbrank.fit.storage import Saved, describe_booster, read_saved, restored
-from gbrank.serving import Predictor
+from gbrank.serving import Predictor, refuse_boosters
 
 
 @explains_parameters
@@ -454,7 +454,9 @@ class GBRanker(ExplainedRanker):
         >>> bool((ranker.predictor().predict(X[:10]) == ranker.predict(X[:10])).all())
         True
         """
-        return Predictor(self._to_saved())
+        saved = self._to_saved()
+        refuse_boosters(saved)
+        return Predictor(saved)
 
     @property
     def monotone_(self) -> dict[str, int]:

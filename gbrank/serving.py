@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Vector
 from gbrank.data.queries import Queries
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.context import Context
-from gbrank.fit.storage import Saved, read_saved, restored
+from gbrank.fit.storage import Saved, chain_of, read_saved, restored
 from gbrank.linear.features import weighted_sum
 
 __all__ = ["Predictor", "load_predictor"]
@@ -110,9 +111,9 @@ def load_predictor(path: str | os.PathLike[str]) -> Predictor:
         If there is no model.
     ValueError
         If a file is cut short or damaged.
-    NotImplementedError
-        If the model has categories, and adds to one that LightGBM or XGBoost trained, which has a
-        table of them of its own.
+    ArgumentError
+        If it is a booster alone, or the model has categories, and adds to one that LightGBM or
+        XGBoost trained, which has a table of them of its own.
 
     Examples
     --------
@@ -127,7 +128,22 @@ def load_predictor(path: str | os.PathLike[str]) -> Predictor:
     >>> bool((predictor.predict(X) == ranker.predict(X)).all())
     True
     """
-    return restored(Predictor, path, read_saved(path))
+    saved = read_saved(path)
+    refuse_boosters(saved)
+    return restored(Predictor, path, saved)
+
+
+def refuse_boosters(saved: Saved) -> None:
+    """Refuse a model of which only its booster knows how columns become numbers."""
+    schema: dict[str, Any] = {}
+    for part in chain_of(saved.description):
+        if not part["schema"] and not schema:
+            demand = "must hold a ranker of gbrank for a predictor; a booster is asked itself"
+            raise ArgumentError("path", demand, part["estimator"])
+        if not part["schema"] and schema["categories"]:
+            demand = "must have no categories of its own for a predictor; take load_ranker"
+            raise ArgumentError("init", demand, part["estimator"])
+        schema = part["schema"] or schema
 
 
 def _parts(saved: Saved) -> Iterator[_Part]:
@@ -139,12 +155,7 @@ def _parts(saved: Saved) -> Iterator[_Part]:
         if description["schema"]:
             own = Schema.restored(description["schema"])
             schema = schema if own == schema else own
-        elif schema is None:
-            raise NotImplementedError("A booster alone has no predictor: ask it itself.")
-        elif schema.categories:
-            raise NotImplementedError(
-                "A booster that was `init` has categories of its own: use load_ranker."
-            )
+        assert schema is not None
         if "model_file" in description:
             context = Context.restored(description["fitted"].get("context", {"columns": {}}))
             score: Callable[[Features], Vector] = partial(

@@ -156,11 +156,21 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="group must add up to the number of rows, 96"):
         load_predictor(tmp_path).predict(DOCUMENTS, group=[3])
     ranker.init_.save(tmp_path)
-    with pytest.raises(NotImplementedError, match="booster alone"):
+    with pytest.raises(ValueError, match="path must hold a ranker of gbrank for a predictor"):
         load_predictor(tmp_path)
     (tmp_path / "gbrank.json").write_text("{}")
     with pytest.raises(ValueError, match="has format None"):
         load_predictor(tmp_path)
+
+
+def test_categories_of_a_booster_are_its_own() -> None:
+    """It has a table of words that the folder does not."""
+    words = FRAME[["bm25"]].assign(brand=pd.Categorical(np.where(X[:, 0] > 0, "a", "b")))
+    sizes = np.unique(QID, return_counts=True)[1]
+    booster = lgb.LGBMRanker(n_estimators=2, verbosity=-1).fit(words, Y, group=sizes)
+    ranker = small("lightgbm", init=booster).fit(words, Y, qid=QID)
+    with pytest.raises(ValueError, match="init must have no categories of its own"):
+        ranker.predictor()
 
 
 def by_query(rank: Callable[[Any], Any], results: pd.DataFrame) -> pd.DataFrame:

@@ -92,7 +92,7 @@ def read_saved(folder: str | os.PathLike[str]) -> Saved:
     while True:
         description = _checked(path, text)
         try:
-            parts = [part for part in _parts(description) if "booster" in part]
+            parts = [part for part in chain_of(description) if "booster" in part]
             return Saved(description, {part["model_file"]: _content(path, part) for part in parts})
         except (OSError, ValueError):
             replaced = _read_file(path)  # another model was saved in the meantime
@@ -119,7 +119,7 @@ def _digest(description: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
-def _parts(description: Any) -> Iterator[Any]:
+def chain_of(description: Any) -> Iterator[Any]:
     """Yield the descriptions of a ranker, of its `init`, of the init of that, and so on."""
     while description is not None:
         yield description
