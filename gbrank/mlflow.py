@@ -29,10 +29,11 @@ from gbrank.common.arrays import Vector
 from gbrank.common.checks import listed, quoted
 from gbrank.common.version import __version__
 from gbrank.fit.estimator import BaseRanker
+from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.fit.rounds import Callback, Round
 from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.ranker import GBRanker, load_ranker
-from gbrank.serving import load_predictor
+from gbrank.serving import load_predictor, refuse_boosters
 
 __all__ = ["autolog", "load_model", "log_model", "log_rounds", "ranking_metric", "save_model"]
 
@@ -83,7 +84,8 @@ def save_model(
     TypeError
         If it is not a ranker of gbrank.
     ValueError
-        If `query` is a feature, or the ranker was fitted to an array, without names.
+        If `query` is a feature, the ranker was fitted to an array, without names, or it begins with
+        a booster that has categories of its own.
 
     Examples
     --------
@@ -97,8 +99,10 @@ def save_model(
     >>> bool((same.predict(X) == ranker.predict(X)).all())
     True
     """
-    if not isinstance(ranker, BaseRanker):
-        raise ArgumentTypeError("ranker", "must be a ranker of gbrank", quoted(ranker))
+    if not isinstance(ranker, BaseRanker) or isinstance(ranker, PretrainedRanker):
+        demand = "must be a ranker of gbrank; mlflow.lightgbm and mlflow.xgboost save boosters"
+        raise ArgumentTypeError("ranker", demand, quoted(ranker))
+    refuse_boosters(ranker._to_saved())
     model = mlflow_model or Model()
     model.add_flavor(FLAVOR, gbrank_version=__version__, data=f"data/{FOLDER}", query=query)
     pins = [f"gbrank=={__version__}", *(f"{name}=={version(name)}" for name in PINNED)]
@@ -175,7 +179,7 @@ def load_model(model_uri: str, dst_path: str | None = None) -> BaseRanker[Any]:
 
     Returns
     -------
-    GBRanker, LinearRanker, SLAMPerceptron or PretrainedRanker
+    GBRanker, LinearRanker or SLAMPerceptron
     """
     folder = mlflow.artifacts.download_artifacts(artifact_uri=str(model_uri), dst_path=dst_path)
     return load_ranker(Path(folder) / Model.load(folder).flavors[FLAVOR]["data"])

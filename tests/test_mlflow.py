@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,8 +73,25 @@ def test_all_rows_are_one_list_without_a_column_of_queries(tmp_path: Path) -> No
     gbrank.mlflow.save_model(ranker, tmp_path / "model")
     served = mlflow.pyfunc.load_model(str(tmp_path / "model"))
     assert np.array_equal(served.predict(X[:8]), ranker.predict(X[:8], group=[8]))
-    with pytest.raises(TypeError, match="ranker must be a ranker of gbrank, got 'trees'"):
+    with pytest.raises(TypeError, match=r"ranker must be a ranker of gbrank; .*, got 'trees'"):
         gbrank.mlflow.save_model("trees", tmp_path / "other")  # type: ignore[arg-type]
+
+
+def test_boosters_are_not_logged(tmp_path: Path) -> None:
+    """One alone has its own flavour; one with categories below a ranker could not be served."""
+    booster = lgb.LGBMRanker(n_estimators=2, min_child_samples=1).fit(X, Y, group=[8] * 12)
+    start = small(init=booster).fit(X, Y, qid=QID)
+    gbrank.mlflow.save_model(start, tmp_path / "start")
+    served = mlflow.pyfunc.load_model(str(tmp_path / "start"))
+    assert np.array_equal(served.predict(X), start.predict(X))
+    with pytest.raises(TypeError, match=r"mlflow\.xgboost save boosters, got Pre"):
+        gbrank.mlflow.save_model(start.init_, tmp_path / "booster")
+    words = FRAME.astype({"shop": "category"})
+    booster = lgb.LGBMRanker(n_estimators=2, min_child_samples=1).fit(words, Y, group=[8] * 12)
+    ranker = small(init=booster).fit(words, Y, qid=QID)
+    with pytest.raises(ValueError, match="init must have no categories of its own"):
+        gbrank.mlflow.save_model(ranker, tmp_path / "words")
+    assert {path.name for path in tmp_path.iterdir()} == {"start"}
 
 
 def test_a_column_of_queries_that_is_none(tmp_path: Path) -> None:

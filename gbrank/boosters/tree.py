@@ -54,10 +54,21 @@ Tree: TypeAlias = Leaf | Split
 
 def splits(tree: Tree) -> Iterator[Split]:
     """Yield all splits of a tree."""
-    if not isinstance(tree, Leaf):
-        yield tree
-        yield from splits(tree.left)
-        yield from splits(tree.right)
+    todo = [tree]
+    while todo:
+        if not isinstance(node := todo.pop(), Leaf):
+            yield node
+            todo += [node.right, node.left]
+
+
+def depth_of(tree: Tree) -> int:
+    """Return how many splits are above the lowest leaf."""
+    depth, level = -1, [tree]
+    while level:
+        depth += 1
+        parents = [node for node in level if not isinstance(node, Leaf)]
+        level = [child for node in parents for child in (node.left, node.right)]
+    return depth
 
 
 def with_splits(tree: Tree, change: Callable[[Split], Split]) -> Tree:

@@ -217,7 +217,7 @@ def _unlabelled_letor(
     return Unlabelled(X, qid, {"qid": qid}, comments)
 
 
-def _are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
+def are_tables(arguments: argparse.Namespace, paths: Sequence[str]) -> bool:
     """Say whether files are tables, and not LETOR files; refuse both, and the other's options."""
     folders = [path for path in paths if Path(path).is_dir()]
     tables = [path for path in paths if is_table(path) or path in folders]
@@ -241,7 +241,7 @@ def _tables(
     is_text: Callable[[str], bool] | None = None,
 ) -> Tables | None:
     """Return the tables in the files, None if they are LETOR files."""
-    if not _are_tables(arguments, paths):
+    if not are_tables(arguments, paths):
         return None
     if schema is not None and schema.names is None:
         raise ValueError(

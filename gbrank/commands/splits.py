@@ -2,12 +2,13 @@
 
 import argparse
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.commands.data_files import Labelled, read_labelled
+from gbrank.commands.data_files import Labelled, are_tables, read_labelled
 from gbrank.commands.shared import add
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
@@ -55,15 +56,26 @@ def read_split(
         raise ArgumentError("time", "must not be given with --test", arguments.time)
     groups = [group for group in (paths, valid or [], arguments.test) if group]
     names = [*taken, *([] if arguments.time is None else [arguments.time])]
-    parts = [read_labelled(arguments, group, labels=labels, keep=names) for group in groups]
-    data, columns = _without(_stacked([group[0] for group in groups], parts), names)
-    folds = None
-    if len(parts) > 1:
-        ends = np.cumsum([len(part.y) for part in parts])[:-1]
-        folds = [tuple(np.split(np.arange(len(data.y)), ends))]
-    elif arguments.time is not None:
+    stacked, folds = read_groups(arguments, groups, labels, names)
+    data, columns = _without(stacked, names)
+    if arguments.time is not None:
         folds = _by_time(columns.pop(arguments.time), data.qid, last)
     return DividedData(data, folds, columns)
+
+
+def read_groups(
+    arguments: argparse.Namespace,
+    groups: Sequence[Sequence[str]],
+    labels: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> tuple[Labelled, list[Any] | None]:
+    """Return all documents, and a fold of the rows of each group of files; None for one group."""
+    are_tables(arguments, list(chain(*groups)))
+    parts = [read_labelled(arguments, group, labels=labels, keep=keep) for group in groups]
+    data = _stacked([group[0] for group in groups], parts)
+    ends = np.cumsum([len(part.y) for part in parts])[:-1]
+    fold = tuple(np.split(np.arange(len(data.y)), ends))
+    return data, [fold] if len(fold) > 1 else None
 
 
 def _stacked(paths: Sequence[str], parts: Sequence[Labelled]) -> Labelled:

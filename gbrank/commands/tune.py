@@ -14,13 +14,11 @@ For example:
 
 import argparse
 import sys
-from typing import Any
 
-import numpy as np
-
-from gbrank.commands.data_files import add_files, read_labelled
+from gbrank.commands.data_files import add_files
 from gbrank.commands.outputs import check_model
 from gbrank.commands.shared import add, add_plugin
+from gbrank.commands.splits import read_groups
 from gbrank.commands.train import PARAMETERS, add_parameters, noted_interrupt, ranker_of
 from gbrank.common.argument_error import ArgumentError
 from gbrank.data.splitting import QueryTimeSeriesSplit
@@ -55,7 +53,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Tune, save the ranker and say what came out."""
     if arguments.later and arguments.valid:
         raise ArgumentError("later", "must not be given with --valid")
-    data = read_labelled(arguments, [*arguments.files, *arguments.valid])
+    groups = [group for group in (arguments.files, arguments.valid) if group]
+    data, folds = read_groups(arguments, groups)
+    if folds is None:
+        folds = QueryTimeSeriesSplit(arguments.folds) if arguments.later else arguments.folds
     with noted_interrupt() as interrupted:
         tuned = tune(
             data.X,
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
             ranker=ranker_of(arguments),
             minutes=arguments.minutes,
             n_trials=arguments.n_trials,
-            folds=_folds(arguments, data.qid),
+            folds=folds,
             average=not arguments.single,
             keep=arguments.keep,
             categorical_feature=arguments.categorical_feature,
@@ -76,16 +77,6 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"model: {arguments.model}")
     if interrupted:
         raise KeyboardInterrupt
-
-
-def _folds(arguments: argparse.Namespace, qid: Any) -> Any:
-    """Return how queries are divided."""
-    if arguments.later:
-        return QueryTimeSeriesSplit(arguments.folds)
-    if not arguments.valid:
-        return arguments.folds
-    held_out = np.isin(qid.astype(str), read_labelled(arguments, arguments.valid).qid.astype(str))
-    return [(np.flatnonzero(~held_out), np.flatnonzero(held_out))]
 
 
 def _report(tuned: Tuned) -> None:

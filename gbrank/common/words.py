@@ -6,6 +6,7 @@ use); "objectives" for names of objectives, "set_by" for parameters of either bo
 sets itself. "lightgbm" and "xgboost" list a booster's own options: other names of each
 ("aliases"), by what to do instead those that only its own objectives heed ("own") and those that do
 nothing here ("idle"), and those that do something only where another option is set ("needs").
+"vespa" lists the functions of its expressions.
 """
 
 import json

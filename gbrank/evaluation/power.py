@@ -48,7 +48,8 @@ def how_many_queries(
     Raises
     ------
     ValueError
-        If there are fewer than two queries, or an argument is not in its range.
+        If there are fewer than two queries, an argument is not in its range, or it takes more than
+        a billion queries.
 
     Examples
     --------
@@ -64,23 +65,28 @@ def how_many_queries(
     if len(values) < 2:
         raise ArgumentError("differences", "must be of at least 2 queries", f"{len(values)}")
     deviation = float(values.std(ddof=1))
-    return int(queries_needed_for(difference, deviation, power, level))
+    needed = queries_needed_for(difference, deviation, power, level)
+    if needed > MOST_QUERIES:
+        demand = f"must be one that {MOST_QUERIES:,} queries can tell"
+        raise ArgumentError("difference", demand, f"{difference:g}")
+    return int(needed)
 
 
 def told_line(n_queries: int, smallest: float, needed: float, asked: float) -> str:
     """Say what difference so many queries tell, and how many it takes for the one asked for."""
     if math.isnan(smallest):
         return "These are too few queries to say what difference they tell."
+    takes = f"{needed:,.0f}" if needed <= MOST_QUERIES else f"more than {MOST_QUERIES:,}"
     return (
         f"These {n_queries:,} queries tell a difference of {smallest:.4f} (power {POWER:g}, level "
-        f"{LEVEL:g}); one of {asked:g} takes {needed:,.0f}."
+        f"{LEVEL:g}); one of {asked:g} takes {takes}."
     )
 
 
 def queries_needed_for(
     difference: float, deviation: float, power: float = POWER, level: float = LEVEL
 ) -> float:
-    """Return how many queries of this deviation tell a difference; NaN where none is known."""
+    """Return how many queries tell a difference; NaN if unknown, infinity beyond the most."""
     if math.isnan(deviation):
         return math.nan
 
@@ -90,7 +96,9 @@ def queries_needed_for(
     if deviation == 0 or enough(2):
         return 2
     low, high = 2, 4
-    while not enough(high) and high < MOST_QUERIES:
+    while not enough(high):
+        if high > MOST_QUERIES:
+            return math.inf
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2

@@ -6,11 +6,12 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters.tree import Leaf, Split, Tree, splits, with_splits
+from gbrank.boosters.tree import Leaf, Split, Tree, depth_of, splits, with_splits
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import refuse_twice
 from gbrank.ranker import GBRanker
 
+DEEPEST = 300  # levels of a tree; many readers of JSON take 1,000 of their own
 FeatureNames = Sequence[str] | Mapping[str, str]
 
 
@@ -42,6 +43,9 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
         )
     fitted = ranker._fitted
     trees = fitted.model.trees() or [Leaf(0.0)]
+    if (depth := max(map(depth_of, trees))) > DEEPEST:
+        demand = f"must be at most {DEEPEST} for the model to be exported"
+        raise ArgumentError("max_depth", demand, f"a tree of {depth} levels")
     forest = Forest(name, features, trees, fitted.schema.categories)
     if fitted.init is None:
         return forest

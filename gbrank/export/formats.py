@@ -29,6 +29,7 @@ class Format:
     write: Callable[..., bytes]  # returns the content of the file of a forest
     read: readers.Reader
     named: bool = True  # whether features go by name, or else by position
+    expressions: bool = False  # whether names are read as expressions
     categories: Literal["", "codes", "texts"] = ""  # what splits by category compare, if there are
     missing: Literal["own", "zero", "right"] = "own"  # where a split sends missing values
     double: bool = False  # whether features are numbers in double precision
@@ -79,6 +80,7 @@ FORMATS = {
         "LightGBM's JSON as Vespa reads it",
         write_lightgbm_json,
         readers.read_vespa_lightgbm,
+        expressions=True,
         categories="texts",
         double=True,
         less=True,
@@ -89,6 +91,7 @@ FORMATS = {
         "XGBoost's JSON as Vespa reads it",
         write_xgboost_json,
         readers.read_vespa_xgboost,
+        expressions=True,
         less=True,
     ),
     "onnx": Format(

@@ -1,5 +1,6 @@
 """What a format cannot express of a forest."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -8,6 +9,8 @@ from math import inf, isfinite
 import numpy as np
 
 from gbrank.boosters.tree import Membership, Split, Threshold
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.words import WORDS
 from gbrank.export.forest import Forest
 from gbrank.export.formats import Format
 
@@ -16,6 +19,15 @@ LIGHTGBM_ZERO = float(np.float32(1e-35))  # LightGBM reads as 0 what is not furt
 PRECISION = 2.0**-22
 MARKS = set('"\\|')  # stand around or between texts
 SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
+# Of Vespa's grammar, RankingExpressionParser.jj: a name, what is behind it, and a call of names,
+# numbers and texts that is none of a function.
+NAME, OUTPUTS = r"[A-Za-z_@][\w@$]*", r"(\.[\w@$]+)*"
+ARGUMENT = rf"""\s*(-?[\w@$]+{OUTPUTS}|"[^"]*"|'[^']*')\s*"""
+FUNCTIONS = "|".join(WORDS["vespa"]["functions"])
+CALL = re.compile(
+    rf"(?<![\w@$.])(?!({FUNCTIONS})\(){NAME}\({ARGUMENT}(,{ARGUMENT})*\)(?![\w@$])", re.ASCII
+)
+FEATURE = re.compile(rf"(?!(true|false)$){NAME}{OUTPUTS}", re.ASCII)
 
 
 def expressible(forest: Forest, name: str, format: Format) -> Forest:
@@ -23,6 +35,13 @@ def expressible(forest: Forest, name: str, format: Format) -> Forest:
     _refuse_texts(forest, name, format)
     _refuse_splits(forest, name, format)
     return forest.changed(partial(_within, format))
+
+
+def _is_feature(name: str) -> bool:
+    """Say whether Vespa reads a name as a feature, and not as another expression."""
+    while (shorter := CALL.sub("_", name)) != name:  # the innermost calls
+        name = shorter
+    return FEATURE.fullmatch(name) is not None
 
 
 def _within(format: Format, split: Split) -> Split:
@@ -46,6 +65,11 @@ def _within(format: Format, split: Split) -> Split:
 
 
 def _refuse_texts(forest: Forest, name: str, format: Format) -> None:
+    used = {forest.features[split.feature] for split in forest.splits()}
+    if wrong := sorted(one for one in used if format.expressions and not _is_feature(one)):
+        demand = f"must be features to {name}, such as price or bm25(title), and no expressions"
+        remedy = " Call one as a function of the rank profile, which may have any expression."
+        raise ArgumentError("feature_names", demand, repr(wrong[0]), remedy)
     named = {split.feature for split in forest.splits() if isinstance(split, Membership)}
     for column in named if format.categories == "texts" else ():
         texts = Counter(map(str, forest.categories.get(column, [])))

@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from gbrank import GBRanker, QueryTimeSeriesSplit
 from gbrank.commands.cli import main
 from gbrank.commands.shared import import_plugins
+from gbrank.datasets import table_files
 
 
 @pytest.fixture
@@ -71,7 +72,11 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["ranker"].get_params() == GBRanker(**params, booster_params={}).get_params()
     table.assign(qid=table["qid"] + 5).to_csv("v.csv", index=False)
     argv = "tune t.csv --model m --drop url margin b --valid v.csv"
+    read = table_files.read_bytes
+    files: list[Any] = []
+    monkeypatch.setattr(table_files, "read_bytes", lambda path: files.append(path) or read(path))
     _, found = called(monkeypatch, "tune.tune", *argv.split())
+    assert files == ["t.csv", "v.csv"]
     ((train, valid),) = found["folds"]
     assert_array_equal(train, np.arange(20))
     assert_array_equal(valid, np.arange(20, 40))

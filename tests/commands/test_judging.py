@@ -162,6 +162,7 @@ def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixtur
             "tune all.parquet --model m --later --valid few.parquet",
             "--later must not be given with",
         ),
+        ("tune all.parquet --model m --valid v.txt", "files must be all tables or all LETOR"),
         (
             "report few.parquet --model model.txt --html r.html --label llm --judged-by llm",
             "--judged-by must be another column than --label, got llm",

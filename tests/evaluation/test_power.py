@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gbrank import NDCG, how_many_queries, make_cubic
+from gbrank import NDCG, compare_scores, how_many_queries, make_cubic
 from gbrank.evaluation.power import queries_needed_for, smallest_difference
 
 
@@ -59,3 +59,14 @@ def test_corners() -> None:
         how_many_queries([0.1, 0.2], difference=0)
     with pytest.raises(ValueError, match="power must be a number above 0 and below 1"):
         how_many_queries([0.1, 0.2], power=1)
+
+
+def test_more_queries_than_anyone_has() -> None:
+    """A difference for which a billion are too few is refused, and a summary says it."""
+    assert 10**8 < how_many_queries([0.1, -0.1], difference=2e-5) < 10**9
+    demand = "difference must be one that 1,000,000,000 queries can tell, got 1e-07"
+    with pytest.raises(ValueError, match=demand):
+        how_many_queries([0.1, -0.1], difference=1e-7)
+    X, y, qid = make_cubic(30, n_documents=10, n_features=2, random_state=0)
+    found = compare_scores({"a": X[:, 0], "b": X[:, 1]}, y, qid, difference=1e-7)
+    assert "one of 1e-07 takes more than 1,000,000,000." in found.to_markdown()

@@ -12,11 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
 import onnxruntime
 import pandas as pd
 import pytest
 import treelite
+import xgboost as xgb
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -25,6 +27,7 @@ from sklearn.linear_model import Ridge
 
 from gbrank import GBRanker, LinearRanker, export_model
 from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree, above, at_most
+from gbrank.boosters.xgboost.trained_model import trees_and_weights
 from gbrank.commands.cli import main
 from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS
@@ -45,6 +48,7 @@ Y = (WHOLE[:, 0] > 0) + (WHOLE[:, 1] * WHOLE[:, 4] > 0.1) + 1.0 * (WHOLE[:, 3] >
 Y = Y + np.isnan(HOLES[:, 0])  # so that missing values matter
 QID = np.arange(N) // 20
 NAMES = ["attribute(a)", "b", "c & <d>", "e", 'f"g']
+OF_VESPA = ["attribute(a)", "b", "matches(c, 1.5).d", "e", "f(g(h))"]
 boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
 
 
@@ -79,9 +83,14 @@ expresses_categories = pytest.mark.parametrize(
 def exported(ranker: GBRanker, format: str, X: Any, path: Path, **options: Any) -> Vector:
     """Return the scores that the reader of a format gives."""
     if FORMATS[format].named:
-        options.setdefault("feature_names", NAMES)
+        options.setdefault("feature_names", names_in(format))
     export_model(ranker, path, format, **options)
-    return scores_in(path, format, X, NAMES)
+    return scores_in(path, format, X, names_in(format))
+
+
+def names_in(format: str) -> list[str]:
+    """Return names that a format can hold."""
+    return OF_VESPA if FORMATS[format].expressions else NAMES
 
 
 def scores_in(path: Path, format: str, X: Any, names: list[str]) -> Vector:
@@ -458,8 +467,8 @@ def test_saved_and_loaded(format: str, tmp_path: Path) -> None:
     for path in paths:
         path.parent.mkdir()
     names = tmp_path / "names.txt"
-    names.write_text("\n".join(NAMES) + "\n")
-    options = {"feature_names": NAMES} if FORMATS[format].named else {}
+    names.write_text("\n".join(names_in(format)) + "\n")
+    options = {"feature_names": names_in(format)} if FORMATS[format].named else {}
     export_model(ranker, paths[0], format, **options)
     export_model(GBRanker.load(tmp_path / "ranker"), paths[1], format, **options)
     arguments = ["--features", str(names)] if options else []
@@ -548,6 +557,71 @@ def test_bad_arguments(change: dict[str, Any], message: str, tmp_path: Path) -> 
 
 
 MODEL = fitted(WHOLE, n_estimators=2)
+EXPRESSIONS = [
+    *("a - b", "price usd", "c & <d>", "2nd", "1e5", "log(price)", "max(a, b)", "if(a < b, 1, 2)"),
+    *("foo(log(x))", "size[0]", "a.", "foo()", "f(x)y", "true", "größe", " a", "f(x", "(x)"),
+]
+
+
+@pytest.mark.parametrize("format", [n for n, format in FORMATS.items() if format.expressions])
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_expressions_are_no_names(name: str, format: str, tmp_path: Path) -> None:
+    """Vespa would compute them, or could not read the file."""
+    with pytest.raises(ValueError, match=f"features to {format}.* got {re.escape(repr(name))}"):
+        export_model(MODEL, tmp_path / "model", format, feature_names=[name, *"bcde"])
+    assert not list(tmp_path.iterdir())
+
+
+def deep(booster: str, depth: int) -> GBRanker:
+    """Return a ranker of one tree that is a chain of splits, x <= 1, x <= 2, and so on."""
+    ranker = fitted(WHOLE[:, [0]], booster, n_estimators=1, num_leaves=2)
+    numbers = [*range(depth)]
+    if booster == "lightgbm":
+        head, tree = ranker._model.native.model_to_string().split("Tree=0\n")
+        lines = {
+            "num_leaves": [depth + 1],
+            "num_cat": [0],
+            "split_feature": [0] * depth,
+            "threshold": numbers,
+            "decision_type": [2] * depth,
+            "left_child": [~number for number in numbers],
+            "right_child": [*numbers[1:], ~depth],
+            "leaf_value": [*numbers, depth],
+        }
+        text = "".join(f"{name}={' '.join(map(str, line))}\n" for name, line in lines.items())
+        _, end = tree.split("\nend of trees")
+        head = re.sub("tree_sizes=.*\n", "", head)
+        native = lgb.Booster(model_str=f"{head}Tree=0\n{text}shrinkage=1\n\n\nend of trees{end}")
+    else:
+        content = json.loads(ranker._model.dump())
+        (tree,), n = trees_and_weights(content)[0], 2 * depth + 1
+        inner = range(0, n - 1, 2)
+        for name, own in tree.items():
+            if isinstance(own, list) and len(own) == 3:
+                tree[name] = [own[0], own[1]] * depth + own[1:2]
+        tree["tree_param"]["num_nodes"] = str(n)
+        tree["left_children"] = [number + 1 if number in inner else -1 for number in range(n)]
+        tree["right_children"] = [number + 2 if number in inner else -1 for number in range(n)]
+        tree["parents"] = [2147483647, *((number - 1) // 2 * 2 for number in range(1, n))]
+        tree["split_conditions"] = [*np.repeat(numbers, 2).astype(float).tolist(), float(depth)]
+        native = xgb.Booster()
+        native.load_model(bytearray(json.dumps(content).encode()))
+    ranker._model.native = native
+    return ranker
+
+
+@boosters
+def test_deep_trees(booster: str, tmp_path: Path) -> None:
+    """They are exported, but for those of hundreds of levels, which readers cannot read."""
+    rows = np.arange(-0.5, 310)[:, None]
+    ranker = deep(booster, 300)
+    assert_array_equal(ranker.predict(rows), np.minimum(np.arange(311), 300))
+    for format in FORMATS:
+        export_model(ranker, tmp_path / format, format, missing_as_zero=True)
+        assert_array_equal(scores_in(tmp_path / format, format, rows, ["f0"]), ranker.predict(rows))
+    for depth in (301, 2000):
+        with pytest.raises(ValueError, match=f"max_depth must be at most 300 .* of {depth} levels"):
+            export_model(deep(booster, depth), tmp_path / "model", "onnx")
 
 
 @boosters

@@ -1,7 +1,7 @@
 """Trained models of LightGBM."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import lightgbm as lgb
@@ -14,6 +14,9 @@ from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.threads import usable_threads
 from gbrank.data.schema import Features, Schema, as_dense
+
+# Bits of a split's "decision_type".
+CATEGORICAL, DEFAULT_LEFT, ZERO_IS_MISSING, NAN_IS_MISSING = 1, 2, 4, 8
 
 
 class LightGBMModel:
@@ -91,12 +94,7 @@ class LightGBMModel:
 
     def trees(self) -> list[Tree]:
         """Return the trees, whose sum is the score."""
-        infos = self.native.dump_model()["tree_info"]
-        _, blocks, _ = _split_model(self.native.model_to_string())
-        return [
-            _tree(info["tree_structure"], _thresholds(block))
-            for info, block in zip(infos, blocks, strict=True)
-        ]
+        return [_tree(block) for block in _split_model(self.native.model_to_string())[1]]
 
 
 def joined_trees(first: str, second: str, leave_out: int = 0) -> str:
@@ -133,31 +131,45 @@ def _split_model(text: str) -> tuple[str, list[str], str]:
     return head, trees, text[end:]
 
 
-def _thresholds(block: str) -> list[float]:
-    """Return a tree's thresholds; `dump_model` cuts them off at 1e300."""
-    found = re.search(r"^threshold=(.+)$", block, flags=re.MULTILINE)
-    return [float(text) for text in found[1].split()] if found else []
-
-
-def _tree(node: dict[str, Any], thresholds: list[float]) -> Tree:
-    if "leaf_coeff" in node:
+def _tree(block: str) -> Tree:
+    """Return the tree of a text, in which children come after their parents."""
+    lines = dict(re.findall(r"^(\w+)=(.*)$", block, flags=re.MULTILINE))
+    if lines.get("is_linear") == "1":
         raise ValueError(
             "the model must have constants in its leaves, got the linear functions of linear_tree."
         )
-    if "split_feature" not in node:
-        return Leaf(float(node["leaf_value"]))
-    feature = int(node["split_feature"])
-    left, right = (_tree(node[f"{side}_child"], thresholds) for side in ("left", "right"))
-    if node["decision_type"] == "==":
-        categories = tuple(map(int, node["threshold"].split("||")))
-        return Membership(feature, False, left, right, categories)  # missing values go right
-    threshold = thresholds[node["split_index"]]
-    # Without missing values in training, a missing one is read as zero.
-    kind, default_left, zero_left = node["missing_type"], bool(node["default_left"]), threshold >= 0
-    if kind == "Zero" and default_left != zero_left:
+    numbers = {name: [*map(float, line.split())] for name, line in lines.items()}
+    leaves = [*map(Leaf, numbers["leaf_value"])]
+    if len(leaves) == 1:
+        return leaves[0]
+    columns = ("split_feature", "decision_type", "threshold", "left_child", "right_child")
+    splits = np.array([numbers[name] for name in columns]).T.tolist()
+    made: dict[int, Tree] = {}
+    for number, (column, kind, threshold, *ends) in reversed([*enumerate(splits)]):
+        left, right = (leaves[~int(end)] if end < 0 else made[int(end)] for end in ends)
+        feature, bits = int(column), int(kind)
+        if bits & CATEGORICAL:  # missing values go right
+            categories = _categories(numbers, int(threshold))
+            made[number] = Membership(feature, False, left, right, categories)
+        else:
+            missing_left = _missing_left(feature, bits, threshold)
+            made[number] = Threshold(feature, missing_left, left, right, threshold)
+    return made[0]
+
+
+def _categories(numbers: Mapping[str, list[float]], place: int) -> tuple[int, ...]:
+    """Return the categories that go left, which are bits of 32-bit words."""
+    start, end = map(int, numbers["cat_boundaries"][place : place + 2])
+    words = np.array(numbers["cat_threshold"][start:end], "<u4")
+    return tuple(np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little")).tolist())
+
+
+def _missing_left(feature: int, bits: int, threshold: float) -> bool:
+    """Return where missing values go; without any in training, they are read as zeros."""
+    default_left, zero_left = bool(bits & DEFAULT_LEFT), threshold >= 0
+    if bits & ZERO_IS_MISSING and default_left != zero_left:
         raise ValueError(
             "the model must treat zeros as numbers, but with zero_as_missing it sends those of "
             f"column {feature} to the other side than the numbers next to them."
         )
-    missing_left = zero_left if kind == "None" else default_left
-    return Threshold(feature, missing_left, left, right, threshold)
+    return default_left if bits & NAN_IS_MISSING or bits & ZERO_IS_MISSING else zero_left

@@ -106,7 +106,7 @@ class XGBoostModel:
         """Return the trees, whose sum is the score where the base score is 0, as in gbrank."""
         trees, weights = trees_and_weights(json.loads(self.dump()))
         return [
-            _tree(tree, weight, _categories(tree))
+            _tree(tree, weight)
             for tree, weight in zip(trees, weights or [1.0] * len(trees), strict=True)
         ]
 
@@ -128,18 +128,24 @@ def _categories(tree: dict[str, Any]) -> dict[int, tuple[int, ...]]:
     return {node: tuple(tree["categories"][start : start + size]) for node, start, size in table}
 
 
-def _tree(
-    tree: dict[str, Any], weight: float, categories: dict[int, tuple[int, ...]], node: int = 0
-) -> Tree:
-    condition = np.float32(tree["split_conditions"][node])
-    children = [tree[f"{side}_children"][node] for side in ("left", "right")]
-    if children == [-1, -1]:
-        return Leaf(weight * float(condition))
-    left, right = (_tree(tree, weight, categories, child) for child in children)
-    feature, missing_left = int(tree["split_indices"][node]), bool(tree["default_left"][node])
-    if node in categories:
-        return Membership(feature, not missing_left, right, left, categories[node])
-    return Threshold(feature, missing_left, left, right, _last_before(condition))
+def _tree(tree: dict[str, Any], weight: float) -> Tree:
+    """Return a tree, made from the leaves up: some have a thousand levels."""
+    children = list(zip(tree["left_children"], tree["right_children"], strict=True))
+    categories, numbers, made = _categories(tree), [0], dict[int, Tree]()
+    for node in numbers:
+        numbers += [child for child in children[node] if child != -1]
+    for node in reversed(numbers):
+        condition = np.float32(tree["split_conditions"][node])
+        if children[node] == (-1, -1):
+            made[node] = Leaf(weight * float(condition))
+            continue
+        left, right = (made[child] for child in children[node])
+        feature, missing_left = int(tree["split_indices"][node]), bool(tree["default_left"][node])
+        if node in categories:
+            made[node] = Membership(feature, not missing_left, right, left, categories[node])
+        else:
+            made[node] = Threshold(feature, missing_left, left, right, _last_before(condition))
+    return made[0]
 
 
 def _last_before(threshold: np.float32) -> float:
