@@ -61,7 +61,7 @@ def splits(tree: Tree) -> Iterator[Split]:
             todo += [node.right, node.left]
 
 
-def depth_of(tree: Tree) -> int:
+def n_levels(tree: Tree) -> int:
     """Return how many splits are above the lowest leaf."""
     depth, level = -1, [tree]
     while level:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.boosters.tree import Leaf, Split, Tree, depth_of, splits, with_splits
+from gbrank.boosters.tree import Leaf, Split, Tree, n_levels, splits, with_splits
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import refuse_twice
 from gbrank.ranker import GBRanker
@@ -43,7 +43,7 @@ def forest_of(ranker: GBRanker, name: str, features: list[str]) -> Forest:
         )
     fitted = ranker._fitted
     trees = fitted.model.trees() or [Leaf(0.0)]
-    if (depth := max(map(depth_of, trees))) > DEEPEST:
+    if (depth := max(map(n_levels, trees))) > DEEPEST:
         demand = f"must be at most {DEEPEST} for the model to be exported"
         raise ArgumentError("max_depth", demand, f"a tree of {depth} levels")
     forest = Forest(name, features, trees, fitted.schema.categories)
