@@ -1,63 +1,116 @@
-"""Whether trees are ahead of the best single feature, on validation queries."""
+"""The single feature that ranks best, which trees should be ahead of."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.warnings import warn_user
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.checking import select_queries
+from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
-from gbrank.data.schema import as_dense
+from gbrank.data.schema import Features, Schema, as_dense
 from gbrank.fit.context import column_names_of
 from gbrank.fit.loop import is_part
 from gbrank.fit.plan import BoostingPlan
-from gbrank.fit.signs import WIDE, rank_correlations
-from gbrank.measures.measure import bind_to_rows
+from gbrank.fit.rank_correlations import WIDE, rank_correlations
+from gbrank.measures.discounted import NDCG
+from gbrank.measures.measure import Measure, bind_to_rows
 from gbrank.parallel.collective import n_workers
 
-QUERIES, FEATURES = 100, 5  # training queries that choose the features to try
+JUDGE = NDCG(k=10)  # of queries that were held out of the training ones
+QUERIES, FEATURES = 100, 5  # that choose the features to try, and how many are tried
 WIDTH = 1.96  # standard errors on each side of a 95% interval
 
 
-def warn_if_behind(plan: BoostingPlan, scores: Vector) -> None:
-    """Warn where a feature alone ranks the first validation queries no worse than the scores."""
-    X = plan.rows.X
-    if not plan.valid or is_part() or n_workers() > 1:
-        return
-    if isinstance(X, FeatureBatches) or X.shape[1] > WIDE:
-        return
-    judged, names = plan.valid[0], column_names_of(plan.schema)
-    measure = plan.ranker._measures()[0].with_positions(plan.schema)
-    judge = bind_to_rows(measure, judged, plan.settings.n_jobs)
-    own, gains = judge.per_query(scores), {}
-    for column, sign in _candidates(plan):
-        values = as_dense(judged.X[:, [column]])[:, 0] * float(sign)
-        values[np.isnan(values)] = np.nanmin(values, initial=0.0) - 1  # what is missing is last
-        gains[column, sign] = (own - judge.per_query(values))[~np.isnan(own)]
-    (column, sign), gain = min(
-        gains.items(), key=lambda item: item[1].mean(), default=((0, 0), np.zeros(0))
-    )
-    if len(gain) < 2 or gain.mean() > 0:
-        return
-    half = WIDTH * gain.std(ddof=1) / np.sqrt(len(gain))
-    ends = (-gain.mean() + step for step in (0, -half, half))
-    lead, low, high = (f"{round(end, 4) + 0.0:+.4f}" for end in ends)  # no −0
-    warn_user(
-        f"{names[column]!r} alone, {'largest' if sign > 0 else 'smallest'} first, ranks the "
-        f"validation queries no worse than the ranker: its {measure} less the ranker's is {lead}, "
-        f"with a 95% interval from {low} to {high}."
-    )
+@dataclass(frozen=True)
+class BestFeature:
+    """A column by which the largest (`sign` 1) or the smallest (-1) values rank first.
+
+    `values` are what it is worth on each judged query.
+    """
+
+    name: str
+    column: int
+    sign: int
+    values: Vector
+
+    def scores(self, X: Features) -> Vector:
+        """Return the column as scores."""
+        return _scores(X, self.column, self.sign)
 
 
-def _candidates(plan: BoostingPlan) -> Iterator[tuple[int, int]]:
-    """Yield the columns that agree with y best in some training queries, each with its sign."""
-    ids = plan.rows.queries.ids
+def best_feature(
+    schema: Schema, taught: Rows, judged: Rows, measure: Measure
+) -> BestFeature | None:
+    """Return which of the columns that agree with y in some queries ranks others best alone."""
+    if isinstance(taught.X, FeatureBatches) or taught.X.shape[1] > WIDE:
+        return None
+    judge, names = bind_to_rows(measure, judged), column_names_of(schema)
+    found = [
+        BestFeature(names[column], column, sign, judge.per_query(_scores(judged.X, column, sign)))
+        for column, sign in _candidates(schema, taught)
+    ]
+    return max(found, key=lambda each: np.nansum(each.values), default=None)
+
+
+def _candidates(schema: Schema, rows: Rows) -> Iterator[tuple[int, int]]:
+    """Yield the columns that agree with y best in some queries, each with its sign."""
+    ids = rows.queries.ids
     chosen = sampled(query_keys(ids), min(1.0, QUERIES / len(ids)), 0, 0)
-    found, _ = rank_correlations(select_queries(plan.rows, chosen)[0])
-    means = found.sum(axis=0)[: plan.schema.n_features]
-    means[plan.schema.categorical] = 0
+    found, _ = rank_correlations(select_queries(rows, chosen)[0])
+    means = found.sum(axis=0)[: schema.n_features]  # what follows is context
+    means[schema.categorical] = 0
     for column in np.argsort(-np.abs(means), kind="stable")[:FEATURES].tolist():
         if means[column] != 0:
             yield column, int(np.sign(means[column]))
+
+
+def _scores(X: Features, column: int, sign: int) -> Vector:
+    """Return a column as scores, in which what is missing ranks last."""
+    values = as_dense(X[:, [column]])[:, 0] * float(sign)
+    values[np.isnan(values)] = np.nanmin(values, initial=0.0) - 1
+    return values
+
+
+def lead(first: Vector, second: Vector) -> tuple[float, float, float]:
+    """Return how far the first is ahead on the mean query, and the ends of its 95% interval."""
+    gains = (first - second)[~np.isnan(first - second)]
+    if len(gains) < 2:
+        return np.nan, np.nan, np.nan
+    mean, half = gains.mean(), WIDTH * gains.std(ddof=1) / np.sqrt(len(gains))
+    return mean, mean - half, mean + half
+
+
+def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) -> None:
+    """Warn where a feature alone ranks the first validation queries no worse than the scores.
+
+    Without validation queries, where one that was chosen on some training queries ranks the others
+    no worse than trees of these do: `held_out` has what trees and such a feature are worth.
+    """
+    if is_part() or n_workers() > 1:
+        return
+    if plan.valid:
+        judged, measure = plan.valid[0], plan.ranker._measures()[0].with_positions(plan.schema)
+        own = bind_to_rows(measure, judged, plan.settings.n_jobs).per_query(scores)
+        which, whose = "validation queries no worse than the ranker", "the ranker's"
+    elif held_out is not None:
+        judged, measure, own = plan.rows, JUDGE, held_out[0]
+        which, whose = "training queries no worse than trees taught by others", "theirs"
+    else:
+        return
+    best = best_feature(plan.schema, plan.rows, judged, measure)
+    if best is None:
+        return
+    alone = best.values if plan.valid or held_out is None else held_out[1]
+    mean, low, high = (round(end, 4) + 0.0 for end in lead(alone, own))  # no −0
+    if mean >= 0:
+        warn_user(
+            f"{best.name!r} alone, {'largest' if best.sign > 0 else 'smallest'} first, ranks the "
+            f"{which}: its {measure} less {whose} is {mean:+.4f}, with a 95% interval from "
+            f"{low:+.4f} to {high:+.4f}."
+        )

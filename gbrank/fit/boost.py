@@ -36,7 +36,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
     """Train a ranker's trees, and return all that the fit makes."""
     begin, seconds = perf_counter(), _checked_limit(ranker, options)
     with in_use(options.checkpoint):
-        plan = with_signs(plan_boosting(ranker, data, options))
+        plan, held_out = with_signs(plan_boosting(ranker, data, options))
         if seconds is not None:
             plan = _in_time(plan, begin + seconds)
         patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
@@ -64,7 +64,7 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
             f"min_child_samples={ranker.min_child_samples}, features without variation, or "
             "gradients too small (a narrow sigma)?"
         )
-    warn_if_behind(plan, scores)
+    warn_if_behind(plan, scores, held_out)
     judged = plan.valid[0] if plan.valid else plan.rows
     top = all_max(max(float(part.y.max()) for part in (plan.rows, *plan.valid)))
     calibration = kept(fit_calibration, scores, judged.y, judged.weights, top)

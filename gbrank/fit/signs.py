@@ -5,32 +5,28 @@ from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from gbrank.common.arrays import Mask, Matrix, Vector
 from gbrank.common.words import WORDS
-from gbrank.data.batches import FeatureBatches, each_batch
+from gbrank.data.batches import each_batch
 from gbrank.data.checking import select_queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import row_keys
-from gbrank.data.schema import as_dense
+from gbrank.fit.best_feature import JUDGE, best_feature
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
 from gbrank.fit.defaults import learning_rate_of
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import as_part
 from gbrank.fit.plan import BoostingPlan
-from gbrank.measures.discounted import NDCG
+from gbrank.fit.rank_correlations import WIDE, dense, rank_correlations
 from gbrank.measures.measure import bind_to_rows
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.parallel.collective import n_workers
 
 # Chosen on validation queries: docs/defaults.md.
 FEW = range(10, 101)  # training queries from which signs are learned
-WIDE = 10_000  # features from which they are not
 FOLDS, ROUNDS = 3, 30
 TOLERANCE = 0.5  # standard errors by which trees with signs may be behind
-JUDGE = NDCG(k=10)  # whatever the fit is measured by, which changes no model
 # Options of boosters with which signs are not learned, under all of their names.
 OBSTACLES = {
     name
@@ -39,17 +35,26 @@ OBSTACLES = {
 }
 
 
-def with_signs(plan: BoostingPlan) -> BoostingPlan:
-    """Return a plan whose trees keep the signs that its queries teach, unless these do harm."""
+def with_signs(plan: BoostingPlan) -> tuple[BoostingPlan, Matrix | None]:
+    """Return a plan whose trees keep the signs that its queries teach, unless these do harm.
+
+    And what such trees, and the best feature alone, are worth on queries that did not teach them,
+    if that was found: a row for each, a column for each query.
+    """
     if not _is_open(plan):
-        return plan
+        return plan, None
+    held_out = None
     if isinstance(plan.start, BoostedRanker):  # which has learned them from the same rows
         signs = plan.start._fitted.signs
     else:
         signs = learned_signs(plan.rows)
-        if any(signs) and _do_harm(plan):
-            return plan
-    return replace(plan, settings=replace(plan.settings, signs=signs if any(signs) else []))
+        if any(signs):
+            signed, free, alone = _held_out(plan)
+            harmful = _do_harm(signed - free)
+            signs = [] if harmful else signs
+            held_out = np.array([free if harmful else signed, alone])
+    settings = replace(plan.settings, signs=signs if any(signs) else [])
+    return replace(plan, settings=settings), held_out
 
 
 def _is_open(plan: BoostingPlan) -> bool:
@@ -70,19 +75,26 @@ def _is_open(plan: BoostingPlan) -> bool:
     )
 
 
-def _do_harm(plan: BoostingPlan) -> bool:
-    """Say whether trees with signs are behind on queries that they were not trained on.
+def _held_out(plan: BoostingPlan) -> Matrix:
+    """Return NDCG@10 of trees with signs, of others, and of a feature alone on held-out queries.
 
     Folds follow from the correlations in queries, and where these are equal from their documents,
-    not from ids or the order of rows.
+    not from ids or the order of rows. A query that does not tell is in none, and has NaN.
     """
     found, telling = rank_correlations(plan.rows)
-    keys, queries = row_keys(np.column_stack([_dense(plan.rows), plan.rows.y])), plan.rows.queries
+    keys, queries = row_keys(np.column_stack([dense(plan.rows), plan.rows.y])), plan.rows.queries
     content = [keys[queries.rows(query)].sum() for query in telling]
-    held = np.full(queries.n_queries, -1)
-    held[telling[np.lexsort((content, *found.T))]] = np.arange(len(found)) % FOLDS
-    gains = [_gains(plan, held != number) for number in range(min(FOLDS, len(found)))]
-    known = np.concatenate([values[~np.isnan(values)] for values in gains])
+    fold = np.full(queries.n_queries, -1)
+    fold[telling[np.lexsort((content, *found.T))]] = np.arange(len(found)) % FOLDS
+    values = np.full((3, queries.n_queries), np.nan)
+    for number in range(min(FOLDS, len(found))):
+        values[:, fold == number] = _taught(plan, fold != number)
+    return values
+
+
+def _do_harm(gains: Vector) -> bool:
+    """Say whether signs cost more than chance explains; also if too few queries say."""
+    known = gains[~np.isnan(gains)]
     if len(known) < 2:
         return True
     mean = math.fsum(known) / len(known)
@@ -90,8 +102,8 @@ def _do_harm(plan: BoostingPlan) -> bool:
     return mean < -TOLERANCE * error
 
 
-def _gains(plan: BoostingPlan, trained: Mask) -> Vector:
-    """Return what signs bring on each of the other queries, by NDCG@10."""
+def _taught(plan: BoostingPlan, trained: Mask) -> Matrix:
+    """Return the same on each of the queries that are not trained on."""
     (rows, _), (others, _) = (select_queries(plan.rows, keep) for keep in (trained, ~trained))
     signs = learned_signs(rows)
     ranker = replace(plan.ranker, n_estimators=ROUNDS, learning_rate=None)
@@ -118,7 +130,10 @@ def _gains(plan: BoostingPlan, trained: Mask) -> Vector:
         scores = each_batch(lambda X: model.predict(X, plan.wide_schema, settings.n_jobs), others.X)
         return judge.per_query(scores)
 
-    return as_part(lambda: values(signs) - values([]))
+    best = best_feature(plan.schema, rows, rows, JUDGE)
+    alone = np.zeros(len(others.y)) if best is None else best.scores(others.X)
+    trees = as_part(lambda: [values(signs), values([])])
+    return np.array([*trees, judge.per_query(alone)])
 
 
 def learned_signs(rows: Rows) -> list[int]:
@@ -133,36 +148,3 @@ def learned_signs(rows: Rows) -> list[int]:
     squares = np.array([math.fsum(column) for column in (found - sums / n).T ** 2])
     clear = sums**2 / n > squares / (n - 1)
     return np.where(clear, np.sign(sums), 0).astype(int).tolist()
-
-
-def rank_correlations(rows: Rows) -> tuple[Matrix, NDArray[np.int64]]:
-    """Return Spearman's correlations of features with y in queries that tell, and these queries.
-
-    A query tells if its labels differ. A feature that is missing in it, or does not vary, has 0
-    there. Documents of weight 0 do not count.
-    """
-    X = _dense(rows)
-    weights = np.ones(len(rows.y)) if rows.weights is None else rows.weights
-    found, telling = [np.zeros((0, X.shape[1]))], []
-    for query in range(rows.queries.n_queries):
-        chosen = rows.queries.rows(query)
-        chosen = chosen[weights[chosen] > 0]
-        labels, features = _centred_ranks(rows.y[chosen, None]), _centred_ranks(X[chosen])
-        if labels.any():
-            scale = np.sqrt((labels**2).sum() * (features**2).sum(axis=0))
-            products = (labels * features).sum(axis=0)
-            found.append(np.divide(products, scale, np.zeros_like(scale), where=scale > 0)[None])
-            telling.append(query)
-    return np.vstack(found), np.array(telling, np.int64)
-
-
-def _dense(rows: Rows) -> Matrix:
-    X = rows.X
-    return np.vstack([*map(as_dense, X)]) if isinstance(X, FeatureBatches) else as_dense(X)
-
-
-def _centred_ranks(values: Matrix) -> Matrix:
-    """Return the ranks of each column's values, less their mean; 0 for those that are missing."""
-    ranks = rankdata(values, axis=0, nan_policy="omit")
-    n_known = (~np.isnan(ranks)).sum(axis=0)
-    return np.nan_to_num(ranks - (n_known + 1) / 2)

@@ -1,7 +1,8 @@
-"""The warning where a feature alone ranks validation queries no worse than the ranker."""
+"""The warning where a feature alone ranks queries no worse than the ranker."""
 
 import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from gbrank import NDCG, GBRanker
+from gbrank import NDCG, GBRanker, report
 
 N_QUERIES, SIZE = 60, 12
 QID = np.repeat(np.arange(N_QUERIES), SIZE)
@@ -70,3 +71,42 @@ def test_missing_values_are_last() -> None:
     X[:, 2] = np.where(Y > 0, Y, np.nan)
     with pytest.warns(UserWarning, match="'f2' alone, largest"):
         fit(X, n_estimators=1, num_leaves=2, colsample=0.25)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_without_validation_queries_held_out_training_queries_say_it(sign: int) -> None:
+    """Those on which signs are tried."""
+    X = FEATURES.copy()
+    X[:, 2] = sign * (RELEVANCE + 1e-3)
+    with pytest.warns(UserWarning, match="'f2' alone, .* training queries no worse") as caught:
+        GBRanker(n_estimators=5, num_leaves=2, random_state=0, n_jobs=1).fit(X, Y, qid=QID)
+    (text,) = (str(each.message) for each in caught if "alone" in str(each.message))
+    assert ("largest" if sign > 0 else "smallest") in text
+    lead, low, high = map(float, re.findall(r"[-+]\d\.\d{4}", text))
+    assert low <= lead <= high
+    assert lead > 0
+
+
+def test_held_out_queries_say_nothing_of_trees_that_are_ahead() -> None:
+    """Two features together say more than each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GBRanker(n_estimators=5, random_state=0, n_jobs=1).fit(FEATURES, Y, qid=QID)
+
+
+def test_a_report_says_how_far_the_ranker_is_ahead(tmp_path: Path) -> None:
+    """On the queries of the report, which choose the feature."""
+    ranker = GBRanker(n_estimators=5, monotone="free", random_state=0, n_jobs=1)
+    ranker.fit(FEATURES[TRAIN], Y[TRAIN], qid=QID[TRAIN])
+    X, y, qid = FEATURES[~TRAIN], Y[~TRAIN], QID[~TRAIN]
+    page = report(ranker, X, y, qid=qid, html=tmp_path / "r.html").read_text(encoding="utf-8")
+    own = NDCG(k=10).per_query(y, ranker.predict(X), qid=qid)
+    alone = {
+        (f"f{column}", sign): NDCG(k=10).per_query(y, sign * X[:, column], qid=qid)
+        for column in range(X.shape[1])
+        for sign in (1, -1)
+    }
+    best, _ = max(alone, key=lambda each: np.nanmean(alone[each]))
+    gain = np.nanmean(own) - max(np.nanmean(values) for values in alone.values())
+    fact = f'against {best} alone, the best feature here</dt><dd class="value">{gain:+.4f}<'
+    assert fact.replace(">-", ">−") in page

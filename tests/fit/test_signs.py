@@ -134,7 +134,7 @@ def test_where_none_are_learned(params: dict[str, Any], data: dict[str, Any]) ->
 
 def test_how_many_queries_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer than 10 do not tell; from more than 100, trees learn slopes by themselves."""
-    monkeypatch.setattr("gbrank.fit.signs._do_harm", lambda plan: False)
+    monkeypatch.setattr("gbrank.fit.signs._do_harm", lambda gains: False)
     X, y = MONOTONE
     for n, learned in [(9, False), (10, True), (100, True), (101, False)]:
         qid = np.arange(len(y)) % n

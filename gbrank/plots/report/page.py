@@ -23,6 +23,7 @@ from gbrank.data.schema import Features, Schema
 from gbrank.evaluation.scorable import n_rows, opened, own_columns, scores_from
 from gbrank.evaluation.statistics import Both
 from gbrank.fit.arguments import Ids
+from gbrank.fit.best_feature import best_feature, lead
 from gbrank.fit.estimator import BaseRanker
 from gbrank.measures.judges import both_values, queries_of_people, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
@@ -152,10 +153,12 @@ def report(
             found = [both_values(measure, rows, model.scores) for model in models]
             people, judge = map(np.array, zip(*found, strict=True))
             both[str(measure)] = Both(people, judge, queries_of_people(rows))
+    features = _features(models[0].ranker, schema, X, "X")
+    seen = Rows(X=features, y=rows.y, queries=queries)
     judged = ReportData(
         X=X,
         schema=schema,
-        features=_features(models[0].ranker, schema, X, "X"),
+        features=features,
         labels=rows.y,
         queries=queries,
         models=models,
@@ -165,6 +168,7 @@ def report(
         column=docid or "row",
         rows=rows,
         both=both,
+        best=best_feature(schema, seen, seen, chosen[0]),
     )
     sections, facts = _sections(judged, segments, training)
     title = " against ".join(model.name for model in judged.models)
@@ -247,6 +251,11 @@ def _facts(judged: ReportData) -> list[Fact]:
     for other in judged.models[1:]:
         ends = _interval(found.difference_low[0], found.difference_high[0], "+.4f")
         facts.append((number(found.difference[0], "+.4f"), f"against {other.name}", ends))
+    if judged.best is not None:
+        mean, low, high = lead(judged.main[0], judged.best.values)
+        ends = _interval(low, high, "+.4f")
+        feature = f"against {name(judged.best.name)} alone, the best feature here"
+        facts.append((number(mean, "+.4f"), feature, ends))
     without = np.isnan(judged.main[0])
     why = "value" if (judged.n_relevant[without] > 0).any() else "relevant document"
     left_out = f"{without.sum():,} without a {why}" if without.any() else "all with a value"
