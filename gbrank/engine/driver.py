@@ -168,20 +168,17 @@ class Runner:
                 with ThreadPoolExecutor(len(bounds) - 1) as pool:
                     faults = list(pool.map(partial(run, ranked), bounds[:-1], bounds[1:]))
         if max(faults) >= 0:
-            raise self.fault(min(fault for fault in faults if fault >= 0), scores, sigma)
+            first = min(fault for fault in faults if fault >= 0)
+            raise RuntimeError(
+                f"{self.place(first, sigma)} has a loss, gradient or curvature that is not finite, "
+                "or a negative curvature: all must be finite, and no curvature below 0"
+            )
 
     def documents_of(self, query: int) -> tuple[NDArray[np.signedinteger], Vector]:
         """Return the rows of a query and their keys, in the order for equal scores."""
         span = slice(self.queries.offsets[query], self.queries.offsets[query + 1])
         kept = self._documents.singles if self._documents.singles.size else self._documents.doubles
         return self._order[span], kept[0, span].astype(np.float64)
-
-    def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
-        """Return the error for a query whose results are not usable."""
-        return RuntimeError(
-            f"{self.place(query, sigma)} has a loss, gradient or curvature that is not finite, or "
-            "a negative curvature: all must be finite, and no curvature below 0"
-        )
 
     def place(self, query: int, sigma: float) -> str:
         """Return how messages describe a query."""

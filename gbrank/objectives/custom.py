@@ -4,17 +4,14 @@ import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from math import inf
 from typing import Any
 
-import numba
 import numpy as np
 
 from gbrank.common.arrays import Positions, Vector
 from gbrank.common.checks import quoted, shortened
-from gbrank.data.queries import Queries
-from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
+from gbrank.engine.contract import Derivatives, Program
 from gbrank.engine.driver import Runner
 from gbrank.engine.query_loop import SMALLEST_CURVATURE, share_among_equals
 from gbrank.measures.custom_measure import best_first
@@ -37,24 +34,14 @@ class CustomObjective(Objective):
         if not callable(self.function):
             raise TypeError(f"function must be callable, got {self.function!r}.")
         _check_signature(self.function)
-        if getattr(self.function, "targetoptions", {}).get("parallel"):
-            raise ValueError(
-                "objective must not be compiled with parallel=True: of gbrank's threads, which run "
-                "queries, two that start numba's own may end the process."
-            )
 
     def __str__(self) -> str:
         """Return the name."""
         return self.name
 
     def runner(self, binding: Binding) -> Runner:
-        """Return the compiled driver, or one that calls Python for each query."""
-        y, queries = binding.y, binding.queries
-        python = PythonRunner(Program(kernel=self.function, key=y), queries)
-        if not isinstance(self.function, numba.core.dispatcher.Dispatcher):
-            return python
-        compiled = Program(kernel=_as_kernel(self.function), key=y)
-        return CompiledRunner(compiled, queries, binding.n_jobs, python)
+        """Return a driver that calls the function for each query."""
+        return PythonRunner(Program(kernel=self.function, key=binding.y), binding.queries)
 
 
 def _check_signature(function: Callable[..., Any]) -> None:
@@ -85,46 +72,8 @@ def _check_signature(function: Callable[..., Any]) -> None:
     )
 
 
-@cache
-def _as_kernel(function: Any) -> Callable[..., Any]:
-    def kernel(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
-        # Copies, so that the function may change its arguments.
-        loss, gradient, curvature = function(query.scores.copy(), query.key.copy(), query.sigma)
-        if out.gradient.size > 0:
-            m = query.scores.size
-            if gradient.size != m or curvature.size != m or not np.isfinite(loss):
-                out.gradient[0] = np.nan
-                return np.nan
-            for i in range(m):
-                out.gradient[i] = gradient[i]
-                out.curvature[i] = curvature[i]
-        return float(loss)
-
-    # Under gbrank's own module it would be stored on disk, one entry for all users' functions.
-    kernel.__module__ = function.__module__
-    return kernel
-
-
-class CompiledRunner(Runner):
-    """Runs a compiled function; runs a faulty query again in Python, for a precise error."""
-
-    def __init__(
-        self, program: Program, queries: Queries, n_jobs: int | None, python: "PythonRunner"
-    ) -> None:
-        super().__init__(program, queries, n_jobs)
-        self._python = python
-
-    def fault(self, query: int, scores: Vector, sigma: float) -> Exception:
-        """Return the error for a query whose results are not usable."""
-        try:
-            self._python.run_query(query, scores, sigma)
-        except (TypeError, ValueError, RuntimeError) as error:
-            return error
-        return super().fault(query, scores, sigma)
-
-
 class PythonRunner(Runner):
-    """Runs a plain Python function query by query, with the driver's order, weights and checks."""
+    """Runs a function query by query, with the driver's order, weights and checks."""
 
     def values(self, scores: Vector, sigma: float = 1.0, round: int = 0) -> Vector:
         """Return the loss of each query, shape (n_queries,)."""

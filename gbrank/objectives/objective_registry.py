@@ -106,8 +106,8 @@ def custom_objective(
     ----------
     function : callable
         ``function(scores, labels, sigma) -> (loss, gradient, curvature)`` for ONE query, plain
-        Python or compiled with `numba.njit` (then it runs on all threads). Documents come best
-        first: by falling score, equal scores by falling label. `loss` is a number, to be minimised;
+        Python or compiled with `numba.njit`. Documents come best first: by falling score, equal
+        scores by falling label. `loss` is a number, to be minimised;
         `gradient` and `curvature` have one entry per document, the curvature none below 0.
     name : str, optional
         Registers the objective, so that strings and the command line know it.

@@ -201,14 +201,6 @@ def test_a_loss_of_nan_is_treated_alike() -> None:
     assert refused[0] == refused[1]
 
 
-def test_numbas_own_threads() -> None:
-    """Two threads that call them would end the process where numba has nothing but its own pool."""
-    with pytest.raises(ValueError, match="objective must not be compiled with parallel=True"):
-        custom_objective(
-            numba.njit(parallel=True)(lambda scores, labels, sigma: (0.0, scores, scores))
-        )
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("part", [0, 1, 2])
 @pytest.mark.parametrize("wrong", [1j, 10**400, "much"])
