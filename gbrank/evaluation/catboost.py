@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from gbrank.common.arrays import Vector
 from gbrank.common.extras import needed
 from gbrank.common.threads import usable_threads
+from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema
 from gbrank.fit.arguments import FitData
 
@@ -58,6 +59,16 @@ class CatBoostPeer(BaseEstimator):
         rows, valid = FitData(X, y, qid=qid, eval_set=eval_set, eval_qid=eval_qid).checked(
             self._schema
         )
+        patience = self.early_stopping_rounds if valid else None
+        params = {
+            **FIXED,
+            **(self.params or {}),
+            "loss_function": self.loss_function,
+            "iterations": self.n_estimators,
+            "random_seed": self.random_state,
+            "thread_count": usable_threads(self.n_jobs),
+            "od_wait": patience,
+        }
         try:
             train, *others = (
                 catboost.Pool(
@@ -66,10 +77,10 @@ class CatBoostPeer(BaseEstimator):
                     group_id=part.queries.index,
                     cat_features=self._schema.categorical,
                 )
-                for part in (rows.grouped(), *(part.grouped() for part in valid[:1]))
+                for part in map(Rows.grouped, (rows, *valid[:1]))
             )
-            self.model_ = catboost.CatBoost(self._params(bool(valid)))
-            self.model_.fit(train, eval_set=others or None)
+            self.model_ = catboost.CatBoost(params)
+            self.model_.fit(train, eval_set=others or None, use_best_model=patience is not None)
         except catboost.CatBoostError as error:
             raise ValueError(f"CatBoost refuses the parameters or data: {error}") from None
         self.best_iteration_ = self.model_.tree_count_
@@ -83,21 +94,7 @@ class CatBoostPeer(BaseEstimator):
 
     def _table(self, features: Features) -> Any:
         """Return the features as CatBoost takes them: codes of categories are integers."""
-        codes = self._schema.categorical
-        if not codes:
+        if not (codes := self._schema.categorical):
             return features
         table = needed("pandas").DataFrame(features)
         return table.fillna(dict.fromkeys(codes, -1)).astype(dict.fromkeys(codes, int))
-
-    def _params(self, validated: bool) -> dict[str, Any]:
-        stops = validated and self.early_stopping_rounds is not None
-        return {
-            **FIXED,
-            **(self.params or {}),
-            "loss_function": self.loss_function,
-            "iterations": self.n_estimators,
-            "random_seed": self.random_state,
-            "thread_count": usable_threads(self.n_jobs),
-            "use_best_model": stops,
-            **({"od_type": "Iter", "od_wait": self.early_stopping_rounds} if stops else {}),
-        }
