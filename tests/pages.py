@@ -2,18 +2,25 @@
 
     python tests/pages.py docs/tutorial.md
 
+Without a page it runs those that it reads from standard input, each in a fork of itself, which has
+imported what most pages import.
+
 Blocks of Python share one process; those of a shell run where gbrank's commands are known. What
 stands below a line `<!-- not run: ... -->` is left out, and so are commands that install
 something, or work in a clone of the repository for hours.
 """
 
 import doctest
+import importlib
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -24,6 +31,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+IMPORTED = ("pandas", "gbrank.evaluation", "gbrank.plots", "lightgbm", "xgboost")
 ELSEWHERE = ("pip ", "git ", "python -m benchmarks", "bash .ci")
 
 
@@ -73,10 +81,42 @@ def run(page: Path) -> None:
             exec(compile(code, str(page), "exec"), session)
 
 
-if __name__ == "__main__":
+def run_elsewhere(page: Path) -> None:
+    """Run a page in a folder of its own: what it writes is not left behind."""
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    page = Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory() as folder:  # what a page writes is not left behind
+    with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         run(page)
         os.chdir(page.parent)
+
+
+def run_in_fork(page: Path, output: str, environment: Mapping[str, str]) -> int:
+    """Run a page in a fork of this process; return the exit status."""
+    if child := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    status = 1
+    try:
+        with open(output, "w", encoding="utf-8") as file, open(os.devnull) as nothing:
+            for stream, own in enumerate((nothing, file, file)):
+                os.dup2(own.fileno(), stream)
+        os.environ.update(environment)
+        run_elsewhere(page)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        run_elsewhere(Path(sys.argv[1]).resolve())
+    else:
+        for module in IMPORTED:
+            with suppress(ImportError):
+                importlib.import_module(module)
+        for line in sys.stdin:
+            asked, *others = json.loads(line)
+            print(run_in_fork(Path(asked), *others), flush=True)

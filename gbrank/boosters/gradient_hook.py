@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from gbrank.boosters.stages import Progress, Stage, stages_of
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Mask, Vector
-from gbrank.common.checks import check_choice, check_finite, check_vector, refuse_twice
+from gbrank.common.checks import check_choice, check_finite, check_vector
 from gbrank.data.queries import Queries
 from gbrank.data.spread import step_factor, unit_width
 from gbrank.engine.query_loop import SMALLEST_CURVATURE
 from gbrank.measures.measure import BoundMeasure, query_weights
-from gbrank.measures.measure_registry import Metric, get_measure
+from gbrank.measures.measure_registry import Metric, get_measures
 from gbrank.measures.per_query import labels_differ
 from gbrank.objectives.objective import BoundObjective, Objective
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE, get_objective
@@ -275,8 +275,7 @@ class MeasureHook:
     """Measures as custom metrics: the part that is the same for all boosters."""
 
     def __init__(self, measures: Iterable[Metric]) -> None:
-        self.measures = [get_measure(measure) for measure in measures]
-        refuse_twice("measures", [str(measure) for measure in self.measures])
+        self.measures = get_measures([*measures], "measures")
         self._bound: PerDataset[tuple[list[BoundMeasure], Vector | None]] = PerDataset()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "MeasureHook":

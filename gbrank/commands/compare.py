@@ -167,13 +167,10 @@ def _read_all(
     one = len(paths) == 1 and not Path(paths[0]).is_dir()
     if not one and (arguments.test or arguments.time is not None):
         raise ArgumentError("data", "must be one file with --test or --time", f"{paths}")
-    columns = [name for name in names if one and name not in given and _has_column(paths, name)]
+    known = Tables(paths).names if one and is_table(paths[0]) else []
+    columns = [name for name in names if name in known and name not in given]
     datasets = [_read(arguments, path, columns, given) for path in paths]
     return datasets, given
-
-
-def _has_column(paths: Sequence[str], name: str) -> bool:
-    return is_table(paths[0]) and name in Tables(paths).names
 
 
 def _read(

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.common.argument_error import found_in
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import queries_needed, quoted
 from gbrank.data.batches import transformed
 from gbrank.data.columns import COLUMNS, Data, checked_columns
@@ -101,14 +101,21 @@ def each_query(rows: Rows) -> Iterator[Rows]:
         yield rows.take(queries.order[first:last], single, span)
 
 
-def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
-    """Set some queries aside, chosen by a hash of the seed and their id."""
-    held_out = sampled(query_keys(rows.queries.ids), fraction, seed, 0)
+def set_aside(queries: Queries, fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Return which queries are set aside, chosen by a hash of the seed and their id."""
+    held_out = sampled(query_keys(queries.ids), fraction, seed, 0)
     if held_out.all():
-        raise ValueError(
-            f"validation_fraction must leave queries to train on: {fraction} of "
-            f"{rows.queries.n_queries} queries leaves none."
+        raise ArgumentError(
+            "validation_fraction",
+            "must leave queries to train on",
+            f"{fraction} of {queries.n_queries} queries",
         )
+    return held_out
+
+
+def split_rows(rows: Rows, fraction: float, seed: int) -> tuple[Part, Part]:
+    """Set some queries aside: those that `set_aside` chooses."""
+    held_out = set_aside(rows.queries, fraction, seed)
     sides = select_queries(rows, ~held_out), select_queries(rows, held_out)
     for part, _ in sides:
         needed = {

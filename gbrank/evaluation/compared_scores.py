@@ -17,12 +17,12 @@ from gbrank.data.columns import checked_columns
 from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.evaluation.comparison import Comparison
-from gbrank.evaluation.cross_validation import check_measures, check_metrics
+from gbrank.evaluation.cross_validation import check_measures
 from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.trial import Outcome, Scores, Trial, query_values
 from gbrank.fit.arguments import Ids
 from gbrank.measures.judges import PEOPLE, of_y, with_judge
-from gbrank.measures.measure_registry import Metric
+from gbrank.measures.measure_registry import Metric, get_measures
 
 
 def compare_scores(
@@ -107,9 +107,10 @@ def compare_scores(
     >>> row.ranker, row.n_queries, row.difference_low < row.difference < row.difference_high
     ('new', 60, True)
     """
-    if not isinstance(scores, Mapping) or not scores or not all(map(_is_text, scores)):
+    texts = isinstance(scores, Mapping) and all(isinstance(own, str) for own in scores)
+    if not texts or not scores:
         raise ArgumentError("scores", "must be a dict of name to scores", quoted(scores))
-    measures = check_metrics(metric, "metric")
+    measures = get_measures(metric, "metric")
     check_number(difference, "difference", 0, open_low=True)
     first = next(iter(scores))
     baseline = check_choice(first if baseline is None else baseline, "baseline", list(scores))
@@ -141,7 +142,3 @@ def compare_scores(
         for own, each in values.items()
     ]
     return Comparison(outcomes, names, baseline, difference)
-
-
-def _is_text(name: object) -> bool:
-    return isinstance(name, str)

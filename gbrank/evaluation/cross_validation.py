@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.checks import check_choice, check_number, listed, quoted, refuse_twice
+from gbrank.common.argument_error import found_in
+from gbrank.common.checks import check_choice, check_number, listed, refuse_twice
 from gbrank.data.columns import COLUMNS
 from gbrank.data.frames import as_frame
 from gbrank.data.rows import Rows
@@ -23,7 +23,7 @@ from gbrank.evaluation.scorable import scores_from
 from gbrank.evaluation.summary import POOLED
 from gbrank.evaluation.trial import PARTS, Task, Trial, configure
 from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.measures.measure_registry import Metric, get_measure
+from gbrank.measures.measure_registry import Metric, get_measures
 
 
 def cross_validate_rankers(
@@ -137,7 +137,7 @@ def compare_rankers(
     >>> [row.data for row in comparison.summary()]
     ['cubic 1', 'cubic 2', 'pooled']
     """
-    resolved = check_metrics(measures, "measures")
+    resolved = get_measures(measures, "measures")
     _check_datasets(datasets, resolved)
     estimators = _check_rankers(rankers, resolved[0], datasets)
     numbers = _check_seeds(seeds)
@@ -158,18 +158,6 @@ def compare_rankers(
     ]
     outcomes = run_tasks(tasks, results, n_jobs, progress, try_first=True)
     return Comparison(outcomes, list(map(str, resolved)), baseline, difference)
-
-
-def check_metrics(metrics: Any, argument: str) -> list[Measure]:
-    """Return at least one measure, of one or a list."""
-    if isinstance(metrics, str | Measure) or callable(metrics):
-        metrics = [metrics]
-    if not isinstance(metrics, Sequence) or not len(metrics):
-        demand = "must be a measure, or a list of at least one"
-        raise ArgumentError(argument, demand, quoted(metrics))
-    resolved = [get_measure(measure) for measure in metrics]
-    refuse_twice(argument, [str(resolved[resolved.index(item)]) for item in resolved])
-    return resolved
 
 
 def _check_rankers(

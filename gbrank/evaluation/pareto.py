@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from gbrank.common.argument_error import ArgumentError, found_in
+from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, check_vector, quoted
 from gbrank.common.extras import needed
 from gbrank.common.table import Table, Tabular
+from gbrank.data.checking import set_aside
 from gbrank.data.queries import Queries
-from gbrank.data.sampling import query_keys, sampled
 from gbrank.evaluation.cross_validation import check_measures
 from gbrank.evaluation.dataset import Dataset, Folds
 from gbrank.evaluation.runner import run_tasks
@@ -270,14 +270,7 @@ class _Split:
     def split(self, X: Any, y: Any, qid: ArrayLike) -> Iterator[tuple[Positions, Positions]]:
         """Yield the rows to train on and those that are set aside."""
         queries = Queries.from_qid(qid)
-        held_out = sampled(query_keys(queries.ids), self.fraction, self.seed, 0)
-        if held_out.all() or not held_out.any():
-            raise ArgumentError(
-                "validation_fraction",
-                "must leave queries on both sides",
-                f"{self.fraction} of {queries.n_queries} queries",
-            )
-        aside = held_out[queries.index]
+        aside = set_aside(queries, self.fraction, self.seed)[queries.index]
         yield np.flatnonzero(~aside), np.flatnonzero(aside)
 
 

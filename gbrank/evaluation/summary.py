@@ -83,7 +83,7 @@ def _rows(
     cubes = [cube[:, :, ~np.isnan(cube).any(axis=(0, 1))] for cube in all_cubes]
     n_queries, n_all = (sum(cube.shape[2] for cube in some) for some in (cubes, all_cubes))
     values: list[Matrix | Both] = [cube.mean(axis=1) for cube in cubes]
-    if has_judge(strata[0][0], part):
+    if PEOPLE in getattr(strata[0][0], part).values:  # beside whom a judge stands
         values = [_both(outcomes, measure, part) for outcomes in strata]
     figures = _figures(cubes, values, rankers.index(baseline), asked)
     return [
@@ -98,11 +98,6 @@ def _rows(
         )
         for place, ranker in enumerate(rankers)
     ]
-
-
-def has_judge(outcome: Outcome, part: str) -> bool:
-    """Say whether a judge's values stand beside people's."""
-    return PEOPLE in getattr(outcome, part).values
 
 
 def _both(outcomes: list[Outcome], measure: str, part: str) -> Both:

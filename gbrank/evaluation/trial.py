@@ -126,17 +126,13 @@ def fit_on_rows(
     parts = [data.to_train_on(rows) for rows in (train, *valid)]
     if not isinstance(ranker, BaseRanker):
         parts = [rows.grouped() for rows in parts]  # as other libraries want them
-    arguments = fit_arguments(*_as_given(parts))
+    training, *validation = [rows.as_given(rows.X) for rows in parts]
+    arguments = fit_arguments(training, validation)
     if data.categorical_feature is not None:
         arguments["categorical_feature"] = data.categorical_feature
     arguments = taken_by(ranker, arguments, [rows.queries for rows in parts])
     arguments |= options
     return as_part(lambda: ranker.fit(arguments.pop("X"), arguments.pop("y"), **arguments))
-
-
-def _as_given(parts: Sequence[Rows]) -> tuple[Data, list[Data]]:
-    train, *valid = [rows.as_given(rows.X) for rows in parts]
-    return train, valid
 
 
 def taken_by(ranker: Any, arguments: Data, queries: Sequence[Queries]) -> Data:

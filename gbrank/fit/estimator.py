@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
@@ -18,9 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_number, queries_needed, quoted, refuse_twice
+from gbrank.common.checks import check_number, queries_needed, quoted
 from gbrank.common.interrupts import interrupts_held
 from gbrank.common.plain import as_json, plain
 from gbrank.data.batches import transformed
@@ -42,7 +42,7 @@ from gbrank.measures.judges import (
     with_judge,
 )
 from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.measures.measure_registry import get_measure
+from gbrank.measures.measure_registry import get_measures
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -313,19 +313,13 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
 
     def _measures(self) -> list[Measure]:
         metrics: Any = getattr(self, "eval_metric")  # noqa: B009 (a subclass has it)
-        if isinstance(metrics, str) or callable(metrics):
-            metrics = [metrics]
-        if not isinstance(metrics, Sequence) or len(metrics) == 0:
-            raise ArgumentError("eval_metric", "must name at least one measure", quoted(metrics))
-        if any(ADDRESS.search(metric) for metric in metrics if isinstance(metric, str)):
+        listed = metrics if isinstance(metrics, list | tuple) else [metrics]
+        if any(isinstance(metric, str) and ADDRESS.search(metric) for metric in listed):
             raise ValueError(
                 f"eval_metric must be set again, by set_params(eval_metric=...): {metrics} "
                 "holds a function that the model was not saved with."
             )
-        with found_in("eval_metric: "):
-            measures = [get_measure(metric) for metric in metrics]
-        refuse_twice("eval_metric", [str(measure) for measure in measures])
-        return measures
+        return get_measures(metrics, "eval_metric")
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what data the ranker takes."""

@@ -206,17 +206,8 @@ class LinearRanker(LinearModel[FittedSteps]):
         UserWarning
             If the scales of the features differ so much that the regression may be inaccurate.
         """
-        data = FitData(
-            X,
-            y,
-            qid=qid,
-            group=group,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            eval_set=eval_set,
-            eval_qid=eval_qid,
-            eval_group=eval_group,
-        )
+        given = locals()
+        data = FitData(**{name: given[name] for name in given.keys() - {"self", "callbacks"}})
         return self._publish(self._taken()._descend(data, callbacks))
 
     def _descend(self, data: FitData, callbacks: Sequence[Callback] | None) -> FittedSteps:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TypeAlias
 
-from gbrank.common.argument_error import ArgumentTypeError
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import call_it, quoted
+from gbrank.common.checks import call_it, quoted, refuse_twice
 from gbrank.common.grammar import split_label
 from gbrank.common.registry import Registry, first_line, own_aliases
 from gbrank.measures.custom_measure import CustomMeasure
@@ -195,3 +195,16 @@ def list_measures() -> list[MeasureFacts]:
         else MeasureFacts(name, (), first_line(found.function), CustomMeasure)
         for name, found in sorted(MEASURES.items())
     ]
+
+
+def get_measures(metrics: object, argument: str) -> list[Measure]:
+    """Return at least one measure, of one or a list, of which no two are the same."""
+    if isinstance(metrics, str | Measure) or callable(metrics):
+        metrics = [metrics]
+    if not isinstance(metrics, Sequence) or not metrics:
+        demand = "must be a measure, or a list of at least one"
+        raise ArgumentError(argument, demand, quoted(metrics))
+    with found_in(f"{argument}: "):
+        measures = [get_measure(metric) for metric in metrics]
+    refuse_twice(argument, [str(measures[measures.index(item)]) for item in measures])
+    return measures

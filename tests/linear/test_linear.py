@@ -383,7 +383,7 @@ def test_categories_are_refused() -> None:
         ({"center": [1, 2, 3, 4, np.inf]}, r"center must be finite, got inf"),
         ({"init": "zero"}, r"init must not be zero with smooth:ndcg"),
         ({"early_stopping_rounds": 3}, r"early_stopping_rounds needs validation data"),
-        ({"eval_metric": []}, r"eval_metric must name at least one measure"),
+        ({"eval_metric": []}, r"eval_metric must be a measure, or a list of at least one"),
         ({"n_jobs": 0}, r"n_jobs must be"),
         ({"solver": "sgd", "random_state": "x"}, r"random_state must be"),
         ({"objective": "lambdarank"}, r"objective.*derivative.*'cg', got lambda.*sgd"),

@@ -656,7 +656,6 @@ def test_queries_without_a_value(tmp_path: Path) -> None:
         ({"docid": 3}, "docid must name columns of X by text, got 3"),
         ({"against": 3}, "against: scores must have one dimension"),
         ({"train": X}, "train: X must be a data frame"),
-        ({"measures": "ndcg"}, "measures must be a list of at least one measure, got 'ndcg'"),
         ({"names": ("a", "a")}, "names must be two texts that differ"),
         ({"html": "no/where/report.html"}, "html must be in a folder that exists"),
         ({"qid": [1]}, "qid must have one entry per row"),

