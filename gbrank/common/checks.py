@@ -160,18 +160,6 @@ def check_number(
     return int(number) if integer else float(number)
 
 
-def check_generator(state: int | np.random.Generator | None) -> np.random.Generator:
-    """Return the generator that a seed or generator stands for; None is a new one each time."""
-    if state is None or isinstance(state, np.random.Generator):
-        return np.random.default_rng(state)
-    demand = "must be an integer of at least 0, a numpy.random.Generator or None"
-    if isinstance(state, bool) or not isinstance(state, int | np.integer):
-        raise ArgumentTypeError("random_state", demand, quoted(state))
-    if state < 0:
-        raise ArgumentError("random_state", demand, quoted(state))
-    return np.random.default_rng(state)
-
-
 def check_jobs(n_jobs: object, name: str = "n_jobs") -> int | None:
     """Return a number of threads or processes, where None and -1 stand for all."""
     jobs = check_number(n_jobs, name, -1, MOST_JOBS, integer=True, optional=True)

@@ -89,8 +89,10 @@ def query_train_test_split(
     return [take_rows(array, part) for array in indexable(*arrays, qid) for part in rows]
 
 
-class _ByQuery:
-    """Turns the next base class, a splitter of rows, into one of queries, which requests qid."""
+class _Splitter:
+    """What splitters have in common."""
+
+    n_splits: int
 
     __metadata_request__split: ClassVar[dict[str, bool]] = {"qid": True}
 
@@ -98,7 +100,11 @@ class _ByQuery:
         self, X: Any = None, y: Any = None, qid: Any = None, *, groups: Any = None
     ) -> int:
         """Return how many splits there are."""
-        return int(super().get_n_splits())  # type: ignore[misc]
+        return int(self.n_splits)
+
+
+class _ByQuery(_Splitter):
+    """Turns the next base class, a splitter of rows, into one of queries, which requests qid."""
 
     def split(
         self, X: Any, y: Any = None, qid: ArrayLike | None = None, *, groups: Any = None
@@ -217,7 +223,7 @@ class QueryTimeSeriesSplit(_ByQuery, TimeSeriesSplit):
     """
 
 
-class LetorFolds:
+class LetorFolds(_Splitter):
     """Splits into queries to train, validate and test on, as LETOR's folds: parts that rotate.
 
     With five parts, fold f trains on parts f, f + 1 and f + 2, validates on f + 3 and tests on
@@ -246,12 +252,6 @@ class LetorFolds:
     def __init__(self, n_splits: int = 5, *, random_state: int = 0) -> None:
         self.n_splits = check_number(n_splits, "n_splits", 3, integer=True)
         self.random_state = check_number(random_state, "random_state", 0, integer=True)
-
-    def get_n_splits(
-        self, X: Any = None, y: Any = None, qid: Any = None, *, groups: Any = None
-    ) -> int:
-        """Return how many splits there are."""
-        return self.n_splits
 
     def split(
         self, X: Any, y: Any = None, qid: ArrayLike | None = None, *, groups: Any = None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
-from gbrank.common.checks import check_finite, check_generator, check_number, check_vector
+from gbrank.common.checks import check_finite, check_number, check_vector
 from gbrank.engine.compiling import standalone
 
 _BLOCK = 256  # documents that are evaluated together
@@ -83,7 +83,9 @@ def make_cubic(
     if shares.size == 0 or shares.min() < 0 or not math.isclose(shares.sum(), 1, abs_tol=1e-9):
         demand = "must hold shares of at least 0 that sum to 1"
         raise ArgumentError("distribution", demand, repr(distribution))
-    generator = check_generator(random_state)
+    if not isinstance(random_state, np.random.Generator):
+        check_number(random_state, "random_state", 0, integer=True, optional=True)
+    generator = np.random.default_rng(random_state)
     X = generator.uniform(-1, 1, (n_queries * n_documents, n_features))
     coefficients = [
         generator.uniform(-1, 1, math.comb(n_features + order - 1, order)) for order in (1, 2, 3)
