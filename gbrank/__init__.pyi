@@ -22,7 +22,6 @@ from .datasets import write_letor as write_letor
 from .evaluation import compare_rankers as compare_rankers
 from .evaluation import compare_scores as compare_scores
 from .evaluation import cross_validate_rankers as cross_validate_rankers
-from .evaluation import how_many_queries as how_many_queries
 from .evaluation import pareto as pareto
 from .evaluation import tune as tune
 from .export import export_model as export_model
@@ -65,6 +64,7 @@ from .objectives.objective_registry import get_objective as get_objective
 from .objectives.objective_registry import list_objectives as list_objectives
 from .objectives.objective_registry import register_objective as register_objective
 from .objectives.on_label import OnLabel as OnLabel
+from .objectives.plrank import PLRank as PLRank
 from .objectives.pointwise import GainRegression as GainRegression
 from .objectives.pointwise import Pointwise as Pointwise
 from .objectives.slam import SLAM as SLAM

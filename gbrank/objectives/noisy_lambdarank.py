@@ -18,10 +18,10 @@ from gbrank.engine.contract import (
     SeparableDelta,
 )
 from gbrank.engine.query_loop import with_work
-from gbrank.engine.sorting import LONG, rank, rank_by_counting
+from gbrank.engine.sorting import LONG
 from gbrank.engine.structures import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
-from gbrank.numerics.noise import stratified, stratum, take_logarithms
+from gbrank.numerics.noisy_rankings import Draw, draw_ranking
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
 from gbrank.objectives.objective import Facts, MeasureObjective
 from gbrank.objectives.objective_registry import register_objective
@@ -36,15 +36,6 @@ NARROW = 700.0
 SHORT, FEW_GROUPS, GROUPS = 12, 2, 8
 # Long lists are processed in blocks that stay in the processor's cache.
 BLOCK = 1024
-
-
-class Draw(NamedTuple):
-    """What drawing a noisy ranking works with."""
-
-    keys: Vector
-    spare: Vector
-    spare_places: Positions
-    places: Positions  # of the document of each noisy rank
 
 
 class NoisyParameters(NamedTuple):
@@ -214,33 +205,6 @@ def clear_derivatives(out: Derivatives, n: int) -> Derivatives:
         out.gradient[i] = 0.0
         out.curvature[i] = 0.0
     return head_of(out, n)
-
-
-@inline
-def draw_ranking(query: Query, draw: int, draws: int, wide: bool, down: Vector, work: Draw) -> None:
-    """Write the place of the document of each noisy rank."""
-    s, m = query.scores, query.scores.size
-    shift = stratum(draw, draws)
-    keys = slice_of(work.keys, 0, m)
-    for i in range(m):
-        keys[i] = stratified(query.noise, i, shift)
-    take_logarithms(keys)  # now the negatives of exponential numbers
-    for i in range(m):
-        if wide:
-            keys[i] = (s[i] - s[0]) / query.sigma - np.log(-keys[i])  # plus Gumbel noise
-        else:
-            keys[i] *= down[i]  # minus exp(−(s + noise)/σ), of the same order
-    if m < LONG:
-        rank_by_counting(keys, work.places)
-    else:
-        sort_draw(m, work)
-
-
-@inline
-def sort_draw(m: int, draw: Draw) -> None:
-    """Write the places of the keys, the largest first."""
-    cut = head_of(draw, m)
-    rank(cut.keys, cut.places, cut.spare, cut.spare_places)
 
 
 @inline

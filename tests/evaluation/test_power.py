@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gbrank import NDCG, compare_scores, how_many_queries, make_cubic
+from gbrank import NDCG, compare_scores, make_cubic
+from gbrank.evaluation import how_many_queries
 from gbrank.evaluation.power import queries_needed_for, smallest_difference
 
 

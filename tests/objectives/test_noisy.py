@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from rankings import chance_of, drawn
 
 from gbrank import (
     AP,
@@ -25,7 +26,7 @@ from gbrank import (
     get_objective,
     make_cubic,
 )
-from gbrank.data.sampling import query_keys, query_noise, split_mix
+from gbrank.data.sampling import query_keys, query_noise
 from gbrank.engine.driver import Runner
 from gbrank.engine.sorting import LONG
 from gbrank.objectives.noisy_lambdarank import (
@@ -93,9 +94,7 @@ def test_its_mean_is_the_expectation(measure: Any) -> None:
     labels, s, sigma = np.array([0.0, 2.0, 1.0, 0.0]), np.array([0.3, -0.2, 0.5, 0.1]), 0.7
     expected = np.zeros((4, 4))
     for ranking in permutations(range(4)):
-        strength = np.exp(s[list(ranking)] / sigma)
-        chance = np.prod(strength / np.cumsum(strength[::-1])[::-1])
-        expected += chance * weights_of(measure, labels, ranking)
+        expected += chance_of(ranking, s / sigma) * weights_of(measure, labels, ranking)
     n = 50_000  # queries, each of which has noise of its own
     bound = NoisyLambdaRank(measure).bind(np.tile(labels, n), Queries.from_sizes([4] * n))
     drawn = bound.gradients(np.tile(s, n), sigma=sigma)
@@ -145,13 +144,7 @@ def test_definition(measure: Any, truncation: int | None, sizes: list[int]) -> N
         best_first = np.lexsort((-y, -own))
         weights = np.zeros((len(y), len(y)))
         for draw in range(draws):
-            place = np.arange(len(y), dtype=np.uint64)
-            bits = split_mix(noise[q : q + 1], place) + np.uint64(draw) * np.uint64(
-                (2**64 - 1) // draws
-            )
-            uniform = ((bits >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
-            keys = own[best_first] / sigma - np.log(-np.log(uniform))
-            ranking = best_first[np.argsort(-keys)]
+            ranking = best_first[drawn(own[best_first] / sigma, noise[q : q + 1], draw, draws)]
             top = truncation or np.inf
             own_weights = ndcg_weights if measure == NDCG() else partial(weights_of, measure)
             weights += own_weights(y, ranking, top) / draws
