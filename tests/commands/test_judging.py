@@ -92,9 +92,13 @@ def test_report_against_a_column_with_a_judge(folder: Path) -> None:
     assert run("report all.parquet --model model.txt --against own --html other.html") == 0
 
 
-def test_evaluate_a_booster(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By its file."""
-    assert run("evaluate all.parquet --model model.txt --metric map") == 0
+@pytest.mark.parametrize("data", ["all.parquet", "parts"])
+def test_evaluate_a_booster(folder: Path, capsys: pytest.CaptureFixture[str], data: str) -> None:
+    """By its file, on a file, or on a folder in batches."""
+    (folder / "parts").mkdir()
+    (folder / "train.parquet").rename("parts/a.parquet")
+    (folder / "test.parquet").rename("parts/b.parquet")
+    assert run(f"evaluate {data} --model model.txt --metric map") == 0
     live = lgb.Booster(model_file="model.txt").predict(FRAME)
     expected = np.mean([_ap(Y[query == QID], live[query == QID]) for query in range(30)])
     assert f"{expected:.4f}" in capsys.readouterr().out
@@ -103,11 +107,14 @@ def test_evaluate_a_booster(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_evaluate_a_file_that_is_told_by_its_content(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """CatBoost's model sees its own columns of the table; a run has no names of documents here."""
+    """CatBoost's model sees its own columns of each batch; a run has no names of documents here."""
     catboost = pytest.importorskip("catboost")
     model = catboost.CatBoostRegressor(iterations=4, verbose=False, allow_writing_files=False)
     model.fit(FRAME, Y).save_model("model.cbm")
-    assert run("evaluate all.parquet --model model.cbm --metric map") == 0
+    (folder / "parts").mkdir()
+    (folder / "all.parquet").rename("parts/all.parquet")
+    assert run("evaluate parts --model model.cbm --metric map") == 0
+    (folder / "parts" / "all.parquet").rename("all.parquet")
     live = model.predict(FRAME)
     expected = np.mean([_ap(Y[query == QID], live[query == QID]) for query in range(30)])
     assert f"{expected:.4f}" in capsys.readouterr().out
