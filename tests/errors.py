@@ -61,6 +61,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "compare_scores({'a': y}, y, qid, clicks=LoggedClicks(1 + y // 2, range(len(y)), qid))"),
         ("clicks",
          "compare_scores({'a': y}, y, qid, clicks=LoggedClicks(y, y, qid), metric='map')"),
+        ("scores", "compare_scores({'a': y}, y, qid, clicks=Interleaved(qid))"),
         ("events", "read_ubi(asked, pd.DataFrame({'action_name': ['click']}))"),
         ("position['device']",
          "GBRanker().fit(X, y, qid=qid, position={'position': y + 1, 'device': y})"),

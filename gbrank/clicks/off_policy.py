@@ -18,8 +18,6 @@ from gbrank.data.columns import check_positions
 from gbrank.data.queries import Queries
 from gbrank.data.sampling import query_keys
 
-ESTIMATES = ("clicks by ips", "clicks by dr")
-
 
 @dataclass(frozen=True, eq=False)
 class LoggedClicks:
@@ -80,11 +78,8 @@ class LoggedClicks:
         """Return queries, and of each ranker what the estimates say of them."""
         check_number(self.clip, "clip", 1)
         position = check_positions(self.position, "position", len(clicks))
-        queries, documents = (
-            Queries.from_qid(getattr(self, name), name) for name in ("query", "document")
-        )
-        for name, ids in (("query", queries.index), ("document", documents.index)):
-            check_vector(ids, name, len(clicks))
+        queries = groups_of(self.query, "query", len(clicks))
+        documents = groups_of(self.document, "document", len(clicks))
         pairs = np.column_stack([queries.index, documents.index])
         pairs, document = np.unique(pairs, axis=0, return_inverse=True)
         document, influence = document.ravel(), None
@@ -119,7 +114,10 @@ class LoggedClicks:
                 grown -= _sums(place, own * (slope * ratio)[document], width)
                 error = _sums(pairs[:, 0], influence @ grown, queries.n_queries)
                 sums = [value + error for value in sums]
-            found[name] = dict(zip(ESTIMATES, (share * value for value in sums), strict=True))
+            found[name] = {
+                f"clicks by {how}": share * value
+                for how, value in zip(("ips", "dr"), sums, strict=True)
+            }
         return list(map(str, queries.ids.tolist())), found
 
 
@@ -135,6 +133,13 @@ def _worth_by_others(
         expected = rate * _sums(document[other], attention[other], size)
         worth[own] = rate * worths(clicked, expected)[0][document[own]] if rate else 0
     return worth
+
+
+def groups_of(ids: ArrayLike | Sequence[Any], name: str, n: int) -> Queries:
+    """Return which rows have the same id."""
+    groups = Queries.from_qid(ids, name)
+    check_vector(groups.index, name, n)
+    return groups
 
 
 def _sums(groups: NDArray[np.int64], values: Vector, size: int) -> Vector:

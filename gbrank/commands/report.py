@@ -68,7 +68,8 @@ def run(arguments: argparse.Namespace) -> None:
     data = read_labelled(arguments, arguments.files, schema, labels, keep)
     train = None
     if arguments.train is not None:
-        train = read_labelled(arguments, arguments.train, schema, labels).X
+        arguments.label, arguments.unjudged = people, "irrelevant"  # drift is of features alone
+        train = read_labelled(arguments, arguments.train, schema).X
     first, second = (Path(folder).absolute().name for folder in folders)
     path = report(
         ranker,

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbrank.clicks import LoggedClicks
-from gbrank.clicks.off_policy import ESTIMATES
+from gbrank.clicks import Interleaved, LoggedClicks
 from gbrank.common.argument_error import ArgumentError, ArgumentTypeError, found_in
 from gbrank.common.checks import check_choice, check_number, quoted
 from gbrank.data.columns import checked_columns
@@ -34,7 +33,7 @@ def compare_scores(
     metric: Metric | Sequence[Metric] = "ndcg@10",
     baseline: str | None = None,
     judged_by: ArrayLike | None = None,
-    clicks: LoggedClicks | None = None,
+    clicks: LoggedClicks | Interleaved | None = None,
     labels: Mapping[str, ArrayLike] | None = None,
     X: Any = None,
     docid: ArrayLike | Sequence[Any] | None = None,
@@ -66,9 +65,10 @@ def compare_scores(
         What the others are compared with; the first by default.
     judged_by : array-like, shape (n_documents,), optional
         Labels by a judge, for all documents.
-    clicks : LoggedClicks, optional
+    clicks : LoggedClicks or Interleaved, optional
         How the documents of a log were shown, whose clicks are y and whose sessions are qid: the
-        clicks that each ranking would have got are estimated, in two ways.
+        clicks that each ranking would have got are estimated, in two ways; or, where lists are
+        drafts of two rankings, it is counted whose documents were clicked more.
     labels : mapping of str to array-like, optional
         Other labels, which a metric may name.
     X : array-like, sparse matrix or data frame, optional
@@ -114,8 +114,9 @@ def compare_scores(
     check_number(difference, "difference", 0, open_low=True)
     first = next(iter(scores))
     baseline = check_choice(first if baseline is None else baseline, "baseline", list(scores))
-    if not isinstance(clicks, LoggedClicks | None):
-        raise ArgumentTypeError("clicks", "must be a LoggedClicks or None", quoted(clicks))
+    if not isinstance(clicks, LoggedClicks | Interleaved | None):
+        demand = "must be a LoggedClicks, an Interleaved or None"
+        raise ArgumentTypeError("clicks", demand, quoted(clicks))
     queries = Queries.resolve(np.size(y), qid, group)
     data = {"y": y, "labels": labels}
     if judged_by is not None:
@@ -133,8 +134,8 @@ def compare_scores(
         with found_in(f"scores[{own!r}]: "):
             found[own] = scores_from(source, X, qid=queries.ids[queries.index], docid=docid)
     if clicks is not None:
-        names = [*ESTIMATES]
         ids, values = clicks.values(rows.y, queries, found)
+        names = [*values[baseline]]
     else:
         values = {own: query_values(measures, rows, each) for own, each in found.items()}
     outcomes = [

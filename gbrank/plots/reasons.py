@@ -98,10 +98,8 @@ def query(explanation: QueryExplanation, *, ax: Axes | None = None) -> Axes:
             other, gain = explanation.swaps[best - 1]
             places = sorted((best, other or best))
             ax.plot(places, [explanation.scores[rank - 1] for rank in places], color=ORANGE)
-            ax.annotate(
-                f"swapped: +{gain:.3f}", (places[1], explanation.scores[places[1] - 1]),
-                xytext=(0, -14), textcoords="offset points", color=ORANGE, ha="center",
-            )  # fmt: skip
+            text = "ranks {} and {} swapped: {:+.3f}".format(*places, gain)
+            ax.text(0.02, 0.03, text, color=ORANGE, transform=ax.transAxes)  # no score is there
     for rank, score, name in zip(ranks, explanation.scores, explanation.names or (), strict=False):
         if rank <= NAMED:
             ax.annotate(

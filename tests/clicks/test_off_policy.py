@@ -107,7 +107,9 @@ def test_bad_logs(changes: Any, message: str) -> None:
     logged = LoggedClicks([1, 2], [1, 2], [1, 1])
     with pytest.raises(ValueError, match="clicks must be None where judged_by, labels or metric"):
         compare_scores({"a": [1, 2]}, [0, 1], [1, 1], clicks=logged, metric="map")
-    with pytest.raises(TypeError, match="clicks must be a LoggedClicks or None, got 3"):
+    with pytest.raises(
+        TypeError, match="clicks must be a LoggedClicks, an Interleaved or None, got 3"
+    ):
         compare_scores({"a": [1, 2]}, [0, 1], [1, 1], clicks=3)  # type: ignore[arg-type]
 
 

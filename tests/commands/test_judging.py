@@ -82,10 +82,10 @@ def test_tradeoff_by_time_and_on_files(folder: Path, capsys: pytest.CaptureFixtu
 
 
 def test_report_against_a_column_with_a_judge(folder: Path) -> None:
-    """Labels of people are missing where they have not judged."""
+    """Labels of people are missing where they have not judged; training data have no judge."""
     GBRanker(n_estimators=3, n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
     command = "report few.parquet --model own --against live --judged-by llm --docid sku"
-    assert run(command, "--html", "r.html") == 0
+    assert run(command, "--train", "train.parquet", "--html", "r.html") == 0
     page = (folder / "r.html").read_text()
     assert "What the judge is worth" in page
     assert "queries judged by people" in page
