@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,29 +44,31 @@ class BestFeature:
 
 
 def best_feature(
-    schema: Schema, taught: Rows, judged: Rows, measure: Measure
+    schema: Schema, correlations: Matrix, judged: Rows, measure: Measure
 ) -> BestFeature | None:
-    """Return which of the columns that agree with y in some queries ranks others best alone."""
-    if isinstance(taught.X, FeatureBatches) or taught.X.shape[1] > WIDE:
-        return None
+    """Return which of the columns that agree with the labels best ranks queries best alone.
+
+    `correlations` has a row for each query that says how the columns agree.
+    """
+    means = correlations.sum(axis=0)[: schema.n_features]  # what follows is context
+    means[schema.categorical] = 0
     judge, names = bind_to_rows(measure, judged), column_names_of(schema)
-    found = [
-        BestFeature(names[column], column, sign, judge.per_query(_scores(judged.X, column, sign)))
-        for column, sign in _candidates(schema, taught)
-    ]
+    found = []
+    for column in np.argsort(-np.abs(means), kind="stable")[:FEATURES].tolist():
+        if means[column] != 0:
+            sign = int(np.sign(means[column]))
+            values = judge.per_query(_scores(judged.X, column, sign))
+            found.append(BestFeature(names[column], column, sign, values))
     return max(found, key=lambda each: np.nansum(each.values), default=None)
 
 
-def _candidates(schema: Schema, rows: Rows) -> Iterator[tuple[int, int]]:
-    """Yield the columns that agree with y best in some queries, each with its sign."""
+def some_correlations(rows: Rows) -> Matrix:
+    """Return how the columns agree with y in some queries; in none of data that are too wide."""
+    if isinstance(rows.X, FeatureBatches) or rows.X.shape[1] > WIDE:
+        return np.zeros((0, rows.X.shape[1]))
     ids = rows.queries.ids
     chosen = sampled(query_keys(ids), min(1.0, QUERIES / len(ids)), 0, 0)
-    found, _ = rank_correlations(select_queries(rows, chosen)[0])
-    means = found.sum(axis=0)[: schema.n_features]  # what follows is context
-    means[schema.categorical] = 0
-    for column in np.argsort(-np.abs(means), kind="stable")[:FEATURES].tolist():
-        if means[column] != 0:
-            yield column, int(np.sign(means[column]))
+    return rank_correlations(select_queries(rows, chosen)[0])[0]
 
 
 def _scores(X: Features, column: int, sign: int) -> Vector:
@@ -103,7 +104,7 @@ def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) 
         which, whose = "training queries no worse than trees taught by others", "theirs"
     else:
         return
-    best = best_feature(plan.schema, plan.rows, judged, measure)
+    best = best_feature(plan.schema, some_correlations(plan.rows), judged, measure)
     if best is None:
         return
     alone = best.values if plan.valid or held_out is None else held_out[1]

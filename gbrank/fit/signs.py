@@ -5,12 +5,12 @@ from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbrank.common.arrays import Mask, Matrix, Vector
 from gbrank.common.words import WORDS
 from gbrank.data.batches import each_batch
 from gbrank.data.checking import select_queries
-from gbrank.data.rows import Rows
 from gbrank.data.sampling import row_keys
 from gbrank.fit.best_feature import JUDGE, best_feature
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
@@ -47,9 +47,10 @@ def with_signs(plan: BoostingPlan) -> tuple[BoostingPlan, Matrix | None]:
     if isinstance(plan.start, BoostedRanker):  # which has learned them from the same rows
         signs = plan.start._fitted.signs
     else:
-        signs = learned_signs(plan.rows)
+        correlations, telling = rank_correlations(plan.rows)
+        signs = clear_signs(correlations)
         if any(signs):
-            signed, free, alone = _held_out(plan)
+            signed, free, alone = _held_out(plan, correlations, telling)
             harmful = _do_harm(signed - free)
             signs = [] if harmful else signs
             held_out = np.array([free if harmful else signed, alone])
@@ -75,20 +76,20 @@ def _is_open(plan: BoostingPlan) -> bool:
     )
 
 
-def _held_out(plan: BoostingPlan) -> Matrix:
+def _held_out(plan: BoostingPlan, correlations: Matrix, telling: NDArray[np.int64]) -> Matrix:
     """Return NDCG@10 of trees with signs, of others, and of a feature alone on held-out queries.
 
     Folds follow from the correlations in queries, and where these are equal from their documents,
     not from ids or the order of rows. A query that does not tell is in none, and has NaN.
     """
-    found, telling = rank_correlations(plan.rows)
     keys, queries = row_keys(np.column_stack([dense(plan.rows), plan.rows.y])), plan.rows.queries
     content = [keys[queries.rows(query)].sum() for query in telling]
     fold = np.full(queries.n_queries, -1)
-    fold[telling[np.lexsort((content, *found.T))]] = np.arange(len(found)) % FOLDS
+    fold[telling[np.lexsort((content, *correlations.T))]] = np.arange(len(telling)) % FOLDS
     values = np.full((3, queries.n_queries), np.nan)
-    for number in range(min(FOLDS, len(found))):
-        values[:, fold == number] = _taught(plan, fold != number)
+    for number in range(min(FOLDS, len(telling))):
+        taught = correlations[fold[telling] != number]
+        values[:, fold == number] = _judged(plan, fold != number, taught)
     return values
 
 
@@ -102,10 +103,10 @@ def _do_harm(gains: Vector) -> bool:
     return mean < -TOLERANCE * error
 
 
-def _taught(plan: BoostingPlan, trained: Mask) -> Matrix:
+def _judged(plan: BoostingPlan, trained: Mask, correlations: Matrix) -> Matrix:
     """Return the same on each of the queries that are not trained on."""
     (rows, _), (others, _) = (select_queries(plan.rows, keep) for keep in (trained, ~trained))
-    signs = learned_signs(rows)
+    signs = clear_signs(correlations)
     ranker = replace(plan.ranker, n_estimators=ROUNDS, learning_rate=None)
     settings = replace(plan.settings, learning_rate=learning_rate_of(ranker, rows.queries))
     judge = bind_to_rows(JUDGE, others)
@@ -130,21 +131,20 @@ def _taught(plan: BoostingPlan, trained: Mask) -> Matrix:
         scores = each_batch(lambda X: model.predict(X, plan.wide_schema, settings.n_jobs), others.X)
         return judge.per_query(scores)
 
-    best = best_feature(plan.schema, rows, rows, JUDGE)
+    best = best_feature(plan.schema, correlations, rows, JUDGE)
     alone = np.zeros(len(others.y)) if best is None else best.scores(others.X)
     trees = as_part(lambda: [values(signs), values([])])
     return np.array([*trees, judge.per_query(alone)])
 
 
-def learned_signs(rows: Rows) -> list[int]:
+def clear_signs(correlations: Matrix) -> list[int]:
     """Return the sign of each feature whose correlation with y is clear, 0 of the others.
 
     It is clear where the mean of Spearman's rank correlations in queries is more than a standard
     error from 0.
     """
-    found, _ = rank_correlations(rows)
-    n = max(2, len(found))
-    sums = np.array([math.fsum(column) for column in found.T])  # in no order of queries
-    squares = np.array([math.fsum(column) for column in (found - sums / n).T ** 2])
+    n = max(2, len(correlations))
+    sums = np.array([math.fsum(column) for column in correlations.T])  # in no order of queries
+    squares = np.array([math.fsum(column) for column in (correlations - sums / n).T ** 2])
     clear = sums**2 / n > squares / (n - 1)
     return np.where(clear, np.sign(sums), 0).astype(int).tolist()

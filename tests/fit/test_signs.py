@@ -9,7 +9,8 @@ from scipy.stats import spearmanr
 
 from gbrank import GBRanker, Queries, load_ranker
 from gbrank.data.rows import Rows
-from gbrank.fit.signs import learned_signs
+from gbrank.fit.rank_correlations import rank_correlations
+from gbrank.fit.signs import clear_signs
 
 N_QUERIES, SIZE = 60, 15
 QID = np.repeat(np.arange(N_QUERIES), SIZE)
@@ -19,6 +20,11 @@ PARAMS: dict[str, Any] = {
     "random_state": 0,
     "n_jobs": 1,
 }
+
+
+def learned_signs(rows: Rows) -> list[int]:
+    """Return the signs that the queries of rows teach."""
+    return clear_signs(rank_correlations(rows)[0])
 
 
 def queries(relevance: Any, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
