@@ -28,8 +28,9 @@ import numpy as np
 import xgboost as xgb
 
 from benchmarks.writing import RESULTS, markdown_table
-from gbrank import FeatureBatches, GBRanker
+from gbrank import GBRanker
 from gbrank.boosters import TRAINERS
+from gbrank.datasets import FeatureBatches
 from gbrank.objectives.objective import Objective
 
 DOCUMENTS, FEATURES, LENGTH = 5_000_000, 50, 100

@@ -9,7 +9,6 @@ from .boosters.lightgbm.hook import lightgbm_fobj as lightgbm_fobj
 from .boosters.xgboost.hook import xgboost_feval as xgboost_feval
 from .boosters.xgboost.hook import xgboost_obj as xgboost_obj
 from .common.version import __version__ as __version__
-from .data.batches import FeatureBatches as FeatureBatches
 from .data.frames import split_frame as split_frame
 from .data.queries import Queries as Queries
 from .data.splitting import QueryKFold as QueryKFold
@@ -22,6 +21,7 @@ from .datasets import write_letor as write_letor
 from .evaluation import compare_rankers as compare_rankers
 from .evaluation import compare_scores as compare_scores
 from .evaluation import cross_validate_rankers as cross_validate_rankers
+from .evaluation import how_many_queries as how_many_queries
 from .evaluation import pareto as pareto
 from .evaluation import tune as tune
 from .export import export_model as export_model

@@ -680,7 +680,7 @@ def names(folder: Path) -> dict[str, Any]:
     shown = {"query": [1, 1], "document": [1, 2], "position": [1, 2], "click": [1, 0]}
     asked = {"query_id": ["a"], "user_query": ["b"], "query_response_hit_ids": [["c"]]}
     own |= {"log": pd.DataFrame(shown), "asked": pd.DataFrame(asked)}
-    own |= {"in_batches": gbrank.FeatureBatches(lambda: [X[:50], X[50:]], X.shape)}
+    own |= {"in_batches": gbrank.datasets.FeatureBatches(lambda: [X[:50], X[50:]], X.shape)}
     return {**exported(), **own, "folder": new("folder"), "LinearRanker": LinearRanker}
 
 

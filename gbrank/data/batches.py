@@ -55,7 +55,8 @@ class FeatureBatches:
     Two batches, made anew in each pass:
 
     >>> import numpy as np
-    >>> from gbrank import FeatureBatches, GBRanker
+    >>> from gbrank import GBRanker
+    >>> from gbrank.datasets import FeatureBatches
     >>> def read():
     ...     for seed in (0, 1):
     ...         yield np.random.default_rng(seed).normal(size=(500, 3))

@@ -1,5 +1,6 @@
-"""LETOR / SVMlight and TREC files in and out, and artificial data."""
+"""LETOR / SVMlight and TREC files in and out, data in batches, and artificial data."""
 
+from gbrank.data.batches import FeatureBatches
 from gbrank.datasets.cubic import make_cubic
 from gbrank.datasets.letor_reader import read_letor
 from gbrank.datasets.letor_writer import write_letor
@@ -8,6 +9,7 @@ from gbrank.datasets.trec import read_judged_run, read_qrels, read_run, write_qr
 from gbrank.datasets.vespa import read_vespa
 
 __all__ = [
+    "FeatureBatches",
     "make_cubic",
     "read_judged_run",
     "read_letor",

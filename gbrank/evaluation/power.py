@@ -53,7 +53,7 @@ def how_many_queries(
 
     Examples
     --------
-    >>> from gbrank.evaluation import how_many_queries
+    >>> from gbrank import how_many_queries
     >>> how_many_queries([0.1, -0.1, 0.0, 0.2, -0.2], difference=0.05)
     81
     """

@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from gbrank import FeatureBatches, GBRanker, LinearRanker, SLAMPerceptron, custom_measure
+from gbrank import GBRanker, LinearRanker, SLAMPerceptron, custom_measure
 from gbrank.boosters.bins import bin_sample
 from gbrank.boosters.xgboost import matrices
 from gbrank.data.batches import blocks, feature_columns
 from gbrank.data.schema import Schema
+from gbrank.datasets import FeatureBatches
 from gbrank.fit.rounds import Round
 
 BOOSTERS = ("lightgbm", "xgboost")

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from gbrank import FeatureBatches, QueryKFold, make_cubic, write_letor
+from gbrank import QueryKFold, make_cubic, write_letor
 from gbrank.data.splitting import rotations
+from gbrank.datasets import FeatureBatches
 from gbrank.evaluation import Dataset, LetorFolds, read_folds
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)

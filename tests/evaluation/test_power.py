@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gbrank import NDCG, compare_scores, make_cubic
-from gbrank.evaluation import how_many_queries
+from gbrank import NDCG, compare_scores, how_many_queries, make_cubic
 from gbrank.evaluation.power import queries_needed_for, smallest_difference
 
 

@@ -21,7 +21,8 @@ from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
-from gbrank import FeatureBatches, QueryContext
+from gbrank import QueryContext
+from gbrank.datasets import FeatureBatches
 from gbrank.fit import context as context_module
 
 ALL = ["difference", "rank", "zscore", "mean", "gap", "size"]
