@@ -202,6 +202,7 @@ def with_influence(
     shown, clicked = shown[weighed], clicked[weighed]
     found = _estimate(shown, clicked, places)
     seen = sp.csr_array(shown > 0, dtype=np.float64)
+    together = (seen.T @ seen).toarray()  # dense: SciPy 1.11 misreads indices of 64 bits
     report = PositionReport(
         positions=places.names,
         shown=shown.sum(axis=0).tolist(),
@@ -209,7 +210,7 @@ def with_influence(
         bias=found.bias.tolist(),
         error=found.error.tolist(),
         told=found.told.tolist(),
-        group=connected_components(seen.T @ seen, directed=False)[1].tolist(),
+        group=connected_components(together, directed=False)[1].tolist(),
         documents=int(weighed.sum()),
         moved=float((seen.sum(axis=1) > 1).mean()),
     )
@@ -230,8 +231,8 @@ def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> _Estimate:
     clicks = clicked.sum(axis=1)
     for _ in range(STEPS):
         share = shown * np.exp(bias)
-        share = sp.diags_array(1 / share.sum(axis=1)) @ share
-        expected = sp.diags_array(clicks) @ share
+        share = _diagonal(1 / share.sum(axis=1)) @ share
+        expected = _diagonal(clicks) @ share
         told = np.diag(expected.sum(axis=0)) - (share.T @ expected).toarray()
         gradient = clicked.sum(axis=0) - expected.sum(axis=0) - prior @ bias
         step = np.clip(np.linalg.solve(told + prior, gradient), -1, 1)
@@ -246,6 +247,11 @@ def _estimate(shown: Any, clicked: Any, places: PlacesShown) -> _Estimate:
     np.maximum.at(share, first, share.copy())
     influence = spread @ inverse
     return _Estimate(bias - bias[first], np.sqrt(after), share, influence - influence[:, first])
+
+
+def _diagonal(values: Vector) -> Any:
+    """Return a diagonal matrix; SciPy 1.11 has no `diags_array`."""
+    return sp.dia_array((values[np.newaxis], 0), shape=(len(values), len(values)))
 
 
 def _beside(first: NDArray[np.int64], covariance: Matrix) -> Vector:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from gbrank.commands.data_files import add_files, read_labelled
 from gbrank.commands.outputs import check_html
 from gbrank.commands.shared import add, columns_of, load_any, load_trees
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import unknown_name
 from gbrank.data.ids import as_list
 from gbrank.evaluation.scorable import scores_from
@@ -76,7 +76,8 @@ def run(arguments: argparse.Namespace) -> None:
             raise ArgumentError("pair", error.demand, error.got) from None
     else:
         if against is not None:
-            against = scores_from(against, data.X, qid=data.qid, docid=docid)
+            with found_in("--against: "):
+                against = scores_from(against, data.X, qid=data.qid, docid=docid)
         why = ranker.explain_query(data.X, data.y, against=against, **options)
     if arguments.html is None:
         words = [why.in_words()] if isinstance(why, PairExplanation) else []

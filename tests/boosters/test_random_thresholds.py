@@ -89,6 +89,15 @@ def test_bins_of_each_feature() -> None:
         ({}, np.tile(few[:, np.newaxis], 1001)),
     ):
         assert bins_of_one_size(table, params, Schema.learn(table)) == (params, table)
+    widest = np.tile(few[:, np.newaxis], 1000)
+    params, _ = bins_of_one_size(widest, {}, Schema.learn(widest))
+    assert params["max_bin_by_feature"] == [6] * 1000
+
+
+def test_few_numbers_below_zero() -> None:
+    """LightGBM shares bins to both sides of 0 by their rows: the smaller side has enough."""
+    chosen = RNG.permutation(np.repeat([-3.0, -2.0, -1.0, 4.0], [12, 12, 12, N - 36]))
+    assert (np.diff(scores_by_value(chosen, min_child_samples=1)) > 0).all()
 
 
 def test_most_thresholds_of_counts_stand_where_documents_are() -> None:

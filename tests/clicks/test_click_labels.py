@@ -77,6 +77,24 @@ def test_a_position_without_clicks_says_nothing_to_coec() -> None:
     assert np.isfinite(found["label"]).all()
 
 
+def test_coec_counts_shares_of_clicks() -> None:
+    """A position that is shown more often, and is clicked as often each time, gets no more."""
+    log = pd.DataFrame(
+        {"query": 0, "document": [*"aabbcc"], "position": [1, 1, 1, 1, 2, 2], "click": [1, 0] * 3}
+    )
+    found = [clicks_to_labels(log, model=model) for model in ("coec", "dctr")]
+    assert_allclose(found[0]["label"], found[1]["label"])
+
+
+def test_a_missing_query_is_a_query() -> None:
+    """Of its documents each has an attention, and a label, of its own."""
+    log, _ = log_of(n_sessions=20)
+    missing = log.assign(query=log["query"].where(log["query"] > 20))
+    for model in ("pbm", "dctr"):
+        found, expected = (clicks_to_labels(own, model=model) for own in (missing, log))
+        assert_allclose(found["label"], expected["label"])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

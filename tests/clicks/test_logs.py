@@ -28,7 +28,7 @@ def event(query: str, document: Any, ordinal: int | None = None, action: str = "
 
 
 EVENTS = [
-    event("q0", "8", 2), event("q0", "8", 2), event("q1", 7, 5, "item_click"), event("q1", "77"),
+    event("q0", "8", 2), event("q0", "8", 2), event("q1", 7, 5, "Item_Click"), event("q1", "77"),
     event("q2", "9", action="add_to_cart"), event("nobody", "7"), event("q3", "9"),
 ]  # fmt: skip
 

@@ -10,6 +10,8 @@ from numpy.testing import assert_allclose
 
 from gbrank import compare_scores, make_cubic
 from gbrank.clicks import LoggedClicks
+from gbrank.clicks.position_report import with_influence
+from gbrank.data.queries import Queries
 
 ATTENTION = {r: 1 / r for r in range(1, 11)}
 X, Y, QID = make_cubic(
@@ -131,3 +133,49 @@ def test_rows_have_no_order_and_positions_may_have_contexts() -> None:
     rows = np.arange(2 * n)
     assert_allclose(means(rng.permutation(2 * n)), means(rows), rtol=1e-9)
     assert_allclose(means(rows, device=True), means(rows), rtol=1e-2)
+
+
+def test_documents_are_as_good_as_the_other_half_says() -> None:
+    """A clip moves one estimate less for it; and of equal scores the log's order stays."""
+    rng = np.random.default_rng(0)
+    (log,) = draws(1, 20)
+    order = rng.permutation(len(log.y))
+    rows, clicks, session, position = (
+        values[order] for values in (log.rows, log.y, log.qid, log.position)
+    )
+    logged = LoggedClicks(position, rows, QID[rows], ATTENTION, clip=1)
+    scores = {"live": -position, "equal": np.zeros(len(rows)), "ideal": Y[rows]}
+    found = compare_scores(scores, clicks, session, clicks=logged).summary()
+    mean = {(row.ranker, row.measure): row.mean for row in found}
+    for estimate in ("clicks by ips", "clicks by dr"):
+        assert mean["equal", estimate] == pytest.approx(mean["live", estimate], rel=1e-12)
+    truth = clicks_of(log, Y[log.rows])
+    ips, dr = (
+        abs(mean["ideal", estimate] - truth) for estimate in ("clicks by ips", "clicks by dr")
+    )
+    assert dr < 0.7 * ips
+
+
+def test_errors_of_attention_reach_weights_that_are_not_clipped() -> None:
+    """By the slopes of the estimate, which are found here by small steps of each bias."""
+    (log,) = draws(1, 5, 30)
+    sessions, clip, step = Queries.from_qid(log.qid, "qid"), 1.5, 1e-6
+    scores = {"ideal": Y[log.rows]}
+
+    def values(attention: Any) -> Any:
+        logged = LoggedClicks(log.position, log.rows, QID[log.rows], attention, clip)
+        return logged.values(log.y, sessions, scores)[1]["ideal"]["clicks by ips"]
+
+    report, influence = with_influence(log.rows, log.position[:, np.newaxis], log.y)
+    known = report.attention
+    slopes = [
+        (values(known | {place: own * np.exp(step)}) - values(known)).sum() / step
+        for place, own in known.items()
+    ]
+    error = np.zeros(len(np.unique(QID[log.rows])))
+    documents, query = np.unique(log.rows), np.unique(QID[log.rows], return_inverse=True)[1]
+    of_document = dict(zip(log.rows.tolist(), query.tolist(), strict=True))
+    for document, own in zip(documents.tolist(), influence, strict=True):
+        error[of_document[document]] += own @ slopes
+    assert_allclose(values(None), values(known) + error, atol=1e-5)
+    assert np.abs(error).max() > 0.01

@@ -82,6 +82,8 @@ def test_nothing_is_told_by_one_ranking() -> None:
     assert report.moved == 0
     assert report.told == [0] * 10
     assert_allclose(report.bias, 0, atol=1e-9)
+    r = np.log(np.arange(1, 11))
+    assert_allclose(report.error[1:], np.sqrt(r**2 + 2 * 0.09)[1:])  # of the prior alone
 
 
 def test_a_swap_connects_two_positions() -> None:

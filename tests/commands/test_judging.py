@@ -143,6 +143,8 @@ def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixtur
     assert "For s25:" in (folder / "e.html").read_text()
     assert run("explain all.parquet --model own --query 3 --pair 1 x") == 1
     assert "pair must be of ranks, or of names with --docid, got x" in capsys.readouterr().err
+    assert run("explain all.parquet --model own --query 3 --against nothing") == 1
+    assert "--against: source must be a model" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

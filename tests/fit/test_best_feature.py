@@ -110,3 +110,21 @@ def test_a_report_says_how_far_the_ranker_is_ahead(tmp_path: Path) -> None:
     gain = np.nanmean(own) - max(np.nanmean(values) for values in alone.values())
     fact = f'against {best} alone, the best feature here</dt><dd class="value">{gain:+.4f}<'
     assert fact.replace(">-", ">−") in page
+
+
+def test_all_columns_are_numbers_of_the_user() -> None:
+    """A strong one is found among many, by its smallest values; context and codes are left out."""
+    rng = np.random.default_rng(1)
+    weak = RELEVANCE[:, np.newaxis] + 3 * rng.normal(size=(len(QID), 6))
+    with pytest.warns(UserWarning, match="'f6' alone, smallest first"):
+        fit(np.column_stack([weak, -RELEVANCE]), n_estimators=1, num_leaves=2)
+    with pytest.warns(UserWarning, match="'f0' alone, largest first"):
+        fit(np.column_stack([RELEVANCE, weak[:, 0]]), n_estimators=1, context="zscore")
+    given = {"n_estimators": 1, "num_leaves": 2, "learning_rate": 1e-9, "monotone": "free"}
+    X, valid = np.column_stack([Y, 0 * Y]), [(np.column_stack([Y, 0 * Y])[~TRAIN], Y[~TRAIN])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GBRanker(**given, random_state=0, n_jobs=1).fit(
+            X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=valid, eval_qid=[QID[~TRAIN]],
+            categorical_feature=[0],
+        )  # fmt: skip

@@ -15,6 +15,7 @@ import xgboost as xgb
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_trees import lightgbm_valid
 from sklearn.base import clone
+from sklearn.utils.fixes import parse_version
 
 from gbrank import GBRanker, get_measure, load_ranker, make_cubic
 from gbrank.fit.pretrained import PretrainedRanker
@@ -136,7 +137,10 @@ def test_categories_are_read_by_the_booster(tmp_path: Path) -> None:
     made.save(tmp_path)
     assert_array_equal(load_ranker(tmp_path).predict(table), made.predict(table))
     newer = xgb.XGBRanker(n_estimators=5, n_jobs=1, enable_categorical=True)
-    for start in (made.init_, PretrainedRanker(newer.fit(table, Y, qid=QID))):
+    starts = [made.init_]
+    if parse_version(xgb.__version__) >= parse_version("3.1"):  # which keeps the categories
+        starts.append(PretrainedRanker(newer.fit(table, Y, qid=QID)))
+    for start in starts:
         for kept in (turned, table.assign(colour=colour)):  # as the command line reads files
             scores = start.predict(pa.Table.from_pandas(kept, preserve_index=False))
             assert_array_equal(scores, start.predict(table))
