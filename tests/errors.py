@@ -62,6 +62,8 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("clicks",
          "compare_scores({'a': y}, y, qid, clicks=LoggedClicks(y, y, qid), metric='map')"),
         ("scores", "compare_scores({'a': y}, y, qid, clicks=Interleaved(qid))"),
+        ("query",
+         "choose_by_query({'a': y, 'b': y}, y, qid, clicks=LoggedClicks(0 * y + 1, y, y, {1: 1}))"),
         ("events", "read_ubi(asked, pd.DataFrame({'action_name': ['click']}))"),
         ("position['device']",
          "GBRanker().fit(X, y, qid=qid, position={'position': y + 1, 'device': y})"),

@@ -76,6 +76,17 @@ class LoggedClicks:
         self, clicks: Vector, sessions: Queries, scores: Mapping[str, Vector]
     ) -> tuple[list[str], dict[str, dict[str, Vector]]]:
         """Return queries, and of each ranker what the estimates say of them."""
+        queries, found = self.by_row(clicks, sessions, scores)
+        share, size = queries.n_queries / sessions.n_queries, queries.n_queries
+        return list(map(str, queries.ids.tolist())), {
+            name: {how: share * _sums(queries.index, own, size) for how, own in rows.items()}
+            for name, rows in found.items()
+        }
+
+    def by_row(
+        self, clicks: Vector, sessions: Queries, scores: Mapping[str, Vector]
+    ) -> tuple[Queries, dict[str, dict[str, Vector]]]:
+        """Return the queries of rows, and of each ranker what each row adds to the estimates."""
         check_number(self.clip, "clip", 1)
         position = check_positions(self.position, "position", len(clicks))
         queries = groups_of(self.query, "query", len(clicks))
@@ -96,7 +107,6 @@ class LoggedClicks:
         worth = _worth_by_others(document, half[sessions.index], clicks, own)
         size, total = len(pairs), _sums(document, own, len(pairs))
         clicked = _sums(document, clicks, size)
-        share = queries.n_queries / sessions.n_queries
         shown, place = np.lexsort((position, sessions.index)), places.index
         found = {}
         for name, values in scores.items():
@@ -105,20 +115,16 @@ class LoggedClicks:
             new[order], at[order] = own[shown], place[shown]
             ratio = _sums(document, new, size) / total
             weight = np.minimum(ratio, self.clip)[document]
-            each = weight * clicks, new * worth + weight * (clicks - own * worth)
-            sums = [_sums(queries.index, value, queries.n_queries) for value in each]
+            each = [weight * clicks, new * worth + weight * (clicks - own * worth)]
             if influence is not None:
                 slope = np.where(ratio < self.clip, clicked, 0) / total
                 width = influence.shape[1]
                 grown = _sums(at, new * slope[document], width)
                 grown -= _sums(place, own * (slope * ratio)[document], width)
-                error = _sums(pairs[:, 0], influence @ grown, queries.n_queries)
-                sums = [value + error for value in sums]
-            found[name] = {
-                f"clicks by {how}": share * value
-                for how, value in zip(("ips", "dr"), sums, strict=True)
-            }
-        return list(map(str, queries.ids.tolist())), found
+                error = influence @ grown / np.bincount(document)
+                each = [value + error[document] for value in each]
+            found[name] = dict(zip(("clicks by ips", "clicks by dr"), each, strict=True))
+        return queries, found
 
 
 def _worth_by_others(
