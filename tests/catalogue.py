@@ -16,10 +16,10 @@ from typing import Any
 
 from gbrank.commands.shared import documented_parameters
 from gbrank.common.table import Table
-from gbrank.common.tex import as_tex
 from gbrank.fit.known_elsewhere import LIBRARIES, TABLE
 from gbrank.measures.measure_registry import MeasureFacts, list_measures
 from gbrank.objectives.objective_registry import ObjectiveFacts, get_objective, list_objectives
+from tex import as_tex
 
 NOTE = "<!-- Written by `python tests/catalogue.py {kind}`. Do not edit. -->"
 OBJECTIVES_INTRODUCTION = """\

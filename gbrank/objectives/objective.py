@@ -20,7 +20,6 @@ from gbrank.common.checks import (
 )
 from gbrank.common.fields import keep_checked
 from gbrank.common.grammar import changed_options, format_options, split_label
-from gbrank.common.tex import as_tex
 from gbrank.common.warnings import warn_user
 from gbrank.data.labels import check_labels_by_name
 from gbrank.data.queries import Queries, QueryWeights
@@ -100,11 +99,6 @@ class Facts:
     needs_start: bool = False
     takes_measure: bool = False
     closed_form: bool = False
-
-    @property
-    def tex(self) -> str:
-        """The formula as TeX."""
-        return as_tex(self.formula)
 
 
 class Evaluator(Protocol):

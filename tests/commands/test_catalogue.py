@@ -14,7 +14,7 @@ import catalogue
 from catalogue import measures_page, objectives_page
 from gbrank import Queries, get_measure, get_objective, list_measures, list_objectives
 from gbrank.commands.shared import documented_parameters
-from gbrank.common.tex import as_tex
+from tex import as_tex
 
 DOCS = Path(__file__).parents[2] / "docs"
 OBJECTIVES = {item.name: item for item in list_objectives()}

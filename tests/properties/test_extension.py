@@ -39,11 +39,11 @@ from gbrank import (
     xgboost_feval,
     xgboost_obj,
 )
-from gbrank.common.tex import as_tex
 from gbrank.extend import Swaps
 from gbrank.measures.measure_registry import MEASURES
 from gbrank.objectives.objective_registry import OBJECTIVES
 from scratch import FUNCTIONS, fill_with_nan, then
+from tex import as_tex
 
 HERE = Path(__file__).parents[1]
 X, Y, QID = make_cubic(24, n_documents=12, n_features=5, random_state=0)
@@ -354,7 +354,7 @@ import gbrank
 from battery import FACTS, NAMES
 from catalogue import measures_page, objectives_page
 from gbrank.commands.cli import main
-from gbrank.common.tex import as_tex
+from tex import as_tex
 
 assert Path(gbrank.__file__).parent == Path("gbrank").resolve(), gbrank.__file__
 for name in ("Dropped", "DroppedToo"):
