@@ -16,8 +16,7 @@ class Gradients:
     """A ranker's objective, bound once to the rows of a fit: the derivatives of each round."""
 
     def __init__(self, ranker: BoostedRanker, rows: Rows, seed: int) -> None:
-        self._hook_after = partial(
-            GradientHook,
+        self.hook = GradientHook(
             ranker.objective,
             ranker.sigma,
             start=ranker.init is None and rows.init_score is None,
@@ -27,7 +26,6 @@ class Gradients:
         )
         self._rows = rows
         self._left_out = _sampling(ranker, rows, seed)
-        self.hook = self._hook_after()
         self.bound = self._bind()
 
     def _bind(self) -> list[Any]:
@@ -40,7 +38,7 @@ class Gradients:
         """Continue the schedule of a start that had the same one."""
         if isinstance(start, BoostedRanker):
             bound_for = [stage.rounds for stage in self.hook.stages]
-            self.hook = self._hook_after(before=start._fitted.progress)
+            self.hook.go_on_from(start._fitted.progress)
             if [stage.rounds for stage in self.hook.stages] != bound_for:
                 self.bound = self._bind()
 

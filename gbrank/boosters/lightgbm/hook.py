@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
@@ -11,14 +10,50 @@ from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
 from gbrank.common.arrays import Vector
-from gbrank.measures.measure_registry import Metric
-from gbrank.objectives.objective import Objective
-from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
-from gbrank.schedules import Sigma
 
 
-class LightGBMObjective(GradientHook):
-    """A custom objective for LightGBM; made by `lightgbm_fobj`."""
+class lightgbm_fobj(GradientHook):
+    """A custom objective for `lgb.train`, `lgb.cv` and `LGBMRanker`.
+
+    Pass ``folds=GroupKFold(5)`` to `lgb.cv`: with a custom objective, its own folds split queries.
+
+    Parameters
+    ----------
+    objective : str, Objective or callable
+        What to train, such as "lambda:ndcg@10" or a function of one query.
+    sigma : float, schedule, callable or str, optional
+        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
+        default. The round is that of the booster: it is right in every fold and on continuation
+        from an existing model.
+    start : bool
+        Whether the first half of the rounds trains RankNet where the objective begins with it, as
+        ApproxRank, SmoothRank, TieRank and SoftRank do; False where boosting goes on from the
+        scores of a model.
+    rounds : int, optional
+        Total number of rounds, for schedules and starts, which need it.
+    curvature : {"own", "unit"}
+        "unit" hands over ones for second derivatives: plain gradient boosting, whose learning rate
+        is in units of the gradient.
+    n_jobs : int, optional
+        Threads for the gradient; all by default.
+
+    Attributes
+    ----------
+    sigmas : dict of int to float
+        The sigma of each round.
+
+    Examples
+    --------
+    >>> import lightgbm as lgb
+    >>> from gbrank import lightgbm_fobj, make_cubic
+    >>> from gbrank.schedules import geometric
+    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+    >>> fobj = lightgbm_fobj("lambda:ndcg@10", sigma=geometric(1.0, 0.1), rounds=3)
+    >>> data = lgb.Dataset(X, y, group=[10] * 20)
+    >>> booster = lgb.train({"objective": fobj, "verbose": -1}, data, num_boost_round=3)
+    >>> [round(sigma, 3) for sigma in fobj.sigmas.values()]
+    [1.0, 0.316, 0.1]
+    """
 
     def __call__(
         self,
@@ -52,13 +87,36 @@ class LightGBMObjective(GradientHook):
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of your own.
 
-        Rounds count from 0. None, an unknown round, is allowed only if sigma is constant.
+        Parameters
+        ----------
+        round : int or None
+            The round, from 0. None, an unknown one, is allowed only if sigma is constant.
+        first, second, weight, group
+            What LightGBM passes: ``(scores, dataset)``, or ``(labels, scores, weight, group)``,
+            `group` being sizes of consecutive queries.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
         """
         return self.of_data(*_arguments(first, second, weight, group), round)
 
 
-class LightGBMEvaluation(MeasureHook):
-    """Custom metrics for LightGBM; made by `lightgbm_feval`."""
+class lightgbm_feval(MeasureHook):
+    """Custom metrics for `lgb.train` (feval) and `LGBMRanker.fit` (eval_metric).
+
+    Parameters
+    ----------
+    *measures : str, Measure or callable
+        Such as "ndcg@10", or a function that `custom_measure` takes. The first decides early
+        stopping if first_metric_only is set.
+
+    Examples
+    --------
+    >>> from gbrank import lightgbm_feval
+    >>> lightgbm_feval("ndcg@1", "map")([1, 0], [0.0, 1.0], None, [2])
+    [('ndcg@1', 0.0, True), ('map', 0.5, True)]
+    """
 
     def __call__(
         self,
@@ -90,80 +148,3 @@ def _parts(labels: Any, group: Any, weight: Any) -> Parts:
     if group is None:
         raise ValueError("group must be given: lgb.Dataset(X, y, group=sizes), got none.")
     return Parts(labels, group, sample_weight=weight)
-
-
-def lightgbm_fobj(
-    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
-    sigma: Sigma | None = None,
-    *,
-    start: bool = True,
-    rounds: int | None = None,
-    curvature: str = "own",
-    n_jobs: int | None = None,
-) -> LightGBMObjective:
-    """Return a custom objective for `lgb.train`, `lgb.cv` and `LGBMRanker`.
-
-    Pass ``folds=GroupKFold(5)`` to `lgb.cv`: with a custom objective, its own folds split queries.
-
-    Parameters
-    ----------
-    objective : str, Objective or callable
-        What to train, such as "lambda:ndcg@10" or a function of one query.
-    sigma : float, schedule, callable or str, optional
-        Width of the smoothing by round, such as ``geometric(1.0, 0.1)``; the objective's own by
-        default. The round is that of the booster: it is right in every fold and on continuation
-        from an existing model.
-    start : bool
-        Whether the first half of the rounds trains RankNet where the objective begins with it, as
-        ApproxRank, SmoothRank, TieRank and SoftRank do; False where boosting goes on from the
-        scores of a model.
-    rounds : int, optional
-        Total number of rounds, for schedules and starts, which need it.
-    curvature : {"own", "unit"}
-        "unit" hands over ones for second derivatives: plain gradient boosting, whose learning rate
-        is in units of the gradient.
-    n_jobs : int, optional
-        Threads for the gradient; all by default.
-
-    Returns
-    -------
-    LightGBMObjective
-        Its attribute `sigmas` records the sigma of each round.
-
-    Examples
-    --------
-    >>> import lightgbm as lgb
-    >>> from gbrank import lightgbm_fobj, make_cubic
-    >>> from gbrank.schedules import geometric
-    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
-    >>> fobj = lightgbm_fobj("lambda:ndcg@10", sigma=geometric(1.0, 0.1), rounds=3)
-    >>> data = lgb.Dataset(X, y, group=[10] * 20)
-    >>> booster = lgb.train({"objective": fobj, "verbose": -1}, data, num_boost_round=3)
-    >>> [round(sigma, 3) for sigma in fobj.sigmas.values()]
-    [1.0, 0.316, 0.1]
-    """
-    return LightGBMObjective(
-        objective, sigma, start=start, rounds=rounds, curvature=curvature, n_jobs=n_jobs
-    )
-
-
-def lightgbm_feval(*measures: Metric) -> LightGBMEvaluation:
-    """Return custom metrics for `lgb.train` (feval) and `LGBMRanker.fit` (eval_metric).
-
-    Parameters
-    ----------
-    *measures : str, Measure or callable
-        Such as "ndcg@10", or a function that `custom_measure` takes. The first decides early
-        stopping if first_metric_only is set.
-
-    Returns
-    -------
-    LightGBMEvaluation
-
-    Examples
-    --------
-    >>> from gbrank import lightgbm_feval
-    >>> lightgbm_feval("ndcg@1", "map")([1, 0], [0.0, 1.0], None, [2])
-    [('ndcg@1', 0.0, True), ('map', 0.5, True)]
-    """
-    return LightGBMEvaluation(measures or ("ndcg",))

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 
 from gbrank.boosters.gradient_hook import GradientHook, MeasureHook, Parts, caller
 from gbrank.common.arrays import Vector
-from gbrank.measures.measure_registry import Metric
-from gbrank.objectives.objective import Objective
-from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
-from gbrank.schedules import Sigma
 
 
-class XGBoostObjective(GradientHook):
-    """A custom objective for XGBoost; made by `xgboost_obj`."""
+class xgboost_obj(GradientHook):
+    """A custom objective for `xgb.train` and `xgb.cv`.
+
+    Pass ``base_score=0`` in the parameters to start at score 0 (XGBoost starts at 0.5, which no
+    shift-invariant objective notices). XGBoost takes no split that gains less than 1e-6: a sigma
+    below 0.001 may be too narrow for it, but not for `GBRanker`, which scales gradients.
+
+    Parameters
+    ----------
+    objective, sigma, start, rounds, curvature, n_jobs
+        As for `lightgbm_fobj`.
+
+    Attributes
+    ----------
+    sigmas : dict of int to float
+        The sigma of each round.
+
+    Examples
+    --------
+    >>> import xgboost as xgb
+    >>> from gbrank import make_cubic, xgboost_obj
+    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
+    >>> data = xgb.DMatrix(X, y, qid=qid)
+    >>> booster = xgb.train({"base_score": 0}, data, 3, obj=xgboost_obj("lambda:map"))
+    >>> booster.num_boosted_rounds()
+    3
+    """
 
     def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> tuple[Vector, Vector]:
         """Return gradient and curvature in the round of the booster that is calling.
@@ -35,13 +53,40 @@ class XGBoostObjective(GradientHook):
     ) -> tuple[Vector, Vector]:
         """Return gradient and curvature in a given round, for training loops of your own.
 
-        Rounds count from 0. None, an unknown round, is allowed only if sigma is constant.
+        Parameters
+        ----------
+        round : int or None
+            The round, from 0. None, an unknown one, is allowed only if sigma is constant.
+        scores : array-like, shape (n_documents,)
+            What the documents have.
+        data : xgboost.DMatrix
+            The data, with labels and qid or group.
+
+        Returns
+        -------
+        gradient, curvature : ndarray, shape (n_documents,)
         """
         return self.of_data(data, _parts(data), scores, round)
 
 
-class XGBoostEvaluation(MeasureHook):
-    """Custom metrics for XGBoost; made by `xgboost_feval`."""
+class xgboost_feval(MeasureHook):
+    """Custom metrics for `xgb.train` and `xgb.cv` (custom_metric).
+
+    For early stopping pass ``maximize=True``: XGBoost guesses the direction from the name.
+
+    Parameters
+    ----------
+    *measures : str, Measure or callable
+        Such as "ndcg@10", or a function that `custom_measure` takes.
+
+    Examples
+    --------
+    >>> import numpy as np, xgboost as xgb
+    >>> from gbrank import xgboost_feval
+    >>> data = xgb.DMatrix(np.zeros((2, 1)), [1, 0], qid=[0, 0])
+    >>> xgboost_feval("ndcg@1", "map")(np.array([0.0, 1.0]), data)
+    [('ndcg@1', 0.0), ('map', 0.5)]
+    """
 
     def __call__(self, scores: ArrayLike, data: xgb.DMatrix) -> list[tuple[str, float]]:
         """Return (name, value) for each measure."""
@@ -59,68 +104,3 @@ def _parts(data: xgb.DMatrix) -> Parts:
         raise ValueError("qid or group must be given: xgb.DMatrix(X, y, qid=qid), got neither.")
     sizes = np.diff(pointers.astype(np.int64))
     return Parts(data.get_label(), sizes, query_weight=weight if len(weight) else None)
-
-
-def xgboost_obj(
-    objective: str | Objective | Callable[..., Any] = DEFAULT_OBJECTIVE,
-    sigma: Sigma | None = None,
-    *,
-    start: bool = True,
-    rounds: int | None = None,
-    curvature: str = "own",
-    n_jobs: int | None = None,
-) -> XGBoostObjective:
-    """Return a custom objective for `xgb.train` and `xgb.cv`.
-
-    Pass ``base_score=0`` in the parameters to start at score 0 (XGBoost starts at 0.5, which no
-    shift-invariant objective notices). XGBoost takes no split that gains less than 1e-6: a sigma
-    below 0.001 may be too narrow for it, but not for `GBRanker`, which scales gradients.
-
-    Parameters
-    ----------
-    objective, sigma, start, rounds, curvature, n_jobs
-        As for `lightgbm_fobj`.
-
-    Returns
-    -------
-    XGBoostObjective
-        Its attribute `sigmas` records the sigma of each round.
-
-    Examples
-    --------
-    >>> import xgboost as xgb
-    >>> from gbrank import make_cubic, xgboost_obj
-    >>> X, y, qid = make_cubic(20, n_documents=10, random_state=0)
-    >>> data = xgb.DMatrix(X, y, qid=qid)
-    >>> booster = xgb.train({"base_score": 0}, data, 3, obj=xgboost_obj("lambda:map"))
-    >>> booster.num_boosted_rounds()
-    3
-    """
-    return XGBoostObjective(
-        objective, sigma, start=start, rounds=rounds, curvature=curvature, n_jobs=n_jobs
-    )
-
-
-def xgboost_feval(*measures: Metric) -> XGBoostEvaluation:
-    """Return custom metrics for `xgb.train` and `xgb.cv` (custom_metric).
-
-    For early stopping pass ``maximize=True``: XGBoost guesses the direction from the name.
-
-    Parameters
-    ----------
-    *measures : str, Measure or callable
-        Such as "ndcg@10", or a function that `custom_measure` takes.
-
-    Returns
-    -------
-    XGBoostEvaluation
-
-    Examples
-    --------
-    >>> import numpy as np, xgboost as xgb
-    >>> from gbrank import xgboost_feval
-    >>> data = xgb.DMatrix(np.zeros((2, 1)), [1, 0], qid=[0, 0])
-    >>> xgboost_feval("ndcg@1", "map")(np.array([0.0, 1.0]), data)
-    [('ndcg@1', 0.0), ('map', 0.5)]
-    """
-    return XGBoostEvaluation(measures or ("ndcg",))
