@@ -102,6 +102,8 @@ def test_a_good_judge_narrows_the_difference() -> None:
     assert "the judge is worth as much as" in text
     nothing = compare_scores(SCORES, FEW, QID, judged_by=np.ones(len(Y))).table()
     assert "To the differences, the judge is worth nothing." in nothing
+    three = compare_scores(SCORES, np.where(QID < 3, Y, np.nan), QID, judged_by=judge_of(0.97))
+    assert [row.n_queries for row in three.summary()] == [3, 3]
     more = 0.2 * np.mean([row.mean for row in found.summary()])
     biased = compare_scores(SCORES, FEW, QID, judged_by=np.minimum(judge_of(0.97) + 1, 4))
     assert abs(biased.summary()[0].mean - found.summary()[0].mean) < more
@@ -126,6 +128,7 @@ def test_the_score_of_a_ranker_and_folds() -> None:
     ("change", "message"),
     [
         ({"y": np.where(np.arange(600) < 5, Y, np.nan)}, "y must be missing .* 5 labels of 10"),
+        ({"y": np.where(np.arange(600) < 49, Y, np.nan)}, "y must be missing .* 9 labels of 10"),
         ({"y": np.where(QID < 2, Y, np.nan)}, "y must have at least 3 queries .*, got 2"),
         ({"judged_by": FEW}, "judged_by must be finite"),
         ({"judged_by": Y[:-1]}, "judged_by must have 600 entries, got 599"),
