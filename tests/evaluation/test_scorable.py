@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 
-from gbrank import GBRanker, cross_validate_rankers, make_cubic
+from gbrank import NDCG, GBRanker, compare_scores, cross_validate_rankers, make_cubic
 from gbrank.datasets import write_run
 from gbrank.evaluation import scores_from
 
@@ -109,6 +109,21 @@ def test_bad_sources(source: object, message: str) -> None:
     """The argument, what it was, and what it should be."""
     with pytest.raises((ValueError, TypeError), match=message):
         scores_from(source, X)
+
+
+def test_scores_of_all_kinds_are_compared(tmp_path: Path) -> None:
+    """By labels of any name, with a baseline that is not the first; queries have their own ids."""
+    path, ids = tmp_path / "run.txt", np.array([f"query-{query}" for query in QID[::-1]])
+    write_run(path, X[:, 0], ids, WIDER["url"].tolist())
+    scores = {"price": "price", "run": path, "own": X[:, 0]}
+    given: dict[str, Any] = {"X": WIDER, "docid": WIDER["url"], "labels": {"margin": Y[::-1]}}
+    found = compare_scores(scores, Y, ids, metric="ndcg[margin]", baseline="run", **given)
+    rows = {row.ranker: row for row in found.summary()}
+    assert rows["run"].mean == rows["own"].mean == NDCG()(Y[::-1], X[:, 0], qid=ids)
+    assert (rows["run"].difference, rows["own"].difference) == (0, 0)
+    assert rows["price"].difference == pytest.approx(rows["price"].mean - rows["run"].mean)
+    with pytest.raises(ValueError, match="is undefined on every query"):
+        compare_scores(scores, 0 * Y, ids, **given)
 
 
 # --- In cross-validation ----------------------------------------------------------------------

@@ -40,6 +40,8 @@ def test_the_formula_written_out() -> None:
     assert found.freedom == 18
     alone = stats.t.ppf(0.975, 19) * people[judged].std(ddof=1) / np.sqrt(20)
     assert found.worth == pytest.approx(min(60, 20 * ((alone / found.margin) ** 2 - 1)), rel=1e-9)
+    judge = np.where(judged, np.arange(80) % 8 == 0, 0.5)
+    assert powered_mean(judge, judge, judged).worth == 60  # all that people have not judged
 
 
 def test_a_judge_that_knows_nothing_costs_nothing() -> None:
@@ -55,6 +57,11 @@ def test_a_judge_that_knows_nothing_costs_nothing() -> None:
     constant = powered_mean(people, np.ones(60), ~np.isnan(people))
     assert constant.mean == pytest.approx(own.mean())
     assert (constant.margin, constant.worth) == (pytest.approx(alone), 0)
+    judged, people = ~np.isnan(people), np.where(np.arange(60) % 3 == 0, np.nan, people)
+    some = powered_mean(people, np.ones(60), judged)  # of queries with a value
+    own = people[~np.isnan(people)]
+    assert some.mean == pytest.approx(own.mean())
+    assert some.error == pytest.approx(own.std(ddof=1) / np.sqrt(10), rel=0.05)
 
 
 @pytest.mark.parametrize("bias", [0.0, -0.4])
