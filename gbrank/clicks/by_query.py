@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbrank.clicks.off_policy import LoggedClicks
-from gbrank.common.argument_error import ArgumentError
+from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.arrays import Vector
-from gbrank.common.checks import check_finite, check_labels, check_vector
+from gbrank.common.checks import check_finite, check_labels, check_vector, quoted
 from gbrank.common.extras import needed
 from gbrank.data.queries import Queries
 
@@ -78,13 +78,17 @@ def choose_by_query(
     >>> choose_by_query(scores, clicks, session, clicks=logged)["ranker"].tolist()
     ['live', 'new']
     """
-    values, sessions = check_labels(y, "y", np.size(y)), Queries.from_qid(qid)
-    checked = {
-        name: check_finite(check_vector(own, f"scores[{name!r}]", len(values)), "scores")
-        for name, own in scores.items()
-    }
-    if len(checked) != 2:
-        raise ArgumentError("scores", "must be of two rankings, the live one first")
+    if not isinstance(scores, Mapping) or len(scores) != 2:
+        demand = "must be a dict of two rankings, the live one first"
+        raise ArgumentError("scores", demand, quoted(scores))
+    if not isinstance(clicks, LoggedClicks):
+        raise ArgumentTypeError("clicks", "must be a LoggedClicks", quoted(clicks))
+    sessions = Queries.resolve(np.size(y), qid, None)
+    values = check_labels(y, "y", sessions.n_documents)
+    checked = {}
+    for name, own in scores.items():
+        argument = f"scores[{name!r}]"
+        checked[name] = check_finite(check_vector(own, argument, len(values)), argument)
     queries, rows = clicks.by_row(values, sessions, checked)
     live, other = (found["clicks by dr"] for found in rows.values())
     gain = np.bincount(sessions.index, other - live)

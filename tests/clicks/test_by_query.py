@@ -76,14 +76,26 @@ def test_one_mean_for_all() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scores": {"a": [1, 2, 1, 2]}}, "scores must be of two rankings, the live one first"),
+        (
+            {"scores": {"a": [1, 2, 1, 2]}},
+            "scores must be a dict of two rankings, the live one first",
+        ),
+        ({"scores": {"a": [1, 2, 1, 2], "b": [1, 2, 1, np.nan]}}, r"scores\['b'\] must be finite"),
+        ({"clicks": 3}, "clicks must be a LoggedClicks, got 3"),
+        ({"qid": [1, 1]}, "qid must have one entry per row, 4, got 2"),
         ({"scores": {"a": [1, 2, 1, 2], "b": [1, 2]}}, r"scores\['b'\] must have 4 entries"),
         ({"query": [1, 2, 1, 2]}, "query must be one for each session"),
         ({"query": [1, 1, 2, 2]}, "query must have one with two sessions"),
     ],
 )
 def test_bad_arguments(options: Any, message: str) -> None:
-    given = {"scores": {"a": [1, 2, 1, 2], "b": [2, 1, 1, 2]}, "query": [1, 1, 1, 1], **options}
+    given = {
+        "scores": {"a": [1, 2, 1, 2], "b": [2, 1, 1, 2]},
+        "query": [1, 1, 1, 1],
+        "qid": [1, 1, 2, 2],
+        **options,
+    }
     logged = LoggedClicks([1, 2, 1, 2], [1, 2, 2, 1], given["query"], {1: 1.0, 2: 0.5})
-    with pytest.raises(ValueError, match=message):
-        choose_by_query(given["scores"], [1, 0, 0, 1], [1, 1, 2, 2], clicks=logged)
+    clicks = given.get("clicks", logged)
+    with pytest.raises((ValueError, TypeError), match=message):
+        choose_by_query(given["scores"], [1, 0, 0, 1], given["qid"], clicks=clicks)
