@@ -13,6 +13,7 @@ from gbrank import GBRanker, QueryKFold, QueryTimeSeriesSplit, get_measure, make
 from gbrank.data.queries import Queries
 from gbrank.data.spread import spread_within_queries
 from gbrank.evaluation import tuning
+from gbrank.evaluation.search_space import placed
 from gbrank.fit.loop import FitInterrupted
 
 X, Y, QID = make_cubic(40, n_documents=10, n_features=5, random_state=0)
@@ -143,6 +144,9 @@ def test_votes_begin_with_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = np.mean([pool[number] for number in chosen], axis=0)
     assert_allclose(found.values["ranker"], worth(expected))
     assert len(found.members) == len(set(chosen))
+    perfect = np.concatenate(labels)  # a mean with others is no better, and slower
+    search.scores = {0: perfect, **{n: X[: len(perfect), n] for n in range(1, 5)}}
+    assert search.votes(average=True) == {0: 1.0}
 
 
 def test_columns_and_other_splits() -> None:
@@ -165,8 +169,8 @@ def test_xgboost_and_categories_only() -> None:
     codes = (X[:, :3] > 0).astype(int)
     ranker = GBRanker(**RANKER.get_params() | {"booster": "xgboost"})
     given: dict[str, Any] = OPTIONS | {"ranker": ranker, "n_trials": 3}
+    assert len(tune(X, Y, qid=QID, **given | {"n_trials": 7}).members) == 1
     found = tune(codes, Y, qid=QID, categorical_feature=[0, 1, 2], **given)
-    assert len(found.members) == 1
     assert {"context", "extra_trees"}.isdisjoint(found.study.trials[0].params)
 
 
@@ -195,6 +199,12 @@ def test_a_call_that_was_stopped_goes_on(
     assert_array_equal(again.ranker.predict(X, qid=QID), found.ranker.predict(X, qid=QID))
     tune(X, Y[::-1].copy(), qid=QID, **given | {"n_trials": 1})
     assert len(calls) > len(again.members) + 2  # of other labels
+    regular = GBRanker(**RANKER.get_params() | {"reg_lambda": 9.0})
+    changes: list[dict[str, Any]] = [{"ranker": regular}, {"folds": SPLIT[::-1]}]
+    for change in changes:
+        calls.clear()
+        tune(X, Y, qid=QID, **given | change | {"n_trials": 1})
+        assert len(calls) == 2 + 1
 
 
 def test_ctrl_c_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,6 +253,17 @@ def test_bad_trials_end_early() -> None:
             if step in other.intermediate_values and other.state.name == "COMPLETE"
         ]
         assert trial.intermediate_values[step] < np.median(others)
+
+
+def test_rankers_of_a_place() -> None:
+    """Steps are not too large; a sigma goes with its objective; context is the user's own."""
+    queries, ranker = Queries.from_qid(QID), GBRanker("noisy:ndcg", sigma=2.0, context="rank")
+    assert placed(ranker, {"rate": 4.0, "n_estimators": 8}, queries).learning_rate == 0.3
+    same = placed(ranker, {"objective": "noisy:ndcg", "context": True}, queries)
+    assert (same.sigma, same.context, same.learning_rate) == (2.0, "rank", None)
+    other = placed(ranker, {"objective": "listmle", "context": False}, queries)
+    assert (other.objective, other.sigma, other.context) == ("listmle", None, None)
+    assert placed(GBRanker(), {"context": True}, queries).context == "difference"
 
 
 def test_verbosity_is_as_before() -> None:
