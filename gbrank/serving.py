@@ -143,7 +143,7 @@ def refuse_boosters(saved: Saved) -> None:
         if not part["schema"] and schema["categories"]:
             demand = "must have no categories of its own for a predictor; take load_ranker"
             raise ArgumentError("init", demand, part["estimator"])
-        schema = part["schema"] or schema
+        schema = part["schema"]
 
 
 def _parts(saved: Saved) -> Iterator[_Part]:

@@ -148,3 +148,21 @@ def test_autolog() -> None:
     gbrank.mlflow.autolog(disable=True, silent=True)
     small().fit(X, Y, qid=QID)
     assert len(mlflow.MlflowClient().search_runs(["0"])) == 1
+
+
+def test_what_is_asked_of_a_log(tmp_path: Path) -> None:
+    """Its own packages; no model with the runs; callbacks beside its own; sigma."""
+    gbrank.mlflow.save_model(fitted(), tmp_path / "model", pip_requirements=["gbrank", "pandas"])
+    stated = (tmp_path / "model" / "requirements.txt").read_text().split()
+    assert stated[-2:] == ["gbrank", "pandas"]
+    assert gbrank.mlflow.ranking_metric("map").greater_is_better
+    gbrank.mlflow.autolog(log_models=False, silent=True)
+    rounds: list[int] = []
+    ranker = small(objective="soft:ndcg", sigma=2.0)
+    ranker.fit(X, Y, qid=QID, callbacks=[lambda round: rounds.append(round.number)])
+    assert rounds == [0, 1, 2, 3]
+    (run,) = mlflow.MlflowClient().search_runs(["0"])
+    history = mlflow.MlflowClient().get_metric_history(run.info.run_id, "sigma")
+    assert sorted(entry.step for entry in history) == [0, 1, 2, 3]
+    assert {entry.value for entry in history} == {2.0}
+    assert not mlflow.search_logged_models(output_format="list")
