@@ -102,17 +102,9 @@ def choose_by_query(
     mean = np.bincount(query, gain) / size
     error = np.sqrt(((gain - mean[query]) ** 2).sum() / (len(gain) - len(size)) / size)
     shrunk = _shrunk(mean, error**2)
-    names = np.array([*checked], dtype=object)
-    return needed("pandas", "tables").DataFrame(
-        {
-            "query": queries.ids,
-            "sessions": size,
-            "difference": mean,
-            "error": error,
-            "shrunk": shrunk,
-            "ranker": names[(shrunk > 0).astype(int)],
-        }
-    )
+    ranker = np.array([*checked], dtype=object)[(shrunk > 0).astype(int)]
+    table = {"query": queries.ids, "sessions": size, "difference": mean, "error": error}
+    return needed("pandas", "tables").DataFrame(table | {"shrunk": shrunk, "ranker": ranker})
 
 
 def _shrunk(values: Vector, variance: Vector) -> Vector:
