@@ -8,7 +8,7 @@ import numpy as np
 
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.warnings import warn_user
-from gbrank.data.batches import FeatureBatches
+from gbrank.data.batches import FeatureBatches, each_batch
 from gbrank.data.checking import select_queries
 from gbrank.data.rows import Rows
 from gbrank.data.sampling import query_keys, sampled
@@ -73,7 +73,7 @@ def some_correlations(rows: Rows) -> Matrix:
 
 def _scores(X: Features, column: int, sign: int) -> Vector:
     """Return a column as scores, in which what is missing ranks last."""
-    values = as_dense(X[:, [column]])[:, 0] * float(sign)
+    values = each_batch(lambda part: as_dense(part[:, [column]])[:, 0], X) * float(sign)
     values[np.isnan(values)] = np.nanmin(values, initial=0.0) - 1
     return values
 

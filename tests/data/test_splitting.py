@@ -34,7 +34,13 @@ X, Y, QID = make_cubic(24, n_documents=10, n_features=4, random_state=0)
 NAMES = np.array([f"query {number}" for number in QID])
 RANKERS = [
     GBRanker(
-        "lambda:ndcg", n_estimators=4, num_leaves=6, min_child_samples=5, random_state=0, n_jobs=1
+        "lambda:ndcg",
+        n_estimators=4,
+        num_leaves=6,
+        min_child_samples=5,
+        monotone="free",
+        random_state=0,
+        n_jobs=1,
     ),
     LinearRanker("ranknet", n_steps=1),
     SLAMPerceptron(),

@@ -66,8 +66,8 @@ def test_the_fit_is_that_of_the_frame(
         sorted(folder.glob("part-*")), columns=["weight"]
     )["weight"].to_numpy()  # fmt: skip
     assert_array_equal(weight, whole["weight"])
-    ranker = GBRanker(booster=booster, n_estimators=5, random_state=0, n_jobs=1)
-    found = []
+    params: dict[str, Any] = {"n_estimators": 5, "monotone": "free", "random_state": 0, "n_jobs": 1}
+    ranker, found = GBRanker(booster=booster, **params), []
     for X, y, qid in (scan_parquet(folder, **ROLES), split_frame(whole, **ROLES)):
         ranker.fit(X, y, qid=qid, sample_weight=weight)
         found.append(ranker.predict(X))

@@ -21,7 +21,6 @@ from sklearn.base import BaseEstimator, clone
 
 from gbrank import (
     NDCG,
-    FeatureBatches,
     GBRanker,
     LambdaRank,
     Queries,
@@ -33,12 +32,13 @@ from gbrank import (
     get_measure,
     make_cubic,
 )
+from gbrank.datasets import FeatureBatches
 from gbrank.evaluation import Dataset, LetorFolds
 from noisy import NOISY, Noisy
 
 X, Y, QID = make_cubic(12, n_documents=8, n_features=4, random_state=0)
 QUIET: dict[str, Any] = {"n_jobs": 1, "progress": False}
-TINY: dict[str, Any] = {"n_estimators": 5, "min_child_samples": 3}
+TINY: dict[str, Any] = {"n_estimators": 5, "min_child_samples": 3, "monotone": "free"}
 
 # --- The comparison ---------------------------------------------------------------------------
 

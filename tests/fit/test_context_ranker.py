@@ -18,7 +18,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from gbrank import (
-    FeatureBatches,
     GBRanker,
     LinearRanker,
     QueryContext,
@@ -29,6 +28,7 @@ from gbrank import (
     make_cubic,
     plots,
 )
+from gbrank.datasets import FeatureBatches
 from gbrank.evaluation import make_scorer
 from gbrank.export.formats import FORMATS
 from gbrank.fit.rounds import Round

@@ -9,6 +9,7 @@ from scipy.stats import spearmanr
 
 from gbrank import GBRanker, Queries, load_ranker
 from gbrank.data.rows import Rows
+from gbrank.datasets import FeatureBatches
 from gbrank.fit.rank_correlations import rank_correlations
 from gbrank.fit.signs import clear_signs
 
@@ -162,6 +163,8 @@ def test_order_of_rows_names_of_queries_and_files(tmp_path: Any) -> None:
     names = np.array([f"query {-query}" for query in QID])[order]
     other = GBRanker("ranknet", **PARAMS).fit(X[order], y[order], qid=names)
     np.testing.assert_array_equal(ranker.predict(X), other.predict(X))
+    batches = FeatureBatches(lambda: np.array_split(X, 3), X.shape)
+    assert GBRanker("ranknet", **PARAMS).fit(batches, y, qid=QID).monotone_ == ranker.monotone_
     ranker.save(tmp_path)
     assert load_ranker(tmp_path).monotone_ == ranker.monotone_ != {}
 
