@@ -80,7 +80,12 @@ def test_a_position_without_clicks_says_nothing_to_coec() -> None:
 def test_coec_counts_shares_of_clicks() -> None:
     """A position that is shown more often, and is clicked as often each time, gets no more."""
     log = pd.DataFrame(
-        {"query": 0, "document": [*"aabbcc"], "position": [1, 1, 1, 1, 2, 2], "click": [1, 0] * 3}
+        {
+            "query": 0,
+            "document": [*"aaaabbbbcc"],
+            "position": [1] * 8 + [2] * 2,
+            "click": [1] * 4 + [0] * 4 + [1, 0],
+        }
     )
     found = [clicks_to_labels(log, model=model) for model in ("coec", "dctr")]
     assert_allclose(found[0]["label"], found[1]["label"])
