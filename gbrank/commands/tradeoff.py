@@ -12,16 +12,17 @@ For example:
 
 import argparse
 import sys
+from typing import Any
 
 from gbrank.commands.data_files import add_files
-from gbrank.commands.outputs import check_model, check_picture
+from gbrank.commands.outputs import check_html, check_model, check_picture
 from gbrank.commands.shared import add, add_plugin, write_picture
 from gbrank.commands.splits import add_split, read_split
 from gbrank.common.checks import check_choice
-from gbrank.evaluation.pareto import LEVELS, pareto, point_names
+from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
 from gbrank.ranker import GBRanker
 
-OUTPUTS = {"results": None, "picture": check_picture, "model": check_model}
+OUTPUTS = {"results": None, "picture": check_picture, "html": check_html, "model": check_model}
 USAGE = "gbrank tradeoff FILE [FILE ...] --labels COLUMN ... --measure MEASURE [options]"
 
 
@@ -44,6 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--jobs N", "rankers that are trained at once (default: one for each processor)")
     add(parser, "--results FOLDER", "keep each ranker here, and go on from what is there")
     add(parser, "--picture FILE", "draw the trade-off")
+    add(parser, "--html FILE", "write a page with the table and the picture")
     add(parser, "--choose NAME", "the ranker of the table to save")
     add(parser, "--model FOLDER", "where it goes")
     add_plugin(parser)
@@ -78,12 +80,31 @@ def run(arguments: argparse.Namespace) -> None:
     )
     print(front.to_markdown())
     if arguments.picture is not None:
-        from matplotlib.figure import Figure
-
-        from gbrank import plots
-
-        figure = Figure(layout="constrained")
-        plots.front(front, ax=figure.subplots())
-        write_picture(figure, arguments.picture)
+        write_picture(_figure(front), arguments.picture)
+    if arguments.html is not None:
+        _write(arguments.html, front)
     if arguments.choose is not None:
         front[arguments.choose].save(arguments.model)
+
+
+def _figure(front: Front) -> Any:
+    from matplotlib.figure import Figure
+
+    from gbrank import plots
+
+    figure = Figure(layout="constrained")
+    plots.front(front, ax=figure.subplots())
+    return figure
+
+
+def _write(path: str, front: Front) -> None:
+    """Write a page with the picture and the table."""
+    from gbrank import plots
+    from gbrank.plots.report.blocks import Section, picture
+    from gbrank.plots.report.html_page import write_page
+
+    text = "Both goals on the queries that were set aside, with 95% intervals. A line joins the "
+    text += "rankers that no other one beats by both."
+    shown = picture(lambda ax: plots.front(front, ax=ax), text)
+    section = Section("rankers", "Rankers between both goals", [shown, front._table()])
+    write_page(path, "Trade-off", "What more of one goal costs the other", [section])
