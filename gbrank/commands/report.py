@@ -59,7 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
         against = load_any(against)
         other = columns_of(against)
     keep = {*by, arguments.docid, *other} - {None}
-    people, labels = arguments.label or "label", []
+    given, labels = arguments.label, []
+    people = given or "label"
     if arguments.judged_by is not None:
         if arguments.judged_by == people:
             raise ArgumentError("judged_by", "must be another column than --label", people)
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     data = read_labelled(arguments, arguments.files, schema, labels, keep)
     train = None
     if arguments.train is not None:
-        arguments.label, arguments.unjudged = people, "irrelevant"  # drift is of features alone
+        arguments.label, arguments.unjudged = given, "irrelevant"  # drift is of features alone
         train = read_labelled(arguments, arguments.train, schema).X
     first, second = (Path(folder).absolute().name for folder in folders)
     path = report(
