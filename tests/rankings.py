@@ -17,9 +17,9 @@ def chance_of(ranking: Sequence[int], s: NDArray[Any]) -> Any:
     return np.prod(strength / np.cumsum(strength[::-1])[::-1])
 
 
-def drawn(s: NDArray[Any], noise: NDArray[Any], draw: int, draws: int) -> Any:
-    """Return one of so many rankings of scores that come best first."""
-    place = np.arange(len(s), dtype=np.uint64)
-    bits = split_mix(noise, place) + np.uint64(draw) * np.uint64((2**64 - 1) // draws)
+def drawn(s: NDArray[Any], noise: NDArray[Any], draw: int) -> Any:
+    """Return one of the drawn rankings of scores that come best first."""
+    place = np.arange(len(s), dtype=np.uint64) + np.uint64(draw // 2 * len(s))
+    bits = split_mix(noise, place) + np.uint64(draw % 2) * np.uint64(2**63 - 1)
     uniform = ((bits >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
     return np.argsort(np.log(-np.log(uniform)) - s)

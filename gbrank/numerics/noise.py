@@ -12,6 +12,7 @@ from gbrank.engine.compiling import inline
 
 # Of the bits of a double: those of its fraction, and those of the number 1.
 FRACTION, ONE = np.int64((1 << 52) - 1), np.int64(1023 << 52)
+HALF = np.uint64((1 << 63) - 1)
 LOG_2 = float(np.log(2.0))
 
 split_mix = inline(sampling.split_mix)
@@ -20,18 +21,12 @@ split_mix = inline(sampling.split_mix)
 @inline
 def uniform(noise: int, i: int) -> float:
     """Return the i-th uniform number in ]0, 1[."""
-    return stratified(noise, i, np.uint64(0))
+    return shifted(noise, i, np.uint64(0))
 
 
 @inline
-def stratum(draw: int, draws: int) -> np.uint64:
-    """Return the shift, for `stratified`, of one of `draws` strata."""
-    return np.uint64(draw) * (np.uint64(0xFFFFFFFFFFFFFFFF) // np.uint64(draws))
-
-
-@inline
-def stratified(noise: int, i: int, shift: np.uint64) -> float:
-    """Return the i-th uniform number in ]0, 1[, shifted: all strata are evenly apart, modulo 1."""
+def shifted(noise: int, i: int, shift: np.uint64) -> float:
+    """Return the i-th uniform number in ]0, 1[ plus a shift, modulo 1; HALF shifts it by 1/2."""
     bits = split_mix(noise, i) + shift
     return (np.float64(bits >> np.uint64(12)) + 0.5) * 2.0**-52
 

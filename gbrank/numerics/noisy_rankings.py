@@ -13,7 +13,7 @@ from gbrank.engine.compiling import inline
 from gbrank.engine.contract import Query
 from gbrank.engine.sorting import LONG, rank, rank_by_counting
 from gbrank.engine.structures import head_of, slice_of
-from gbrank.numerics.noise import stratified, stratum, take_logarithms
+from gbrank.numerics.noise import HALF, shifted, take_logarithms
 
 
 class Draw(NamedTuple):
@@ -26,13 +26,16 @@ class Draw(NamedTuple):
 
 
 @inline
-def draw_ranking(query: Query, draw: int, draws: int, wide: bool, down: Vector, work: Draw) -> None:
-    """Write the place of the document of each noisy rank."""
+def draw_ranking(query: Query, draw: int, wide: bool, down: Vector, work: Draw) -> None:
+    """Write the place of the document of each noisy rank.
+
+    Draws come in pairs, from uniform numbers u and u + 1/2 modulo 1.
+    """
     s, m = query.scores, query.scores.size
-    shift = stratum(draw, draws)
+    first, shift = draw // 2 * m, HALF * np.uint64(draw % 2)
     keys = slice_of(work.keys, 0, m)
     for i in range(m):
-        keys[i] = stratified(query.noise, i, shift)
+        keys[i] = shifted(query.noise, first + i, shift)
     take_logarithms(keys)  # now the negatives of exponential numbers
     for i in range(m):
         if wide:

@@ -101,7 +101,7 @@ def noisy_whole_lists(query: Query, measure: MeasureFunctions, out: Derivatives)
     exponentials(s, sigma, work.up, work.down)
     place_documents(grouped, query.key, work.position)
     for draw in range(draws):
-        draw_ranking(query, draw, draws, wide, work.down, work.draw)
+        draw_ranking(query, draw, wide, work.down, work.draw)
         for r in range(m):
             place = work.position[work.draw.places[r]]
             work.worth[draw, place] = work.delta.upper[r] / draws
@@ -248,7 +248,7 @@ def noisy_rankings(query: Query, measure: MeasureFunctions, out: Derivatives) ->
     exponentials(s, sigma, work.up, work.down)
     loss = 0.0
     for draw in range(draws):
-        draw_ranking(query, draw, draws, wide, work.down, work.draw)
+        draw_ranking(query, draw, wide, work.down, work.draw)
         documents = documents_by_rank(query, work)
         added = clear_derivatives(work.out, out.gradient.size)
         ranking = without_ties(query.ranking, documents.gains, work.first, work.last)
@@ -349,9 +349,9 @@ class NoisyLambdaRank(MeasureObjective):
     every pair y_i > y_j, with p = 1/(1 + exp((s_i − s_j)/σ)) at the scores without noise: gradient
     ∓E|ΔM| p/σ and curvature E|ΔM| p (1 − p)/σ², E the mean over these rankings.
 
-    The noise depends on (seed, round, query) and on the rank of the document without noise. A
-    document's draws in a round are stratified: Gumbel noise from uniform numbers that are evenly
-    spaced modulo 1. Documents of equal score and label get the mean of their derivatives.
+    The noise depends on (seed, round, query) and on the rank of the document without noise. Draws
+    come in pairs, with Gumbel noise from uniform numbers u and u + 1/2 modulo 1. Documents of equal
+    score and label get the mean of their derivatives.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def drawn_measure(query: Query, measure: MeasureFunctions, out: Derivatives) -> 
     mean_gain = sum_of(ranking.gains) / m
     value = 0.0
     for draw in range(draws):
-        draw_ranking(query, draw, draws, wide, work.down, work.draw)
+        draw_ranking(query, draw, wide, work.down, work.draw)
         for r in range(m):
             value += ranking.gains[work.draw.places[r]] * ranking.discounts[r]
         if out.gradient.size > 0:
@@ -156,8 +156,8 @@ class PLRank(MeasureObjective):
     but at least |gradient|/(4 σ): no step is longer than 4 σ. The loss is minus the mean measure
     of the drawn rankings.
 
-    The noise depends on (seed, round, query) and on the rank of the document without noise; a
-    document's draws in a round are stratified, as those of `NoisyLambdaRank`.
+    The noise depends on (seed, round, query) and on the rank of the document without noise; draws
+    come in pairs, as those of `NoisyLambdaRank`.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def test_definition(measure: Any, truncation: int | None, sizes: list[int]) -> N
         best_first = np.lexsort((-y, -own))
         weights = np.zeros((len(y), len(y)))
         for draw in range(draws):
-            ranking = best_first[drawn(own[best_first] / sigma, noise[q : q + 1], draw, draws)]
+            ranking = best_first[drawn(own[best_first] / sigma, noise[q : q + 1], draw)]
             top = truncation or np.inf
             own_weights = ndcg_weights if measure == NDCG() else partial(weights_of, measure)
             weights += own_weights(y, ranking, top) / draws

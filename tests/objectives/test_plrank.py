@@ -118,7 +118,7 @@ def test_definition(measure: Any, spread: float) -> None:
             gains, discounts = constants(measure, y)
             every = [
                 by_definition(
-                    order[drawn(own[order], noise[q : q + 1], draw, draws)], own, gains, discounts
+                    order[drawn(own[order], noise[q : q + 1], draw)], own, gains, discounts
                 )
                 for draw in range(draws)
             ]
@@ -190,3 +190,14 @@ def test_it_learns() -> None:
             "plrank:ndcg", booster=booster, n_estimators=30, n_jobs=1, random_state=0
         ).fit(X[:800], y[:800], qid=qid[:800])
         assert ranker.score(X[800:], y[800:], qid[800:]) > 0.5
+
+
+def test_more_draws_tell_more() -> None:
+    """The spread of the mean measure over queries falls with the root of the draws."""
+    queries = Queries.from_sizes([2] * 2000)
+    labels = np.tile([1.0, 0.0], 2000)
+    spreads = [
+        PLRank("ndcg", draws=draws).bind(labels, queries).loss(np.zeros(4000)).std()
+        for draws in (4, 100)
+    ]
+    assert spreads[1] == pytest.approx(spreads[0] / 5, rel=0.1)
