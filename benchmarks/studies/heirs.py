@@ -1,6 +1,6 @@
 """Heirs of the papers' methods: noise in the probabilities, more draws, another softmax.
 
-python -m benchmarks.studies.heirs --data wikiqa mq2008 ohsumed
+python -m benchmarks.studies.heirs --data wikiqa mq2008 ohsumed nfcorpus flights
 """
 
 from dataclasses import dataclass
