@@ -206,11 +206,11 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
             line.append(
                 f"{row['difference']:+.4f} ({row['p']:.4f})" if row["p"] is not None else ""
             )
-            line.append(", ".join(f"{rate:g}" for rate in sorted(set(row["rates"]))))
-            line.append(f"{row['cpu_seconds']:.0f}")
-        lines.append(line)
+        converged = by[name, "convergence"]
+        rates = ", ".join(f"{rate:g}" for rate in sorted(set(converged["rates"])))
+        lines.append([*line[:3], rates, f"{converged['cpu_seconds']:.0f}", *line[3:]])
     head = ["at convergence", "difference (p)", "rate", "CPU s"]
-    again = ["equal seconds", "difference (p)", "rate", "CPU s"]
+    again = ["equal seconds", "difference (p)"]
     return markdown_table(["ranker", *head, *again], lines)
 
 
