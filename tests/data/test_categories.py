@@ -12,25 +12,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
-from numpy.typing import NDArray
 from plain_trees import PLAIN
 
+from frames import FRAMES, boosters, frames, read
 from gbrank import GBRanker, make_cubic
 from gbrank.data.schema import Schema
 
 NAN = float("nan")
-FRAMES: dict[str, Callable[[Any], Any]] = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "pyarrow": pa.table,
-}
-frames = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-
-
-def read(X: Any, categorical_feature: Any = None) -> NDArray[Any]:
-    """Learn from X, and transform it."""
-    return Schema.learn(X, categorical_feature).transform(X)
 
 
 # --- Categories -------------------------------------------------------------------------------

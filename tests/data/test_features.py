@@ -1,7 +1,6 @@
 """Features: one numeric matrix from whatever users pass as X."""
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,24 +17,13 @@ from plain_trees import PLAIN
 from scipy import sparse as sp
 from sklearn.base import clone
 
+from frames import FRAMES, boosters, frames, read
 from gbrank import GBRanker, LinearRanker, make_cubic
 from gbrank.data.batches import feature_columns
 from gbrank.data.schema import Schema
 
 NAN = float("nan")
 NAMES = ["a", "b", "c"]
-FRAMES: dict[str, Callable[[Any], Any]] = {
-    "pandas": pd.DataFrame,
-    "polars": pl.DataFrame,
-    "pyarrow": pa.table,
-}
-frames = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-boosters = pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-
-
-def read(X: Any, categorical_feature: Any = None) -> NDArray[Any]:
-    """Learn from X, and transform it."""
-    return Schema.learn(X, categorical_feature).transform(X)
 
 
 def columns(matrix: NDArray[Any]) -> dict[str, NDArray[Any]]:
