@@ -479,9 +479,10 @@ def test_an_error_on_one_worker(client: Any, booster: str) -> None:
         Y.copy(),
     )
     marked[0] = 9  # in one query only, so that one worker fails
-    # An error that Dask cannot pickle arrives as an Exception with its text.
-    with pytest.raises(Exception, match="in the second round"):
+    # An error that Dask cannot pickle arrives as an Exception of its name and text.
+    with pytest.raises(Exception, match="in the second round") as caught:
         ranker.fit(dask(X), dask(marked), qid=dask(QID))
+    assert "ZeroDivisionError('in the second round')" in repr(caught.value)
     DaskGBRanker(booster=booster, n_estimators=1).fit(dask(X), dask(Y), qid=dask(QID))
 
 
