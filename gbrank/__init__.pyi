@@ -64,7 +64,6 @@ from .objectives.objective_registry import get_objective as get_objective
 from .objectives.objective_registry import list_objectives as list_objectives
 from .objectives.objective_registry import register_objective as register_objective
 from .objectives.on_label import OnLabel as OnLabel
-from .objectives.plrank import PLRank as PLRank
 from .objectives.pointwise import GainRegression as GainRegression
 from .objectives.pointwise import Pointwise as Pointwise
 from .objectives.slam import SLAM as SLAM

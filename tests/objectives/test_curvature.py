@@ -305,7 +305,7 @@ def test_formula(name: str) -> None:
 def test_every_objective_has_a_formula() -> None:
     """Of gbrank's own; mixtures have a test below, and noise has tests of its own."""
     own = {name for name in FACTS if type(get_objective(name)).__module__.startswith("gbrank.")}
-    assert own == {kind(name) for name in FORMULAS} | {"noisy", "plrank"}
+    assert own == {kind(name) for name in FORMULAS} | {"noisy"}
 
 
 def test_hinges_without_smoothing() -> None:

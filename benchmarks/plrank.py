@@ -5,30 +5,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
 from gbrank.common.fields import whole
-from gbrank.data.queries import Queries
-from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
-from gbrank.measures.measure import Measure
+from gbrank.extend import (
+    Derivatives,
+    Facts,
+    Measure,
+    MeasureFunctions,
+    MeasureObjective,
+    Program,
+    Queries,
+    Query,
+    Vector,
+    bound_steps,
+    inline,
+    to_score_units,
+)
 from gbrank.numerics.logistic import exponentials, is_wide
 from gbrank.numerics.noisy_rankings import Draw, draw_ranking
-from gbrank.numerics.vectors import bound_steps, sum_of, to_score_units
-from gbrank.objectives.objective import Facts, MeasureObjective
-from gbrank.objectives.objective_registry import register_objective
+from gbrank.numerics.vectors import sum_of
+
+__all__ = ["PLRank"]
 
 # Of a document, in units of σ: chosen on validation queries.
 LONGEST_STEP = 4.0
 
 
 class PLRankParameters(NamedTuple):
-    """The parameters of the kernel.
-
-    Parameters
-    ----------
-    draws : int
-        Number of drawn rankings.
-    """
+    """The parameters of the kernel."""
 
     draws: int
 
@@ -129,7 +132,6 @@ def insert_documents(query: Query, mean_gain: float, work: PLRankWork, out: Deri
         passed_2 += gain * fall * both
 
 
-@register_objective
 @dataclass(frozen=True)
 class PLRank(MeasureObjective):
     """PL-Rank: minus the expected measure of rankings that are drawn from the scores.
@@ -156,18 +158,15 @@ class PLRank(MeasureObjective):
     but at least |gradient|/(4 σ): no step is longer than 4 σ. The loss is minus the mean measure
     of the drawn rankings.
 
-    The noise depends on (seed, round, query) and on the rank of the document without noise; draws
+    The noise depends on (round, query) and on the rank of the document without noise; draws
     come in pairs, as those of `NoisyLambdaRank`.
 
     Parameters
     ----------
     measure : DiscountedMeasure or str
         A measure of the form Z⁻¹ Σ G(y) D(r): NDCG, DCG, precision, recall, WTA, RBP, exposure.
-        Its own `ties` and `no_relevant` play no part.
     draws : int
         Number of drawn rankings in each round.
-    seed : int
-        What the noise depends on, besides round and query.
 
     References
     ----------
@@ -179,7 +178,8 @@ class PLRank(MeasureObjective):
 
     Examples
     --------
-    >>> from gbrank import PLRank, Queries
+    >>> from benchmarks.plrank import PLRank
+    >>> from gbrank import Queries
     >>> bound = PLRank("ndcg", draws=1000).bind([1, 0], Queries.from_sizes([2]))
     >>> bound.loss([0.0, 0.0]).round(2)  # minus the mean of NDCG over both orders
     array([-0.82])
@@ -201,7 +201,6 @@ class PLRank(MeasureObjective):
     )
 
     draws: int = whole(4, 1)
-    seed: int = whole(0)
 
     @classmethod
     def takes(cls, measure: Measure) -> bool:
@@ -216,5 +215,4 @@ class PLRank(MeasureObjective):
             queries,
             parameters=PLRankParameters(self.draws),
             work=PLRankWork,
-            seed=self.seed,
         )
