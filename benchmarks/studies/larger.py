@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.studies.paired import against_first
 from benchmarks.studies.peers import ALL_PAIRS
-from benchmarks.studies.sizes import MEASURE, flights, with_exchanged_labels
-from benchmarks.studies.study import UNSAMPLED
+from benchmarks.studies.sizes import MEASURE, with_exchanged_labels
+from benchmarks.studies.study import UNSAMPLED, parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import make_cubic
 from gbrank.evaluation import LabelledDocuments, ranker_from_name
@@ -96,7 +96,7 @@ def artificial(documents: int, share: float) -> Data:
 
 def flight_days(folder: str, split: int) -> Data:
     """Return departures by day: three fifths to train on, one fifth to validate and to test."""
-    everything = flights(folder)
+    everything = parquet_documents(folder)
     days = np.random.default_rng(split).permutation(np.unique(everything.qid))
     ends = [0, len(days) * 3 // 5, len(days) * 4 // 5, len(days)]
     parts = []

@@ -19,9 +19,9 @@ import numpy as np
 
 from benchmarks.studies.as_they_come import RANKERS, gbrank_scores
 from benchmarks.studies.paired import against_first
+from benchmarks.studies.study import parquet_documents
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
 from gbrank import NDCG, GBRanker, Queries, make_cubic, query_train_test_split
-from gbrank.datasets import scan_parquet
 from gbrank.evaluation import LabelledDocuments, read_folds
 from gbrank.plots.style import PALETTE, tidy
 
@@ -165,13 +165,6 @@ def few_labels(study: Study, folders: Sequence[str]) -> Iterator[dict[str, Any]]
                     yield {"data": data.name, "size": n, "ranker": name, **joined(outcomes)}
 
 
-def flights(folder: str) -> LabelledDocuments:
-    """Return all departures of a folder of Parquet files."""
-    batches, y, qid = scan_parquet(folder)
-    X = np.vstack([np.column_stack([*map(np.asarray, batch.columns)]) for batch in batches])
-    return LabelledDocuments(X, y, np.asarray(qid))
-
-
 def with_exchanged_labels(part: LabelledDocuments, share: float) -> LabelledDocuments:
     """Return the documents with this share of their labels exchanged at random."""
     rng = np.random.default_rng(1)
@@ -183,7 +176,7 @@ def with_exchanged_labels(part: LabelledDocuments, share: float) -> LabelledDocu
 
 def large(study: Study, folder: str) -> Iterator[dict[str, Any]]:
     """Yield the values and seconds of each ranker on flights."""
-    X, y, qid = flights(folder)
+    X, y, qid = parquet_documents(folder)
     found: dict[str, list[Outcome]] = {name: [] for name in ON_LARGE}
     for split in range(SPLITS):
         parts = query_train_test_split(X, y, qid=qid, test_size=1 / 3, random_state=split)

@@ -3,17 +3,15 @@
 python -m benchmarks.studies.soft_rankings --data mq2008 ohsumed wikiqa nfcorpus
 """
 
-from pathlib import Path
-
 import numba
 import numpy as np
 
 from benchmarks.best_rate import BestRate
 from benchmarks.studies.fair import RATES
-from benchmarks.studies.study import options, publish
-from gbrank import compare_rankers, custom_objective
+from benchmarks.studies.study import study
+from gbrank import custom_objective
 from gbrank.common.arrays import Vector
-from gbrank.evaluation import ranker_from_name, read_folds
+from gbrank.evaluation import ranker_from_name
 from gbrank.objectives.objective import ANNEALED, Facts
 
 TEXT = """\
@@ -93,9 +91,6 @@ def worth(y: Vector, k: int = 100_000) -> tuple[Vector, Vector]:
 
 
 if __name__ == "__main__":
-    parser = options(TEXT.splitlines()[0].lstrip("# "))
-    parser.add_argument("--results", help="folder that keeps what is done")
-    arguments = parser.parse_args()
     objectives = {name: name for name in ("smooth:ndcg", "noisy:ndcg", "ranknet")}
     for name, function in (("Sinkhorn", sinkhorn), ("SmoothI", smooth_indicators)):
         objectives[name] = custom_objective(function, facts=FACTS)
@@ -103,13 +98,4 @@ if __name__ == "__main__":
     for name, objective in objectives.items():
         ranker = ranker_from_name("smooth:ndcg", n_estimators=ROUNDS, early_stopping_rounds=None)
         rankers[name] = BestRate(ranker.set_params(objective=objective), RATES)
-    comparison = compare_rankers(
-        rankers,
-        [read_folds(folder) for folder in arguments.data],
-        seeds=1,
-        results=arguments.results,
-        n_jobs=arguments.jobs,
-    )
-    names = " ".join(Path(folder).name for folder in arguments.data)
-    command = f"python -m benchmarks.studies.soft_rankings --data {names}"
-    publish("soft_rankings", TEXT, command, [comparison])
+    study("soft_rankings", TEXT, rankers, seeds=1)

@@ -5,7 +5,7 @@ LightGBM trees of 15 leaves, learning rate 0.05, at least 20 documents a leaf, 8
 and 70% of the features a tree, stopped after 100 rounds without a better value of the first measure
 on the validation queries. Artificial data are one fold of 1,500, 750 and 1,500
 queries, with 300 rounds of 31 leaves at a learning rate of 0.1. Data folders are as for
-`gbrank compare`.
+`gbrank compare`; large data are the first fold of five of a folder of Parquet files.
 """
 
 import argparse
@@ -15,12 +15,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from benchmarks.artificial import cubic_queries
 from benchmarks.writing import RESULTS, markdown_table, rows_to_json
 from gbrank import compare_rankers
-from gbrank.evaluation import Comparison, ranker_from_name, read_folds
+from gbrank.datasets import scan_parquet
+from gbrank.evaluation import Comparison, Dataset, LabelledDocuments, ranker_from_name, read_folds
 
 QUERIES = 3750  # of artificial data
 ARTIFICIAL = {"n_estimators": 300, "learning_rate": 0.1, "num_leaves": 31}
@@ -61,6 +63,7 @@ def study(
     """
     parser = options(text.splitlines()[0].lstrip("# "))
     parser.add_argument("--cubic", type=int, metavar="SEEDS", help="also on artificial data")
+    parser.add_argument("--large", metavar="FOLDER", help="also on Parquet files, one fold")
     parser.add_argument("--seeds", type=int, default=seeds)
     parser.add_argument("--results", help="folder that keeps what is done")
     arguments = parser.parse_args()
@@ -72,6 +75,8 @@ def study(
     if arguments.cubic:
         larger = {name: clone(ranker).set_params(**ARTIFICIAL) for name, ranker in built.items()}
         runs.append((larger, [cubic_queries(QUERIES)], arguments.cubic))
+    if arguments.large:
+        runs.append((built, [one_fold(arguments.large)], arguments.seeds))
     comparisons = [
         compare_rankers(
             trained,
@@ -87,7 +92,21 @@ def study(
     folders = " ".join(Path(folder).name for folder in arguments.data)
     command = f"python -m benchmarks.studies.{name} --data {folders} --seeds {arguments.seeds}"
     command += f" --cubic {arguments.cubic}" if arguments.cubic else ""
+    command += f" --large {Path(arguments.large).name}" if arguments.large else ""
     publish(name, text, command, comparisons, parts)
+
+
+def one_fold(folder: str) -> Dataset:
+    """Return the first of five folds of a folder of Parquet files."""
+    name, documents = Path(folder).resolve().name, parquet_documents(folder)
+    return Dataset(name, *documents, folds=Dataset(name, *documents).splits[:1])
+
+
+def parquet_documents(folder: str) -> LabelledDocuments:
+    """Return all documents of a folder of Parquet files."""
+    batches, y, qid = scan_parquet(folder)
+    X = np.vstack([np.column_stack([*map(np.asarray, batch.columns)]) for batch in batches])
+    return LabelledDocuments(X, y, np.asarray(qid))
 
 
 def publish(

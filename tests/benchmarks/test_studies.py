@@ -4,7 +4,11 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_array_equal
 
 from benchmarks.studies import study
 from benchmarks.writing import RESULTS, SITE, markdown_table, rows_to_json
@@ -73,6 +77,20 @@ def test_page_and_numbers(
             assert difference == f"{row.difference:+.4f}"
             assert interval == f"{row.difference_low:+.4f} to {row.difference_high:+.4f}"
             assert p == f"{row.p_randomisation:.4f}"
+
+
+def test_one_fold(tmp_path: Path) -> None:
+    """Of Parquet files; a query is in one part."""
+    X, y, qid = make_cubic(10, n_documents=3, n_features=2, random_state=0)
+    table = pa.table({"label": y, "qid": qid, "a": X[:, 0], "b": X[:, 1]})
+    for part in range(2):
+        pq.write_table(table.slice(15 * part, 15), tmp_path / f"S{part + 1}.parquet")
+    data = study.one_fold(str(tmp_path))
+    (parts,) = data.splits
+    assert [len(rows) for rows in parts] == [18, 6, 6]
+    assert len(set(data.qid[np.concatenate(parts)])) == 10
+    assert_array_equal(data.X, X)
+    assert_array_equal(data.y, y)
 
 
 @pytest.mark.parametrize("name", TABLES)
