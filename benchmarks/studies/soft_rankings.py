@@ -45,18 +45,21 @@ def sinkhorn(s: Vector, y: Vector, sigma: float) -> tuple[float, Vector, Vector]
         return 0.0, none, none
     gains, discounts = worth(y)
     apart = (s.reshape(-1, 1) - s) / sigma  # documents, and the positions of their centres
-    chances = np.exp(-(apart**2))
-    sums = np.empty((2 * STEPS, m))
-    for step in range(2 * STEPS):  # each position has one document, each document one position, ...
-        sums[step] = chances.sum(axis=0)
-        chances = np.ascontiguousarray((chances / sums[step]).T)
-    slopes = -gains.reshape(-1, 1) * discounts
-    loss = np.sum(slopes * chances)
-    for step in range(2 * STEPS - 1, -1, -1):
-        slopes, chances = np.ascontiguousarray(slopes.T), np.ascontiguousarray(chances.T)
-        slopes = (slopes - np.sum(slopes * chances, axis=0)) / sums[step]
-        chances = chances * sums[step]
-    pulls = slopes * chances * apart * (-2 / sigma)
+    kernel = np.exp(-(apart**2))  # the indicators are kernel times one of `rows`, one of `columns`
+    rows, columns = np.ones((STEPS + 1, m)), np.ones((STEPS, m))
+    for step in range(STEPS):  # each position has one document, then each document one position
+        columns[step] = 1 / (rows[step] @ kernel)
+        rows[step + 1] = 1 / (kernel @ columns[step])
+    worths, shares = gains * rows[-1], discounts * columns[-1]
+    loss = -(worths @ kernel @ shares)
+    by_row, by_column = -gains * (kernel @ shares), -discounts * (worths @ kernel)
+    slopes = -np.outer(worths, shares)  # by the kernel
+    for step in range(STEPS - 1, -1, -1):
+        by_row *= rows[step + 1] ** 2
+        by_column = (by_column - by_row @ kernel) * columns[step] ** 2
+        slopes -= np.outer(by_row, columns[step]) + np.outer(rows[step], by_column)
+        by_row, by_column = -(kernel @ by_column), none
+    pulls = slopes * kernel * apart * (-2 / sigma)
     gradient = pulls.sum(axis=1) - pulls.sum(axis=0)
     size = np.abs(gradient)
     return loss, gradient, (size + size.mean()) / sigma
