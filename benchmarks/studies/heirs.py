@@ -1,6 +1,6 @@
 """Heirs of the papers' methods: noise in the probabilities, more draws, another softmax.
 
-python -m benchmarks.studies.heirs --data wikiqa mq2008 ohsumed nfcorpus flights
+python -m benchmarks.studies.heirs --data wikiqa mq2008 ohsumed nfcorpus flights --large FOLDER
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """PL-Rank beside LambdaRank on noisy rankings, on the same trees, each at its best learning rate.
 
-python -m benchmarks.studies.plrank --data ohsumed mq2008 wikiqa nfcorpus flights
+python -m benchmarks.studies.plrank --data ohsumed mq2008 wikiqa nfcorpus flights --large FOLDER
 """
 
 from sklearn.base import clone
@@ -12,7 +12,7 @@ from benchmarks.studies.study import study
 from gbrank.evaluation import ranker_from_name
 
 TEXT = """\
-# PL-Rank: its ranking is behind noisy LambdaRank's on three sets of five
+# PL-Rank: its ranking is behind noisy LambdaRank's on four sets of six
 
 PL-Rank trains the expected NDCG of rankings that are drawn from the scores; here it is judged
 by the ranking of the scores themselves. Trees and learning rates are those of

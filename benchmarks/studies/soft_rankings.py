@@ -1,6 +1,6 @@
 """Two other soft rankings beside SmoothRank's: doubly stochastic indicators, and SmoothI.
 
-python -m benchmarks.studies.soft_rankings --data mq2008 ohsumed wikiqa nfcorpus
+python -m benchmarks.studies.soft_rankings --data mq2008 ohsumed wikiqa nfcorpus --large FOLDER
 """
 
 import numba
