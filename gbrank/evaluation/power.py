@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,19 +92,12 @@ def queries_needed_for(
         return math.nan
 
     def enough(n: int) -> bool:
-        return n > 1 and _power(difference / deviation * math.sqrt(n), n - 1, level) >= power
+        return _power(difference / deviation * math.sqrt(n), n - 1, level) >= power
 
-    if deviation == 0 or enough(2):
+    if deviation == 0:
         return 2
-    low, high = 2, 4
-    while not enough(high):
-        if high > MOST_QUERIES:
-            return math.inf
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    found = 2 + bisect_left(range(2, MOST_QUERIES + 1), True, key=enough)
+    return found if found <= MOST_QUERIES else math.inf
 
 
 def smallest_difference(
