@@ -53,12 +53,13 @@ TABLE_OPTIONS = "label", "qid", "drop", "features", "categorical_feature", "doci
 
 
 class Labelled(NamedTuple):
-    """Documents with labels and queries, and the mask of them among all in the files."""
+    """Documents with labels and queries, the mask of them among all, and the file of each."""
 
     X: Any
     y: NDArray[np.float64]
     qid: NDArray[Any]
     kept: NDArray[np.bool_]
+    file: NDArray[np.int64]  # its place among the files
     labels: Mapping[str, Any] = {}  # besides y
 
 
@@ -116,20 +117,23 @@ def read_labelled(
         raise ArgumentError("labels", "must be columns of tables in files", given)
     if tables is None:
         width = schema.n_features if schema else getattr(arguments, "n_features", None)
-        parts = [_labelled_letor(arguments, path, width)[:4] for path in paths]
+        letor = (_labelled_letor(arguments, path, width) for path in paths)
+        parts = [(*part, np.full(len(part[1]), place)) for place, part in enumerate(letor)]
         return Labelled(*stack_files(paths, parts))
     label, qid = arguments.label or "label", arguments.qid or "qid"
     drop = _dropped(arguments, tables, schema, {label, qid, *labels, *keep})
     roles = label, qid, drop, arguments.unjudged
     if Path(paths[0]).is_dir():
         progress = sys.stderr.isatty() and not getattr(arguments, "quiet", False)
-        return Labelled(*scan_and_mask(tables, *roles, progress))
+        X, y, queries, kept = scan_and_mask(tables, *roles, progress)
+        return Labelled(X, y, queries, kept, np.zeros(len(y), np.int64))
     tables.features(label, qid, drop)
     if qid in tables.names:
         tables.check_queries(qid)
     X, y, queries, kept = split_and_mask(tables.read(), *roles)
     X, others = split_columns(X, labels, "X") if labels else (X, {})
-    return Labelled(X, y, queries, kept, others)
+    file = np.repeat(np.arange(len(paths)), tables.sizes)
+    return Labelled(X, y, queries, kept, file[kept], others)
 
 
 def _dropped(
@@ -191,7 +195,9 @@ def _parsed(path: str, n_features: int | None, needed: bool = True) -> Letor:
     return letor
 
 
-def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | None) -> Labelled:
+def _labelled_letor(
+    arguments: argparse.Namespace, path: str, n_features: int | None
+) -> tuple[Any, ...]:
     letor = _parsed(path, n_features, getattr(arguments, "scores", None) is None)
     refuse = arguments.unjudged == "refuse"
     wrong = (letor.labels < 0) & (refuse | (letor.labels != -1))
@@ -201,7 +207,7 @@ def _labelled_letor(arguments: argparse.Namespace, path: str, n_features: int | 
         raise ValueError(f"{place}: expected a label of at least 0, got {label}{hint}")
     X, qid = letor.features(getattr(arguments, "sparse", False)), letor.queries()
     y, kept = judged(letor.labels, arguments.unjudged)
-    return Labelled(X if kept.all() else X[kept], y, qid[kept], kept)
+    return X if kept.all() else X[kept], y, qid[kept], kept
 
 
 def _unlabelled_letor(

@@ -2,7 +2,7 @@
 
 It is one file of HTML that needs no network: measures with intervals, the measure by groups of
 queries, the worst queries with their lists, what features are worth, learning curves, calibration,
-the data, parameters, versions. With --against, also what changed from another model, by paired
+the data, parameters. With --against, also what changed from another model, by paired
 tests, and the queries that changed most, with both lists side by side. With --train, also how far
 each feature has drifted since training.
 

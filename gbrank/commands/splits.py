@@ -3,29 +3,20 @@
 import argparse
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbrank.commands.data_files import Labelled, are_tables, read_labelled
+from gbrank.commands.data_files import Labelled, read_labelled
 from gbrank.commands.shared import add
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import unknown_name
 from gbrank.data.ids import as_list, is_missing
 from gbrank.data.queries import Queries
-from gbrank.datasets.stacking import refuse_shared_queries, stack_files
 
 PARTS = 5  # of the queries in order of time
-
-
-class DividedData(NamedTuple):
-    """Documents with labels, the folds that were asked for, and columns that are no features."""
-
-    data: Labelled
-    folds: list[tuple[Positions, ...]] | None
-    taken: dict[str, NDArray[Any]]
 
 
 def add_split(parser: argparse.ArgumentParser, *, validated: bool) -> None:
@@ -43,7 +34,7 @@ def read_split(
     last: float | None = None,
     labels: Sequence[str] = (),
     taken: Sequence[str] = (),
-) -> DividedData:
+) -> tuple[Labelled, list[tuple[Positions, ...]] | None, dict[str, NDArray[Any]]]:
     """Return all documents, the folds, and the columns to be taken from the features.
 
     By time, there are three folds, each with a part of the queries to validate on before the one
@@ -60,7 +51,7 @@ def read_split(
     data, columns = _without(stacked, names)
     if arguments.time is not None:
         folds = _by_time(columns.pop(arguments.time), data.qid, last)
-    return DividedData(data, folds, columns)
+    return data, folds, columns
 
 
 def read_groups(
@@ -68,33 +59,13 @@ def read_groups(
     groups: Sequence[Sequence[str]],
     labels: Sequence[str] = (),
     keep: Sequence[str] = (),
-) -> tuple[Labelled, list[Any] | None]:
+) -> tuple[Labelled, list[tuple[Positions, ...]] | None]:
     """Return all documents, and a fold of the rows of each group of files; None for one group."""
-    are_tables(arguments, list(chain(*groups)))
-    parts = [read_labelled(arguments, group, labels=labels, keep=keep) for group in groups]
-    data = _stacked([group[0] for group in groups], parts)
-    ends = np.cumsum([len(part.y) for part in parts])[:-1]
-    fold = tuple(np.split(np.arange(len(data.y)), ends))
-    return data, [fold] if len(fold) > 1 else None
-
-
-def _stacked(paths: Sequence[str], parts: Sequence[Labelled]) -> Labelled:
-    """Return the documents of several groups of files as those of one."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if not hasattr(first.X, "column_names"):
-        return Labelled(*stack_files(paths, [part[:4] for part in parts]))
-    from pyarrow import concat_tables  # tables have loaded it
-
-    refuse_shared_queries(paths, [part.qid for part in parts])
-    tables = [part.X.select(first.X.column_names) for part in parts]
-    labels = {name: np.concatenate([part.labels[name] for part in parts]) for name in first.labels}
-    X = concat_tables(tables, promote_options="permissive")
-    y, qid, kept = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("y", "qid", "kept")
-    )
-    return Labelled(X, y, qid, kept, labels)
+    data = read_labelled(arguments, list(chain(*groups)), labels=labels, keep=keep)
+    if len(groups) == 1:
+        return data, None
+    group = np.repeat(np.arange(len(groups)), list(map(len, groups)))[data.file]
+    return data, [tuple(np.flatnonzero(group == number) for number in range(len(groups)))]
 
 
 def _without(data: Labelled, names: Sequence[str]) -> tuple[Labelled, dict[str, NDArray[Any]]]:

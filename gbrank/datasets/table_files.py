@@ -105,7 +105,7 @@ def scan_and_mask(
     features = tables.features(label, qid, drop)
     roles = nw.from_native(tables.read([label, qid]), eager_only=True)
     y, queries, kept = labels_and_queries(roles, label, qid, unjudged)
-    shape = tables.n_rows, len(features)
+    shape = sum(tables.sizes), len(features)
     X = FeatureBatches(lambda: tables.batches(features), shape, progress=progress)
     return (X if kept.all() else X[np.flatnonzero(kept)]), y, queries, kept
 
@@ -151,7 +151,7 @@ class Tables:
         self._schema = self._common_schema()
         self.names: list[str] = self._schema.names
         self.index = set[str]().union(*(pandas_index(file.schema) for file in self._files))
-        self.n_rows = sum(file.n_rows for file in self._files)
+        self.sizes = [file.n_rows for file in self._files]
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[Any]:
         """Yield tables of up to `BATCH_ROWS` rows (CSV: of a file), with some columns or all."""
