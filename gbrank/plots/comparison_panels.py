@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from sklearn.isotonic import isotonic_regression
 
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
@@ -16,7 +14,7 @@ from gbrank.evaluation.summary import Row
 from gbrank.plots import style
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
-LINE, LETTER = 0.17, 0.075  # height and width in inches
+LINE, LETTER = 0.2, 0.075  # height and width in inches
 ACROSS = 3  # more data sets go on below
 
 
@@ -129,40 +127,16 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
     width = 4.4 + LETTER * max(len(row.ranker) for row in blocks[0])
     figure, panels = _grid(blocks, (width, height + 0.8), (0.0, 0.0), sharey=False)
     for axes, rows in zip(panels, blocks, strict=True):
+        dots = []
         for place, row in enumerate(rows):
-            axes.plot(row.cpu_seconds, row.mean, "o", color=style.colour_of(place))
+            colour, marker = style.colour_of(place), style.marker_of(place)
+            dots += axes.plot(row.cpu_seconds, row.mean, marker, color=colour, label=row.ranker)
         axes.set_xscale("log")
         style.name_decades(axes.xaxis)
         ylabel = f"{rows[0].measure}, {part} queries"
         style.tidy(axes, xlabel="CPU seconds of a fit", ylabel=ylabel)
-        _name_dots(axes, rows, LINE / height)
+        style.legend(axes, dots, loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
     return figure
-
-
-def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
-    """Write each name on the right, as near to the height of its dot as the other names allow."""
-    means = np.array([row.mean for row in rows])
-    low, high = axes.get_ylim()
-    offsets = line * (high - low) * np.arange(len(rows))
-    order = np.argsort(means, kind="stable")
-    places = np.empty(len(rows))
-    places[order] = isotonic_regression(means[order] - offsets) + offsets
-    axes.set_ylim(min(low, places.min()), max(high, places.max()))
-    leader = {"arrowstyle": "-", "alpha": 0.4, "linewidth": 0.7, "relpos": (0.0, 0.5)}
-    for place, row in enumerate(rows):
-        colour = style.colour_of(place)
-        axes.annotate(
-            style.drawable(row.ranker),
-            (row.cpu_seconds, row.mean),
-            (1.04, places[place]),
-            textcoords=axes.get_yaxis_transform(),
-            arrowprops=leader | {"color": colour},
-            color=colour,
-            fontsize="small",
-            va="center",
-            annotation_clip=False,
-            parse_math=False,
-        )
 
 
 def _grid(
