@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,6 @@ from sklearn.base import clone
 from gbrank.common.argument_error import found_in
 from gbrank.common.arrays import Positions
 from gbrank.common.checks import check_number, check_vector, quoted
-from gbrank.common.extras import needed
 from gbrank.common.table import Table, Tabular
 from gbrank.data.checking import set_aside
 from gbrank.data.queries import Queries
@@ -33,9 +32,6 @@ from gbrank.measures.measure_registry import Metric, get_measure
 from gbrank.objectives.objective import Mixture, terms_of
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEVELS = (0.8, 0.9, 0.95, 0.98)
 FIRST, SECOND = "first goal alone", "second goal alone"
@@ -139,39 +135,14 @@ class Front(Tabular):
             for other in self.points
         )
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return a row for each point: both goals with their intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        rows = []
-        for point in self.points:
-            row: dict[str, Any] = {"ranker": point.name}
-            for name, mean, (low, high) in zip(
-                self.measures, point.means, point.intervals, strict=True
-            ):
-                row |= {name: mean, f"{name} low": low, f"{name} high": high}
-            rows.append(row | {"efficient": self.is_efficient(point)})
-        frame: pd.DataFrame = needed("pandas").DataFrame(rows)
-        return frame
-
     def _table(self) -> Table:
+        head = [own for name in self.measures for own in (name, f"{name} low", f"{name} high")]
         rows = []
         for point in self.points:
-            cells = [point.name]
-            for mean, (low, high) in zip(point.means, point.intervals, strict=True):
-                cells += [f"{mean:.4f}", f"{low:.4f} to {high:.4f}"]
-            rows.append([*cells, "yes" if self.is_efficient(point) else "no"])
-        first, second = self.measures
-        head = ["ranker", first, "95% interval", second, "95% interval", "efficient"]
-        return Table(head, rows)
+            pairs = zip(point.means, point.intervals, strict=True)
+            cells = [own for mean, ends in pairs for own in (mean, *ends)]
+            rows.append([point.name, *cells, self.is_efficient(point)])
+        return Table(["ranker", *head, "efficient"], rows)
 
 
 def pareto(
@@ -299,41 +270,42 @@ def _rankers(
     objective = get_objective(ranker.objective)
     raised = Constraint(measure, 1.0, True).objective(objective)
     terms = terms_of(objective)
-    changes: list[dict[str, Any]] = [{}, {"objective": raised}]
-    names = point_names(levels, weights)
-    levels, weights = _between(levels, weights)
-    for level in levels:
-        changes.append({"constraints": [str(Constraint(measure, level, of_best=True))]})
-    for weight in weights:
+    by_level, by_weight = _between(levels, weights)
+    changes: dict[str, dict[str, Any]] = {FIRST: {}, SECOND: {"objective": raised}}
+    for name, level in by_level.items():
+        changes[name] = {"constraints": [str(Constraint(measure, level, of_best=True))]}
+    for name, weight in by_weight.items():
         both = [*(term for term, _ in terms), raised], [*(own for _, own in terms), weight]
-        changes.append({"objective": Mixture(*both)})
-    made = (clone(ranker).set_params(**change) for change in changes)
-    return dict(zip(names, made, strict=True))
-
-
-def _between(
-    levels: Sequence[float] | None, weights: Sequence[float] | None
-) -> tuple[list[float], list[float]]:
-    """Return the levels and weights between both ends, checked."""
-    if levels is None and weights is None:
-        levels = LEVELS
-    elif levels is not None and weights is not None:
-        raise ValueError("weights must be None where levels are given, got both.")
-    return _numbers(levels, "levels", 1.0), _numbers(weights, "weights", math.inf)
-
-
-def _numbers(values: Sequence[float] | None, name: str, high: float) -> list[float]:
-    """Return numbers whose names in a table differ."""
-    numbers: list[float] = [] if values is None else check_vector(values, name).tolist()
-    for number in numbers:
-        check_number(number, name, 0, high, open_low=True)
-    if len({f"{number:g}" for number in numbers}) < len(numbers):
-        raise ValueError(f"{name} must differ in their first six digits, got {numbers}.")
-    return numbers
+        changes[name] = {"objective": Mixture(*both)}
+    return {name: clone(ranker).set_params(**change) for name, change in changes.items()}
 
 
 def point_names(levels: Sequence[float] | None, weights: Sequence[float] | None) -> list[str]:
     """Return the names of the rankers of a trade-off."""
-    levels, weights = _between(levels, weights)
-    by_level = [f"{level:g} of best" for level in levels]
-    return [FIRST, SECOND, *by_level, *(f"weight {weight:g}" for weight in weights)]
+    by_level, by_weight = _between(levels, weights)
+    return [FIRST, SECOND, *by_level, *by_weight]
+
+
+def _between(
+    levels: Sequence[float] | None, weights: Sequence[float] | None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the levels and weights between both ends, by the names of their rankers."""
+    if levels is None and weights is None:
+        levels = LEVELS
+    elif levels is not None and weights is not None:
+        raise ValueError("weights must be None where levels are given, got both.")
+    by_level = _named("{:g} of best", levels, "levels", 1.0)
+    return by_level, _named("weight {:g}", weights, "weights", math.inf)
+
+
+def _named(
+    form: str, values: Sequence[float] | None, argument: str, high: float
+) -> dict[str, float]:
+    """Return numbers by their names in a table, which differ."""
+    numbers: list[float] = [] if values is None else check_vector(values, argument).tolist()
+    for number in numbers:
+        check_number(number, argument, 0, high, open_low=True)
+    named = {form.format(number): number for number in numbers}
+    if len(named) < len(numbers):
+        raise ValueError(f"{argument} must differ in their first six digits, got {numbers}.")
+    return named
