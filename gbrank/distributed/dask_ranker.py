@@ -162,32 +162,6 @@ class DaskGBRanker(GBRanker):
         blocks = X.rechunk({1: -1})
         return blocks.map_blocks(_predict_block, predict, drop_axis=1, meta=np.empty(0))
 
-    def rank(
-        self, X: Collection, qid: Collection | None = None, *, group: Collection | None = None
-    ) -> Any:
-        """Return the position of each row within its query, from 1.
-
-        Parameters
-        ----------
-        X, qid, group
-            As for `GBRanker.rank`.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_documents,)
-
-        Raises
-        ------
-        TypeError
-            Of Dask collections, in which a query's rows may lie apart.
-        """
-        if is_dask(X):
-            raise TypeError(
-                "X must not be a Dask collection in rank: a query's rows may lie in several "
-                "partitions. Rank the scores of predict, query by query."
-            )
-        return super().rank(X, qid, group=group)
-
     def score(
         self,
         X: Collection,

@@ -143,7 +143,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         ndarray of int64, shape (n_documents,)
             Equal scores take the order of the rows.
         """
-        scores = self._scores(X, qid, group)
+        scores = np.asarray(self._scores(X, qid, group))
         queries = Queries.resolve(len(scores), qid, group)
         best_first = np.lexsort((-scores, queries.index))
         ranks = np.empty(len(scores), dtype=np.int64)

@@ -462,9 +462,10 @@ def test_bad_parameters(client: Any, params: dict[str, Any], message: str) -> No
         DaskGBRanker(**params).fit(dask(X), dask(Y), qid=dask(QID))
 
 
-def test_ranks_are_refused(fitted: Any) -> None:
-    with pytest.raises(TypeError, match="X must not be a Dask collection in rank"):
-        fitted.rank(dask(X))
+def test_ranks(fitted: Any) -> None:
+    """Those of the same rows in memory, wherever a query's rows lie."""
+    found = fitted.rank(dask(X), dask(QID))
+    assert_array_equal(found, fitted.to_local().rank(X, QID))
 
 
 @pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
