@@ -138,11 +138,11 @@ class _CommandParser(argparse.ArgumentParser):
         command = importlib.import_module(f"gbrank.commands.{self.get_default('command')}")
         text, _, examples = (command.__doc__ or "").partition("For example:\n\n")
         self.usage, self.description, self.epilog = command.USAGE, text, f"examples:\n{examples}"
+        self.set_defaults(run=command.run, outputs={})
         command.add_options(self)
         flags = {item.dest: item.option_strings[0] for item in self._actions if item.option_strings}
         paths = {item.dest: str(item.metavar) for item in self._actions if item.metavar in PATHS}
-        outputs = getattr(command, "OUTPUTS", {})
-        self.set_defaults(run=command.run, flags=flags, paths=paths, outputs=outputs)
+        self.set_defaults(flags=flags, paths=paths)
         # --early_stopping_rounds=5 is known too
         args = [re.sub("^--[^=]+", lambda flag: flag[0].replace("_", "-"), text) for text in args]
         for text in args[: args.index("--")] if "--" in args else args:

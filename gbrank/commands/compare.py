@@ -47,6 +47,7 @@ from gbrank.commands.data_files import add_table_options
 from gbrank.commands.outputs import check_picture
 from gbrank.commands.shared import (
     add,
+    add_output,
     add_plugin,
     documented_parameters,
     import_plugins,
@@ -68,12 +69,6 @@ from gbrank.evaluation import (
 )
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
-OUTPUTS = {
-    "results": None,
-    "json": check_folder,
-    "picture": check_picture,
-    "seconds_picture": check_picture,
-}
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"
 
 RANKERS = (DEFAULT_OBJECTIVE, "lightgbm:lambdarank", "xgboost:rank:ndcg")
@@ -95,10 +90,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--measures MEASURE ...", f"what to measure (default: {' '.join(MEASURES)})")
     add(parser, "--seeds N", "repetitions of each fit (default: 5)", default=5)
     add(parser, "--baseline NAME", "what to compare with (default: the first ranker)")
-    add(parser, "--results FOLDER", "keep what is done in this folder")
-    add(parser, "--json FILE", "write the numbers to this file")
-    add(parser, "--picture FILE", "draw the numbers to this file")
-    add(parser, "--seconds-picture FILE", "draw the measures against CPU seconds")
+    add_output(parser, "--results FOLDER", "keep what is done in this folder")
+    add_output(parser, "--json FILE", "write the numbers to this file", check_folder)
+    add_output(parser, "--picture FILE", "draw the numbers to this file", check_picture)
+    add_output(
+        parser, "--seconds-picture FILE", "draw the measures against CPU seconds", check_picture
+    )
     add(parser, "--jobs N", "processes (default: all)")
     add_table_options(parser, "features", "categorical", "unjudged")
     add_split(parser, validated=True)

@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 from gbrank.commands.outputs import check_picture
-from gbrank.commands.shared import add, write_picture
+from gbrank.commands.shared import add, add_output, write_picture
 from gbrank.common.checks import check_number
 from gbrank.common.extras import needed
 from gbrank.datasets import make_cubic
@@ -24,7 +24,6 @@ from gbrank.evaluation import Dataset, compare_rankers
 from gbrank.plots import quality_by_seconds
 from gbrank.ranker import GBRanker
 
-OUTPUTS = {"output": check_picture}
 USAGE = "gbrank demo [options]"
 
 # Labels are 0 to 4, and one document in six has 2 or more.
@@ -34,7 +33,7 @@ MEASURES = ("ndcg@10", "ap(threshold=2)", "rr(threshold=2)")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank demo`."""
     text = "where the picture goes (default: gbrank-demo.png)"
-    add(parser, "--output PATH", text, default="gbrank-demo.png")
+    add_output(parser, "--output PATH", text, check_picture, default="gbrank-demo.png")
     text = "how many queries to make, at least 3 (default: 1,000)"
     add(parser, "--queries N", text, default=1000)
     add(parser, "--seed N", "seed of data and training (default: 0)", default=0)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from gbrank.commands.data_files import add_files, read_labelled
 from gbrank.commands.outputs import check_html
-from gbrank.commands.shared import add, columns_of, load_any, load_trees
+from gbrank.commands.shared import add, add_output, columns_of, load_any, load_trees
 from gbrank.common.argument_error import ArgumentError, found_in
 from gbrank.common.checks import unknown_name
 from gbrank.data.ids import as_list
@@ -34,7 +34,6 @@ from gbrank.plots.report.report_data import column_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-OUTPUTS = {"html": check_html}
 USAGE = "gbrank explain FILE [FILE ...] --model FOLDER --query QUERY [options]"
 
 
@@ -48,7 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "say at which rank another model, a TREC run or a column has each document"
     add(parser, "--against PATH", text)
     add(parser, "--docid COLUMN", "what documents are called, in the table and in TREC runs")
-    add(parser, "--html PATH", "write a page with the table and a picture instead of printing it")
+    text = "write a page with the table and a picture instead of printing it"
+    add_output(parser, "--html PATH", text, check_html)
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.data_files import SCORE, Unlabelled, add_files, read_documents
-from gbrank.commands.shared import add
+from gbrank.commands.shared import add, add_output
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import unknown_name
 from gbrank.datasets.table_files import BATCH_ROWS, is_table, write_tables
@@ -45,7 +45,6 @@ from gbrank.ranker import GBRanker, load_ranker
 
 Predict: TypeAlias = Callable[[Unlabelled], NDArray[np.float64]]
 
-OUTPUTS = {"output": None}
 USAGE = "gbrank predict FILE [FILE ...] --model FOLDER [options]"
 
 
@@ -53,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank predict`."""
     add_files(parser)
     add(parser, "--model FOLDER", "folder of a model", required=True)
-    add(parser, "--output PATH", "where to write (default: -, standard output)", default="-")
+    add_output(parser, "--output PATH", "where to write (default: -, standard output)", default="-")
     parser.add_argument(
         "--format", choices=["scores", "trec"], default="scores", help="(default: scores)"
     )

@@ -9,9 +9,9 @@ import math
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.files import replaced
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gbrank.ranker import GBRanker
+
+Check: TypeAlias = Callable[[str, str], None]  # of a path, and the name of its option
 
 
 def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: object) -> None:
@@ -31,6 +33,15 @@ def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: ob
     elif value[1:]:
         kind |= {"nargs": "+", "action": "extend"}
     parser.add_argument(flag, help=text, **kind | options)
+
+
+def add_output(
+    parser: argparse.ArgumentParser, usage: str, text: str, check: Check | None = None, **more: Any
+) -> None:
+    """Add an option that is written, perhaps with what refuses, before any work, what cannot be."""
+    add(parser, usage, text, **more)
+    name = usage.split()[0].strip("-").replace("-", "_")
+    parser.get_default("outputs")[name] = check
 
 
 def printable(path: str) -> str:

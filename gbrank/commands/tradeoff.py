@@ -16,13 +16,12 @@ from typing import Any
 
 from gbrank.commands.data_files import add_files
 from gbrank.commands.outputs import check_html, check_model, check_picture
-from gbrank.commands.shared import add, add_plugin, write_picture
+from gbrank.commands.shared import add, add_output, add_plugin, write_picture
 from gbrank.commands.splits import add_split, read_split
 from gbrank.common.checks import check_choice
 from gbrank.evaluation.pareto import LEVELS, Front, pareto, point_names
 from gbrank.ranker import GBRanker
 
-OUTPUTS = {"results": None, "picture": check_picture, "html": check_html, "model": check_model}
 USAGE = "gbrank tradeoff FILE [FILE ...] --labels COLUMN ... --measure MEASURE [options]"
 
 
@@ -43,11 +42,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--validation-fraction X", text, type=float, default=0.25)
     add(parser, "--random-state N", "seed (default: 0)", default=0)
     add(parser, "--jobs N", "rankers that are trained at once (default: one for each processor)")
-    add(parser, "--results FOLDER", "keep each ranker here, and go on from what is there")
-    add(parser, "--picture FILE", "draw the trade-off")
-    add(parser, "--html FILE", "write a page with the table and the picture")
+    add_output(parser, "--results FOLDER", "keep each ranker here, and go on from what is there")
+    add_output(parser, "--picture FILE", "draw the trade-off", check_picture)
+    add_output(parser, "--html FILE", "write a page with the table and the picture", check_html)
     add(parser, "--choose NAME", "the ranker of the table to save")
-    add(parser, "--model FOLDER", "where it goes")
+    add_output(parser, "--model FOLDER", "where it goes", check_model)
     add_plugin(parser)
 
 

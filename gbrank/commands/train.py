@@ -30,13 +30,18 @@ from typing import Any, get_args
 
 from gbrank.commands.data_files import add_files, read_labelled, read_numbers
 from gbrank.commands.outputs import check_model
-from gbrank.commands.shared import add, add_plugin, documented_parameters, validation_curve
+from gbrank.commands.shared import (
+    add,
+    add_output,
+    add_plugin,
+    documented_parameters,
+    validation_curve,
+)
 from gbrank.data.batches import learn_schema
 from gbrank.data.columns import COLUMNS
 from gbrank.fit.loop import FitInterrupted
 from gbrank.ranker import GBRanker
 
-OUTPUTS = {"model": check_model, "checkpoint": None}
 USAGE = "gbrank train FILE [FILE ...] --model FOLDER [options]"
 
 # The parameters of GBRanker become options, except `verbose`: that is --quiet.
@@ -52,7 +57,7 @@ DEFAULTS = {"random_state": 0}  # not GBRanker's: the same command makes the sam
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank train`."""
     add_files(parser, "features", "categorical", "unjudged")
-    add(parser, "--model FOLDER", "where the model goes", required=True)
+    add_output(parser, "--model FOLDER", "where the model goes", check_model, required=True)
     add(parser, "--valid FILE ...", "validation data", action="store", dest="eval_set")
     text = "columns of tables that are other labels, for objectives, measures and constraints: "
     add(parser, "--labels COLUMN ...", text + '"ndcg@10[COLUMN]"')
@@ -62,7 +67,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if column.option:
             add(parser, column.option, column.help, dest=name)
     text = "write here what the same command, if it is killed, goes on from (see GBRanker.fit)"
-    add(parser, "--checkpoint FOLDER", text)
+    add_output(parser, "--checkpoint FOLDER", text)
     text = "rounds between two checkpoints (default: 50)"
     add(parser, "--checkpoint-rounds N", text, default=50)
     text = "how long the fit may take, instead of a number of rounds"

@@ -17,7 +17,7 @@ import sys
 
 from gbrank.commands.data_files import add_files
 from gbrank.commands.outputs import check_model
-from gbrank.commands.shared import add, add_plugin
+from gbrank.commands.shared import add, add_output, add_plugin
 from gbrank.commands.splits import read_groups
 from gbrank.commands.train import PARAMETERS, add_parameters, noted_interrupt, ranker_of
 from gbrank.common.argument_error import ArgumentError
@@ -25,14 +25,13 @@ from gbrank.data.splitting import QueryTimeSeriesSplit
 from gbrank.evaluation.search_space import TUNED
 from gbrank.evaluation.tuning import UNTUNED, Tuned, finished, tune
 
-OUTPUTS = {"model": check_model, "results": None}
 USAGE = "gbrank tune FILE [FILE ...] --model FOLDER [--minutes X] [options]"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank tune`."""
     add_files(parser, "categorical", "unjudged")
-    add(parser, "--model FOLDER", "where the model goes", required=True)
+    add_output(parser, "--model FOLDER", "where the model goes", check_model, required=True)
     text = "how long it may take (default: 10)"
     parser.add_argument("--minutes", type=float, metavar="X", default=10.0, help=text)
     add(parser, "--trials N", "largest number of trials", dest="n_trials")
@@ -43,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--single", "the best ranker alone, in place of a mean: faster to predict")
     text = f"what is not to be tuned: {', '.join(TUNED)}"
     add(parser, "--keep NAME ...", text, default=[])
-    add(parser, "--results FOLDER", "keep the trials here, and go on from what is there")
+    add_output(parser, "--results FOLDER", "keep the trials here, and go on from what is there")
     add(parser, "--quiet", "show no progress bar")
     add_plugin(parser)
     add_parameters(parser, [name for name in PARAMETERS if name not in UNTUNED])

@@ -37,8 +37,11 @@ from gbrank.commands.cli import COMMANDS, _parser, main
         ("predict one.txt --model none", "no model in none"),
         ("predict one.txt --model .", "no model in ."),
         ("evaluate one.txt --scores none.txt", "none.txt: No such file or directory"),
-        ("evaluate one.txt --scores short.txt", "short.txt: expected 2 scores"),
-        ("evaluate one.txt --scores words.txt", "words.txt, line 2: expected a finite number, got"),
+        ("evaluate one.txt --scores short.txt", "short.txt: --scores must have 2 entries, got 1"),
+        (
+            "evaluate one.txt --scores words.txt",
+            "words.txt: --scores must be finite",
+        ),
         ("evaluate one.txt --scores fine.txt --metric ndcg@x", "unknown measure 'ndcg@x'"),
         ("evaluate one.txt --scores fine.txt --metric ap(threshold=9)", "undefined on every query"),
         ("demo --queries 2", "--queries must be an integer of at least 3, got 2"),
