@@ -2,7 +2,9 @@
 
 import os
 import re
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 
 from gbrank.boosters.tree import at_most
 from gbrank.common.argument_error import ArgumentError
@@ -12,20 +14,6 @@ from gbrank.ranker import GBRanker
 
 # What the backend calls the model's file, and its type, by booster.
 FILES = {"lightgbm": ("model.txt", "lightgbm"), "xgboost": ("xgboost.json", "xgboost_json")}
-# The last two parameters are one, before and since 2025.
-CONFIG = """\
-backend: "fil"
-max_batch_size: 32768
-input [{{ name: "input__0", data_type: TYPE_FP32, dims: [ {n_features} ] }}]
-output [{{ name: "output__0", data_type: TYPE_FP32, dims: [ 1 ] }}]
-instance_group [{{ kind: KIND_AUTO }}]
-dynamic_batching {{}}
-parameters [
-  {{ key: "model_type", value: {{ string_value: "{kind}" }} }},
-  {{ key: "output_class", value: {{ string_value: "false" }} }},
-  {{ key: "is_classifier", value: {{ string_value: "false" }} }}
-]
-"""
 
 
 def write_triton(ranker: GBRanker, folder: str | os.PathLike[str]) -> None:
@@ -70,7 +58,8 @@ def write_triton(ranker: GBRanker, folder: str | os.PathLike[str]) -> None:
     place = Path(folder, "1")
     place.mkdir(parents=True, exist_ok=True)
     replace_file(place / file, content)
-    config = CONFIG.format(n_features=len(forest.features), kind=kind)
+    template = Template(files("gbrank.export").joinpath("triton.pbtxt").read_text("utf-8"))
+    config = template.substitute(n_features=len(forest.features), kind=kind)
     replace_file(Path(folder, "config.pbtxt"), config.encode())
 
 

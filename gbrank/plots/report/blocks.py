@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any, TypeAlias
 
 import matplotlib
@@ -75,6 +77,16 @@ class Details:
     blocks: Sequence[Block]
     open: bool = False
     kind: str = field(default="fold", init=False)
+
+
+TEXTS: dict[str, str] = json.loads(
+    files("gbrank.plots.report").joinpath("texts.json").read_text(encoding="utf-8")
+)
+
+
+def said(key: str, strong: bool = False, **values: object) -> Paragraph:
+    """Return a paragraph of texts.json with these values in it."""
+    return Paragraph(TEXTS[key].format(**values), strong)
 
 
 Block: TypeAlias = Paragraph | Table | Picture | Details

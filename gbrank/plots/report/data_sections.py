@@ -20,6 +20,7 @@ from gbrank.plots.report.blocks import (
     fold_rows,
     name,
     number,
+    said,
 )
 from gbrank.plots.report.model_sections import MOST, SHOWN
 from gbrank.plots.report.report_data import ReportData, groups
@@ -68,23 +69,11 @@ def _features(judged: ReportData, training: Features | None) -> list[Block]:
     rows.sort(key=lambda row: -row[0])
     head = ["feature", "missing", "median"]
     if training is None:
-        text = (
-            "Features, those with the most missing values first. A model does not keep the data "
-            "that it was trained on: to see how far features have drifted since, give the training "
-            "data too (train=, --train)."
-        )
+        text = said("missing")
     else:
         head += ["missing in training", "median in training", "drift"]
-        text = (
-            f"Features, here and in training ({count(training.shape[0], 'document')}). Drift is 0 "
-            "where a feature's values are spread as in training, and 1 where they have nothing in "
-            "common: the Kolmogorov-Smirnov distance, with missing as the lowest value; of "
-            "categories, half the sum of the differences of their shares."
-        )
-    blocks: list[Block] = [
-        Paragraph(text),
-        *fold_rows(head, [row for _, row in rows[:MOST]], SHOWN),
-    ]
+        text = said("drifted", training=count(training.shape[0], "document"))
+    blocks: list[Block] = [text, *fold_rows(head, [row for _, row in rows[:MOST]], SHOWN)]
     if len(rows) > MOST:
         blocks.append(Paragraph(f"The first {MOST} of {len(rows):,} features."))
     return blocks

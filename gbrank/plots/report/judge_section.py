@@ -9,7 +9,16 @@ from sklearn.metrics import cohen_kappa_score
 from gbrank.common.table import Table
 from gbrank.evaluation.statistics import common_queries, compared, means
 from gbrank.measures.judges import JUDGE, PEOPLE
-from gbrank.plots.report.blocks import Block, Cell, Paragraph, Section, count, number, span
+from gbrank.plots.report.blocks import (
+    Block,
+    Cell,
+    Paragraph,
+    Section,
+    count,
+    number,
+    said,
+    span,
+)
 from gbrank.plots.report.report_data import ReportData
 
 
@@ -29,20 +38,10 @@ def judge(judged: ReportData) -> Section:
         cells = [number(bias.difference[0], "+.4f"), ends, number(alike, ".2f"), _worth(worth)]
         rows.append([model.name, *cells])
     blocks: list[Block] = [
-        Paragraph(_verdict(judged), strong=True),
-        Paragraph(
-            "Means and differences on this page are by people's labels of some queries, made more "
-            "certain by the judge's labels of all (prediction-powered inference): a judge that "
-            "errs makes intervals wider, not wrong. The queries that people judged must have been "
-            "taken at random. Groups, lists and worst queries have people's labels where there are "
-            "any, else the judge's."
-        ),
+        _verdict(judged),
+        said("judge"),
         Table(["judge", ""], _agreement(judged)),
-        Paragraph(
-            f"Bias is the judge's {judged.measure} minus that by people, on the queries that both "
-            "judged. Worth is how many more queries people would have to judge for an interval of "
-            "the mean as narrow."
-        ),
+        said("bias", measure=judged.measure),
         Table(["model", "bias", "95% interval", "correlation", "worth in queries"], rows),
     ]
     return Section("judge", "What the judge is worth", blocks)
@@ -64,20 +63,15 @@ def _agreement(judged: ReportData) -> list[list[str]]:
     ]
 
 
-def _verdict(judged: ReportData) -> str:
-    """Return in a sentence what the judge is worth to what the page is about."""
+def _verdict(judged: ReportData) -> Paragraph:
+    """Say in a sentence what the judge is worth to what the page is about."""
     found = judged.found[judged.measure]
     worth, what = float(found.worth[0]), "difference" if judged.models[1:] else "mean"
     if not worth > 0:
-        return (
-            f"To the {what} in {judged.measure}, the judge is worth nothing: the intervals are "
-            "those of people's labels alone."
-        )
+        return said("worth nothing", strong=True, what=what, measure=judged.measure)
     n = count(judged.n_counted(judged.measure), "query")
-    return (
-        f"To the {what} in {judged.measure}, the judge is worth as much as {_worth(worth)} more "
-        f"queries judged by people, beside their {n}."
-    )
+    values = {"what": what, "measure": judged.measure, "worth": _worth(worth), "n": n}
+    return said("worth", strong=True, **values)
 
 
 def _worth(worth: float) -> str:

@@ -25,6 +25,7 @@ from gbrank.plots.report.blocks import (
     name,
     number,
     picture,
+    said,
     share,
 )
 from gbrank.plots.report.report_data import ReportData, ReportedRanker
@@ -74,14 +75,11 @@ def importances(judged: ReportData) -> tuple[Section, bool]:
     gains, features = model.ranker.feature_importances_, model.ranker._columns
     moved, reason = _mean_shares(judged, model.ranker, rows)
     order = np.lexsort((-gains, -np.nan_to_num(moved)))[:MOST].tolist()
-    text = (
-        "Share of the gain is what a feature's splits added to the objective in training. Mean "
-        f"|SHAP| is by how much it moves the score of a document here, on average over "
-        f"{count(len(rows), 'document')}"
-        f"{' taken at random' if len(rows) < judged.queries.n_documents else ''}, in units of the "
-        "score. Neither says that another value would make a document more relevant."
-    )
-    blocks: list[Block] = [Paragraph(f"Mean |SHAP| is left out: {reason}" if reason else text)]
+    documents = count(len(rows), "document")
+    if len(rows) < judged.queries.n_documents:
+        documents += " taken at random"
+    text = said("importances", documents=documents)
+    blocks: list[Block] = [Paragraph(f"Mean |SHAP| is left out: {reason}") if reason else text]
     table: list[list[Cell | str]] = [
         [name(features[i]), _bar(gains[i], gains.max()), _bar(moved[i], moved.max())] for i in order
     ]
@@ -130,12 +128,7 @@ def calibration_section(judged: ReportData) -> Section:
         lambda axes: calibration(judged.labels / largest, shares, ax=axes),
         "Dots on the line are probabilities that come true. Bars are shares of documents.",
     )
-    text = (
-        'What predict(output="probability") says, beside the mean label as a share of the largest '
-        "one, by tenths of the probability. The expected calibration error is the mean distance; "
-        "0 is best."
-    )
-    return Section("calibration", title, [Paragraph(text), shown])
+    return Section("calibration", title, [said("calibration"), shown])
 
 
 def parameters(judged: ReportData) -> Section:

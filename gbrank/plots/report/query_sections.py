@@ -20,6 +20,7 @@ from gbrank.plots.predictions import draw_queries
 from gbrank.plots.report.blocks import (
     NONE,
     SPACE,
+    TEXTS,
     Block,
     Cell,
     Details,
@@ -30,6 +31,7 @@ from gbrank.plots.report.blocks import (
     name,
     number,
     picture,
+    said,
     share,
     span,
 )
@@ -64,12 +66,7 @@ def measures(judged: ReportData) -> Section:
         "measures",
         "How good it is",
         [
-            Paragraph(
-                "Each measure is a mean over queries; higher is better. Queries on which a measure "
-                "has no value, such as those without a relevant document, are left out. The 95% "
-                "interval says how far the choice of queries may have moved the mean. "
-                f"{judged.measure} is the measure of all that follows."
-            ),
+            said("measures", measure=judged.measure),
             Table(head, rows),
             Details("What the measures are", [Table(["measure", "what it is"], summaries, (0, 1))]),
         ],
@@ -100,17 +97,17 @@ def changes(judged: ReportData) -> Section:
         shown = [*_difference(tested.means), *p, *counts]
         rows.append([Cell(measure, strong=measure == judged.measure), *shown])
     head = ["measure", "difference", "95% interval", "p (random.)", "p (t)"]
-    tests = "the paired randomisation test and the paired t test"
     if judged.both:
-        tests = "the t test of what people and the judge say together"
         head.remove("p (random.)")
     head += ["better", "equal", "worse"]
     blocks: list[Block] = [
         Paragraph(_verdict(judged), strong=True),
-        Paragraph(
-            f"The difference is {ours.name} minus {theirs.name}, over the same queries. p is how "
-            f"often chance alone would give a difference as large, by {tests}; it is not corrected "
-            "for the number of measures. " + _told(judged)
+        said(
+            "changes",
+            ours=ours.name,
+            theirs=theirs.name,
+            tests=TEXTS["judged tests" if judged.both else "tests"],
+            told=_told(judged),
         ),
         Table(head, rows),
         *_drift(judged),
@@ -149,14 +146,7 @@ def _drift(judged: ReportData) -> list[Block]:
         ["queries with the same first document", f"{np.mean(same_first):.1%}"],
         ["Kendall's tau of the scores", number(float(np.nanmean(tau)), ".3f")],
     ]
-    return [
-        Paragraph(
-            "How far both orders differ, whatever they are worth, on the mean over queries of two "
-            "documents or more. Tau is 1 for the same order, 0 for orders that have nothing in "
-            "common, −1 for the reverse."
-        ),
-        Table(["both orders", ""], facts),
-    ]
+    return [said("drift"), Table(["both orders", ""], facts)]
 
 
 def _verdict(judged: ReportData) -> str:
@@ -272,10 +262,7 @@ def distribution(judged: ReportData) -> Section:
 
 
 def _no_value(judged: ReportData) -> Paragraph:
-    return Paragraph(
-        f"{judged.measure} has no value on any query: none has what it needs, such as a relevant "
-        "document."
-    )
+    return said("no value", measure=judged.measure)
 
 
 def segments(judged: ReportData, by: dict[str, list[Any]]) -> Section:
@@ -285,14 +272,9 @@ def segments(judged: ReportData, by: dict[str, list[Any]]) -> Section:
         "documents in the list": judged.queries.sizes.tolist(),
         "relevant documents": judged.n_relevant.tolist(),
     }
-    blocks: list[Block] = [
-        Paragraph(
-            f"{judged.measure} by groups of queries. A document is relevant here if its label is "
-            "above 0. Of many groups, some differ by chance."
-        )
-    ]
-    blocks += [_segment(judged, kind, values) for kind, values in kinds.items()]
-    return Section("segments", "Where it is good, and where not", blocks)
+    tables = [_segment(judged, kind, values) for kind, values in kinds.items()]
+    text = said("segments", measure=judged.measure)
+    return Section("segments", "Where it is good, and where not", [text, *tables])
 
 
 def _segment(judged: ReportData, kind: str, keys: Sequence[Any]) -> Table:
@@ -321,16 +303,8 @@ def worst(judged: ReportData, explains: bool) -> Section:
     chosen = [query for query in order[:N_QUERIES].tolist() if not np.isnan(values[query])]
     if not chosen:
         return Section("worst", "The worst queries", [_no_value(judged)])
-    text = (
-        f"The queries of lowest {judged.measure}; of equal ones, those with the most relevant "
-        f"documents. Each shows its first {TOP} documents, and up to {FURTHER} relevant ones "
-        "further down."
-    )
-    if explains:
-        text += (
-            " Lifts and lowers are the features that add most to a document's score, and take most "
-            f"from it, beside the mean of its list (of at most {LONGEST} documents)."
-        )
+    reasons = TEXTS["reasons"].format(longest=LONGEST) if explains else ""
+    text = said("worst", measure=judged.measure, top=TOP, further=FURTHER, reasons=reasons)
     folds = [
         Details(
             _title(judged, query, number(values[query])),
@@ -339,7 +313,7 @@ def worst(judged: ReportData, explains: bool) -> Section:
         )
         for query in chosen
     ]
-    return Section("worst", "The worst queries", [Paragraph(text), *folds])
+    return Section("worst", "The worst queries", [text, *folds])
 
 
 def _list(judged: ReportData, query: int, model: ReportedRanker, explains: bool) -> Table:
