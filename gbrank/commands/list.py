@@ -8,12 +8,16 @@ For example:
 """
 
 import argparse
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from gbrank.commands.shared import add_plugin
-from gbrank.measures.measure_registry import list_measures
-from gbrank.objectives.objective_registry import list_objectives
+from gbrank.measures.measure_registry import MeasureFacts, list_measures
+from gbrank.objectives.objective_registry import ObjectiveFacts, list_objectives
 
-LISTS = {"objectives": list_objectives, "measures": list_measures}
+Listing: TypeAlias = Callable[[], Sequence[ObjectiveFacts] | Sequence[MeasureFacts]]
+
+LISTS: dict[str, Listing] = {"objectives": list_objectives, "measures": list_measures}
 USAGE = "gbrank list [objectives | measures] [options]"
 
 
