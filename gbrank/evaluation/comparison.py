@@ -1,16 +1,17 @@
 """The results of a comparison, as rows, tables and JSON."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from gbrank.common.checks import check_choice
 from gbrank.common.extras import needed
-from gbrank.evaluation.stored_outcomes import columns, rows
 from gbrank.evaluation.summary import Row, summarise
 from gbrank.evaluation.tables import NOTE, as_table, as_text
-from gbrank.evaluation.trial import PARTS, Outcome
+from gbrank.evaluation.trial import PARTS, Outcome, Scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,13 +48,17 @@ class Comparison:
     @property
     def records(self) -> dict[str, list[Any]]:
         """The value of each query in each fit, as columns from which to make a data frame."""
-        table = [row for outcome in self.outcomes for row in rows(outcome)]
-        return dict(zip(columns(self._columns), map(list, zip(*table, strict=True)), strict=True))
-
-    @property
-    def _columns(self) -> list[str]:
-        """The names of the values of a query."""
-        return list(self.outcomes[0].test.values) if self.outcomes else list(self.measures)
+        columns = defaultdict[str, list[Any]](list)
+        for outcome, part in product(self.outcomes, PARTS):
+            scores: Scores = getattr(outcome, part)
+            head = asdict(outcome.trial) | {"part": part}
+            end = {"calibration_error": scores.calibration_error, "rounds": outcome.rounds}
+            end["cpu_seconds"] = outcome.cpu_seconds
+            for place, query in enumerate(scores.queries):
+                values = {name: own[place].item() for name, own in scores.values.items()}
+                for name, value in {**head, "query": query, **values, **end}.items():
+                    columns[name].append(value)
+        return dict(columns)
 
     @cached_property
     def _summaries(self) -> dict[str, list[Row]]:

@@ -103,7 +103,7 @@ def compare_rankers(
     difference : float
         The summary says how many queries it takes to tell a difference of this size.
     results : path, optional
-        A folder that keeps what each query is worth, one CSV file per fit: a comparison that was
+        A folder that keeps what each query is worth, one JSON file per fit: a comparison that was
         stopped goes on from there. The file's name holds a fingerprint of all that the numbers
         depend on (parameters, seed, data, fold, measures, gbrank's source, versions of the
         boosters), so that comparisons can share a folder. A function of your own, such as a custom

@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -75,39 +75,23 @@ class Task:
         """The rows of the fold."""
         return self.data.splits[self.trial.fold - 1]
 
-    @property
-    def names(self) -> list[str]:
-        """What the values of each query are called."""
-        return value_names(map(str, self.measures), self.data.judged)
-
-    def queries(self, part: str) -> list[str]:
-        """Return the ids of the queries of a part of the fold, as they first appear."""
-        return list(dict.fromkeys(map(str, self.data.qid[getattr(self.fold, part)].tolist())))
-
 
 def by_judge(measure: str) -> str:
     """Return what a measure by the judge's labels is called, beside the one by people's."""
     return f"{measure}[{JUDGE}]"
 
 
-def value_names(measures: Iterable[str], judged: bool) -> list[str]:
-    """Return what the values of each query are called."""
-    if not judged:
-        return list(measures)
-    return [*(name for own in measures for name in (own, by_judge(own))), PEOPLE]
-
-
 def query_values(
     measures: Sequence[Measure], rows: Rows, scores: Vector, n_jobs: int | None = None
 ) -> dict[str, Vector]:
     """Return what each query is worth by each measure; by a judge too, where one has judged."""
-    names = list(map(str, measures))
     if JUDGE not in rows.labels:
-        values = [bind_to_rows(measure, rows, n_jobs).per_query(scores) for measure in measures]
-        return dict(zip(names, values, strict=True))
-    both = [both_values(measure, rows, scores, n_jobs) for measure in measures]
-    values = [*(own for pair in both for own in pair), queries_of_people(rows).astype(np.float64)]
-    return dict(zip(value_names(names, True), values, strict=True))
+        return {str(own): bind_to_rows(own, rows, n_jobs).per_query(scores) for own in measures}
+    values = {}
+    for measure in measures:
+        people, judge = both_values(measure, rows, scores, n_jobs)
+        values |= {str(measure): people, by_judge(str(measure)): judge}
+    return values | {PEOPLE: queries_of_people(rows).astype(np.float64)}
 
 
 def configure(ranker: object, **values: Any) -> Any:

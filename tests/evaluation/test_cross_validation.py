@@ -449,23 +449,25 @@ def test_calibration_of_a_label_that_a_fold_has_not_seen() -> None:
     assert 0 < found.summary()[0].calibration_error < 0.5
 
 
-def test_files_are_tables(tmp_path: Path) -> None:
-    """Which data frames read, and which hold what `records` does."""
+def test_records_have_a_row_for_each_query(tmp_path: Path) -> None:
+    """Of each fit and part."""
     comparison = noisy_comparison(tmp_path, measures=["ndcg@10(no_relevant=0,gain='linear')", "ap"])
-    files = pd.concat(map(pd.read_csv, sorted(tmp_path.iterdir())))
-    keys = ["ranker", "seed", "fold", "part", "query"]
-    types = {"query": int, "calibration_error": float, "rounds": float}
-    expected = pd.DataFrame(comparison.records).astype(types)
-    assert list(files.columns) == [
-        "data", *keys, "ndcg@10(no_relevant=0,gain='linear')", "ap", "calibration_error", "rounds",
-        "cpu_seconds",
+    frame = pd.DataFrame(comparison.records)
+    assert list(frame.columns) == [
+        "data", "ranker", "seed", "fold", "part", "query", "ndcg@10(no_relevant=0,gain='linear')",
+        "ap", "calibration_error", "rounds", "cpu_seconds",
     ]  # fmt: skip
-    pd.testing.assert_frame_equal(
-        files.sort_values(keys, ignore_index=True), expected.sort_values(keys, ignore_index=True)
-    )
+    for outcome in comparison.outcomes:
+        own = frame[(frame[["ranker", "seed", "fold"]] == [
+            outcome.trial.ranker, outcome.trial.seed, outcome.trial.fold
+        ]).all(axis=1)]  # fmt: skip
+        for part in ("valid", "test"):
+            scores, found = getattr(outcome, part), own[own["part"] == part]
+            assert found["query"].tolist() == scores.queries
+            assert found["ap"].tolist() == scores.values["ap"].tolist()
 
 
-@pytest.mark.parametrize("damage", ["", "data\n1\n", "cut"])
+@pytest.mark.parametrize("damage", ["", "[1]", "{}", "cut"])
 def test_damaged_files_are_named(damage: str, tmp_path: Path) -> None:
     """Files that somebody changed."""
     noisy_comparison(tmp_path)
@@ -502,7 +504,7 @@ def run_script(folder: Path, jobs: int) -> "subprocess.Popen[str]":
         start_new_session=True,
     )
     deadline = time.monotonic() + 400  # they compile, if nothing has been compiled yet
-    while len(list(folder.glob("*.csv"))) < 5:
+    while len(list(folder.glob("*.json"))) < 5:
         assert time.monotonic() < deadline
         assert process.poll() is None
         time.sleep(0.002)
@@ -523,11 +525,11 @@ def test_a_killed_comparison_goes_on(compare: Any, tmp_path: Path) -> None:
     process = run_script(tmp_path, 2)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    done = {file: file.stat().st_mtime_ns for file in tmp_path.glob("*.csv")}
+    done = {file: file.stat().st_mtime_ns for file in tmp_path.glob("*.json")}
     assert 5 <= len(done) < N_FITS
     resumed = compare(tmp_path, 1)
     assert {file: file.stat().st_mtime_ns for file in done} == done
-    assert len(list(tmp_path.glob("*.csv"))) == N_FITS
+    assert len(list(tmp_path.glob("*.json"))) == N_FITS
     whole = compare(None, 1)
     pd.testing.assert_frame_equal(
         without_seconds(resumed.records), without_seconds(whole.records), check_exact=True
@@ -544,9 +546,9 @@ def test_ctrl_c_stops(jobs: int, tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in error
     assert "leaked" not in error
-    files = list(tmp_path.glob("*.csv"))
+    files = list(tmp_path.glob("*.json"))
     assert 5 <= len(files) < N_FITS
-    assert all(len(pd.read_csv(file)) == 8 for file in files)
+    assert all(json.loads(file.read_text())["test"]["queries"] for file in files)
 
 
 def test_an_interrupted_fit_is_no_result(tmp_path: Path) -> None:

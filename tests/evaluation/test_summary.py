@@ -108,17 +108,6 @@ def test_all_that_is_kept_is_read_again(tmp_path: Path) -> None:
     assert found[1].summary()[1].calibration_error > 0
 
 
-def test_files_of_other_queries_are_damaged(tmp_path: Path) -> None:
-    """As many of them, in another order."""
-    data = Dataset("d", X, Y, QID, FOLDS)
-    compare_rankers({"a": Told()}, [data], results=tmp_path, **QUIET)
-    (file,) = tmp_path.iterdir()
-    head, *lines = file.read_text().splitlines()
-    file.write_text("\n".join([head, *reversed(lines), ""]))
-    with pytest.raises(ValueError, match=rf"{file.name} is damaged .*queries, expected 2 in their"):
-        compare_rankers({"a": Told()}, [data], results=tmp_path, **QUIET)
-
-
 def test_every_file_of_the_source_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But those of the command line."""
     for name in ("one.py", "evaluation/two.py", "commands/three.py"):
