@@ -87,7 +87,7 @@ def query_values(
     """Return what each query is worth by each measure; by a judge too, where one has judged."""
     if JUDGE not in rows.labels:
         return {str(own): bind_to_rows(own, rows, n_jobs).per_query(scores) for own in measures}
-    values = {}
+    values: dict[str, Vector] = {}
     for measure in measures:
         people, judge = both_values(measure, rows, scores, n_jobs)
         values |= {str(measure): people, by_judge(str(measure)): judge}

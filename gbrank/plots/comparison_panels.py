@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.summary import Row
 from gbrank.plots import style
@@ -18,66 +17,16 @@ LINE, LETTER = 0.2, 0.075  # height and width in inches
 ACROSS = 3  # more data sets go on below
 
 
-def comparison(
-    comparison: Comparison,
-    *,
-    data: str | None = None,
-    measure: str | None = None,
-    part: str = "test",
-    ax: Axes | None = None,
-) -> Axes:
+def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
     """Draw the mean of each ranker, with the interval of its difference from the baseline.
 
-    `comparison_grid` draws all measures and data sets at once.
+    There is a panel for each measure (down) and data set (across).
 
     Parameters
     ----------
     comparison : Comparison
-    data : str, optional
-        The data set; by default the only one, or all of them together.
-    measure : str, optional
-        The first by default.
     part : {"test", "valid"}
         As for `Comparison.summary`.
-    ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    Raises
-    ------
-    ValueError
-        If there is no such data set or measure.
-
-    Examples
-    --------
-    >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
-    >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
-    >>> result = cross_validate_rankers(rankers, *make_cubic(9, random_state=0), folds=3, n_jobs=1)
-    >>> plots.comparison(result).get_xlabel().splitlines()[0]
-    'ndcg@10'
-    """
-    rows = comparison.summary(part)
-    known = list(dict.fromkeys(row.data for row in rows))
-    data = known[-1] if data is None else check_choice(data, "data", known)
-    measures = comparison.measures
-    measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
-    ax = style.axes_for(ax)
-    chosen = [row for row in rows if (row.data, row.measure) == (data, measure)]
-    _panel(ax, chosen, comparison.baseline)
-    style.name_rows(ax, [row.ranker for row in chosen])
-    style.write(ax, title=data, xlabel=f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
-    return ax
-
-
-def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
-    """Draw a panel for each measure (down) and data set (across).
-
-    Parameters
-    ----------
-    comparison, part
-        As for `comparison`.
 
     Returns
     -------
@@ -108,7 +57,7 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
     Parameters
     ----------
     comparison, part
-        As for `comparison`.
+        As for `comparison_grid`.
 
     Returns
     -------

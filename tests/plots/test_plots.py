@@ -159,33 +159,24 @@ def compared() -> Comparison:
     )
 
 
-@pytest.mark.parametrize("measure", [None, "map"])
-def test_comparison(compared: Comparison, measure: str | None) -> None:
+def test_comparison(compared: Comparison) -> None:
     """Means as dots, and the intervals of the differences, from the baseline's mean."""
-    ax = plots.comparison(compared, measure=measure)
-    shown = measure or "ndcg@10"
-    rows = [row for row in compared.summary() if row.measure == shown]
-    dots = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
-    assert_allclose(dots, [[row.mean, place] for place, row in enumerate(rows)])
-    bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
-    ends = [[row.difference_low, row.difference_high] for row in rows]
-    assert_allclose(bars, rows[0].mean + np.array(ends))
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["ranknet", "lambdarank", "slam"]
-    assert ax.yaxis_inverted()  # the first is on top
-    bottom, top = ax.get_ylim()
-    assert -1 < top < 0  # less than a row of empty space at either end
-    assert len(rows) - 1 < bottom < len(rows)
-    assert ax.get_xlabel().startswith(f"{shown}\n")
-    assert ax.get_xlabel().endswith("difference from ranknet")
-
-
-def test_comparison_is_a_panel_of_the_whole_picture(compared: Comparison) -> None:
-    """With the same numbers."""
-    whole = plots.comparison_grid(compared).axes[1]
-    ax = plots.comparison(compared, measure="map")
-    assert whole.get_xlabel() == "map"
-    for line, same in zip(ax.lines, whole.lines, strict=True):
-        assert_array_equal(line.get_xydata(), same.get_xydata())
+    figure = plots.comparison_grid(compared)
+    assert figure.get_supxlabel().endswith("difference from ranknet")
+    for ax, shown in zip(figure.axes, ("ndcg@10", "map"), strict=True):
+        rows = [row for row in compared.summary() if row.measure == shown]
+        dots = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
+        assert_allclose(dots, [[row.mean, place] for place, row in enumerate(rows)])
+        bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
+        ends = [[row.difference_low, row.difference_high] for row in rows]
+        assert_allclose(bars, rows[0].mean + np.array(ends))
+        assert ax.yaxis_inverted()  # the first is on top
+        bottom, top = ax.get_ylim()
+        assert -1 < top < 0  # less than a row of empty space at either end
+        assert len(rows) - 1 < bottom < len(rows)
+        assert ax.get_xlabel() == shown
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert names == ["ranknet", "lambdarank", "slam"]
 
 
 def test_quality_by_seconds(compared: Comparison) -> None:
@@ -238,9 +229,8 @@ def test_many_rankers_differ() -> None:
 
 def test_comparison_of_what_was_not_compared(compared: Comparison) -> None:
     """What there is."""
-    for argument in ("measure", "data", "part"):
-        with pytest.raises(ValueError, match=rf"{argument} must be one of \[.*\], got 'x'"):
-            plots.comparison(compared, **{argument: "x"})
+    with pytest.raises(ValueError, match=r"part must be one of \[.*\], got 'x'"):
+        plots.comparison_grid(compared, part="x")
 
 
 # --- Names that users give ----------------------------------------------------------------------
@@ -279,9 +269,7 @@ def test_names_are_shown_as_they_are(name: str) -> None:
         Row(name, name, own, 3, 0, value, 0.1, 0.9, 0.1, 0.0, -0.1, 0.1, 0.5, 0.5, 0.1, 5.0, 1.0)
         for own, value in zip(names, (0.5, 0.6), strict=True)
     ]
-    compared: Any = SimpleNamespace(
-        baseline=name, measures=[name], summary=lambda _: rows, blocks=lambda _: [rows]
-    )
+    compared: Any = SimpleNamespace(baseline=name, blocks=lambda _: [rows])
     point = Point(name, GBRanker(), (0.5, 0.5), ((0.4, 0.6), (0.4, 0.6)))
     ranker = as_part(lambda: fitted(n_estimators=2))
     ranker.evals_result_[name] = {"ndcg@10": [0.1, 0.2]}
@@ -289,7 +277,6 @@ def test_names_are_shown_as_they_are(name: str) -> None:
     pictures = {
         "pair": (plots.pair(reasons), f"{name}:  {name} | {name}"),
         "query": (plots.query(listed), f"2 documents, {name} 0.5000"),
-        "comparison": (plots.comparison(compared), name),
         "front": (plots.front(Front((name, name), [point])), name),
         "queries": (plots.per_query(*both, group=[3], names=(name, "b")), f"ndcg@10 of {name}"),
         "curves": (plots.learning_curves(ranker), name),
