@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gbrank.ranker import GBRanker
 
-Check: TypeAlias = Callable[[str, str], None]  # of a path, and the name of its option
+PathCheck: TypeAlias = Callable[[str, str], None]  # of a path, and the name of its option
 
 
 def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: object) -> None:
@@ -36,7 +36,11 @@ def add(parser: argparse._ActionsContainer, usage: str, text: str, **options: ob
 
 
 def add_output(
-    parser: argparse.ArgumentParser, usage: str, text: str, check: Check | None = None, **more: Any
+    parser: argparse.ArgumentParser,
+    usage: str,
+    text: str,
+    check: PathCheck | None = None,
+    **more: Any,
 ) -> None:
     """Add an option that is written, perhaps with what refuses, before any work, what cannot be."""
     add(parser, usage, text, **more)
