@@ -213,8 +213,7 @@ def form(measure: Measure) -> None:
             total += float(chance) * float(tied or 0.0)
         (loss,) = losses_of(TieRank(measure), labels, [scores], 1.0)
         same(-loss, total)
-    if measure.form == "discounted":
-        relaxed(measure, SoftRank(measure), 1e-2)
+    relaxed(measure, SoftRank(measure), 1e-2)
 
 
 CHECKS: tuple[Callable[[Measure], None], ...] = (
