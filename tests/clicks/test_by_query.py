@@ -7,7 +7,7 @@ import pytest
 from clicked import make_clicks
 from numpy.testing import assert_allclose
 
-from gbrank import compare_scores, make_cubic
+from gbrank import Queries, compare_scores, make_cubic
 from gbrank.clicks import LoggedClicks, choose_by_query
 
 X, Y, QID = make_cubic(
@@ -47,6 +47,36 @@ def test_by_hand() -> None:
     assert 0 < share[0] < 1
     assert_allclose(table["shrunk"], d.mean() + share * (d - d.mean()))
     assert ((table["shrunk"] > 0) == (table["ranker"] == "new")).all()
+
+
+@pytest.mark.parametrize("differ", [True, False])
+def test_queries_of_unequal_sessions_by_the_formulas(differ: bool) -> None:
+    """DerSimonian and Laird's moments; queries that differ by less than chance have one mean."""
+    rng = np.random.default_rng(4)
+    query = np.repeat(np.repeat([*"dacb"], [2, 30, 9, 1]), 2)
+    session, position = np.repeat(np.arange(42), 2), np.tile([1, 2], 42)
+    document = rng.permuted(np.tile([0, 1], (42, 1)), axis=1).ravel()
+    good = np.isin(query, ["a", "d"]) if differ else np.full(84, True)
+    clicks = (rng.random(84) < np.where((document == 1) == good, 0.9, 0.2)).astype(float)
+    logged = LoggedClicks(position, document, query, {1: 1.0, 2: 0.5})
+    scores = {"live": -position, "new": document}
+    table = choose_by_query(scores, clicks, session, clicks=logged).set_index("query")
+    assert table["sessions"].to_dict() == {"a": 30, "b": 1, "c": 9, "d": 2}
+    assert table["sessions"].to_dict() == {"d": 2, "a": 30, "c": 9, "b": 1}
+    rows = logged.by_row(clicks, Queries.from_qid(session), scores)[1]
+    gains = (rows["new"]["clicks by dr"] - rows["live"]["clicks by dr"]).reshape(42, 2).sum(axis=1)
+    each = [gains[query[::2] == name] for name in table.index]
+    assert_allclose(table["difference"], [*map(np.mean, each)])
+    variance = sum(((own - own.mean()) ** 2).sum() for own in each) / (42 - 4)
+    assert_allclose(table["error"] ** 2, [variance / len(own) for own in each])
+    d, v = table["difference"], table["error"] ** 2
+    w = 1 / v
+    q = (w * (d - (w * d).sum() / w.sum()) ** 2).sum()
+    between = max(0.0, (q - 3) / (w.sum() - (w**2).sum() / w.sum()))
+    assert (between > 0) == differ
+    mean = np.average(d, weights=1 / (v + between))
+    assert_allclose(table["shrunk"], mean + between / (between + v) * (d - mean))
+    assert (table["ranker"] == np.where(table["shrunk"] > 0, "new", "live")).all()
 
 
 def test_choosing_is_worth_more_than_either_ranking() -> None:

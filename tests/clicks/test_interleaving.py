@@ -10,15 +10,16 @@ from gbrank.clicks import Interleaved
 
 
 def test_by_hand() -> None:
-    """A session of more documents counts no more; a tie, or no click, is half a session each."""
+    """A session of more documents or clicks counts no more; a tie is half a session each."""
     session = [1, 1, 1, 2, 2, 3, 3, 4, 4]
     new = np.array([1, 0, 1, 0, 1, 1, 0, 0, 1])
-    clicks = [1, 1, 1, 0, 0, 0, 1, 1, 1]
+    clicks = [1, 0, 1, 0, 0, 0, 1, 1, 1]
     query = ["a"] * 7 + ["b"] * 2
     scores = {"live": 1 - new, "new": new}
     found = compare_scores(scores, clicks, session, clicks=Interleaved(query))
     # "a": new wins session 1, half of 2, none of 3; "b": half. Queries count by their sessions.
     assert found.measures == ["sessions won"]
+    assert found.records["query"] == [*"abab"]
     assert found.records["sessions won"] == pytest.approx([0.75, 0.25, 0.75, 0.25])
     assert [row.mean for row in found.summary()] == pytest.approx([0.5, 0.5])
     assert found.summary()[1].n_queries == 2
@@ -44,6 +45,7 @@ def test_equal_rankers_are_told_apart_as_often_as_the_level_says() -> None:
     ("scores", "query", "message"),
     [
         ({"a": [1, 0]}, [1, 1], "scores must be of two rankers"),
+        ({"a": [1, 0], "b": [0, 1], "c": [0, 0]}, [1, 1], "scores must be of two rankers"),
         ({"a": [1, 0], "b": [1, 1]}, [1, 1], "1 where the document is this one's and 0 elsewhere"),
         ({"a": [2, 0], "b": [-1, 1]}, [1, 1], "scores must be of two rankers"),
         ({"a": [1, 0], "b": [0, 1]}, [1], "query must have 2 entries, got 1"),

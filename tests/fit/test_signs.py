@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
+from scipy.stats import pearsonr, rankdata
 
 from gbrank import GBRanker, Queries, load_ranker
 from gbrank.data.rows import Rows
@@ -76,27 +77,44 @@ def test_nothing_is_learned_where_it_does_harm() -> None:
 
 
 def test_signs_are_those_of_clear_rank_correlations() -> None:
-    """More than one standard error from 0, by SciPy's Spearman correlations; NaN counts as none."""
+    """More than one standard error from 0, by SciPy's correlations of pandas' ranks.
+
+    NaN has the mean rank. A query whose labels are equal does not tell.
+    """
     X, y = queries(lambda X: X[:, 0] - 0.2 * X[:, 1] + 0.1 * X[:, 2])
     X[:, 2] = np.round(X[:, 2])
     X[QID == 3, 3] = 7.0
+    X[QID == 4, 3] = np.nan
+    X[::4, 4] = np.nan
     y[QID == 5] = 1.0
-    rows = Rows(X, y, Queries.from_qid(QID))
-    found = np.array(
+    parts = [(pd.DataFrame(X[query == QID]).rank(), y[query == QID]) for query in range(N_QUERIES)]
+    telling = [query for query in range(N_QUERIES) if query != 5]
+    expected = np.array(
         [
-            [spearmanr(X[query == QID, j], y[query == QID]).statistic for j in range(5)]
-            for query in range(N_QUERIES)
-            if query != 5
+            [
+                pearsonr(ranks[j].fillna(ranks[j].mean()), rankdata(labels)).statistic
+                if ranks[j].nunique() > 1
+                else 0.0
+                for j in range(5)
+            ]
+            for ranks, labels in map(parts.__getitem__, telling)
         ]
     )
-    found[3, 3] = 0.0
+    batches = FeatureBatches(lambda: np.array_split(X, 3), X.shape)
+    for features in (X, batches):
+        found, which = rank_correlations(Rows(features, y, Queries.from_qid(QID)))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert which.tolist() == telling
     t = found.mean(axis=0) / (found.std(axis=0, ddof=1) / np.sqrt(len(found)))
-    expected = np.where(np.abs(t) > 1, np.sign(t), 0)
-    assert 0 < np.abs(expected).sum() < 5
-    assert learned_signs(rows) == expected.tolist()
-    missing = X.copy()
-    missing[:, 0] = np.nan
-    assert learned_signs(Rows(missing, y, rows.queries))[0] == 0
+    signs = np.where(np.abs(t) > 1, np.sign(t), 0)
+    assert 0 < np.abs(signs).sum() < 5
+    assert clear_signs(found) == signs.tolist()
+
+
+@pytest.mark.parametrize(("mean", "sign"), [(0.6, 1), (0.55, 0), (-0.55, 0), (-0.6, -1)])
+def test_a_mean_is_clear_from_a_standard_error(mean: float, sign: int) -> None:
+    """Of three queries: around the mean, -1, 0 and 1 have one of 1 / sqrt(3) = 0.577."""
+    assert clear_signs(mean + np.array([[-1.0], [0.0], [1.0]])) == [sign]
 
 
 @pytest.mark.parametrize(
