@@ -13,10 +13,13 @@ import pandas as pd
 import pytest
 
 from gbrank import GBRanker, export_model
+from gbrank.boosters.tree import Leaf, Membership, Threshold, Tree
 from gbrank.commands.cli import main
-from gbrank.export import exporting, verify_export
+from gbrank.export import exporting, verify_export, verifying
+from gbrank.export.forest import Forest
 from gbrank.export.formats import FORMATS
-from gbrank.export.readers import F
+from gbrank.export.probes import Probes
+from gbrank.export.readers import F, ReadTrees
 
 N, D = 600, 4
 RNG = np.random.default_rng(0)
@@ -30,8 +33,10 @@ QID = np.arange(N) // 20
 @cache
 def fitted(booster: str, missing: bool) -> GBRanker:
     """Return a small ranker."""
-    params = {"n_estimators": 8, "num_leaves": 8, "random_state": 0, "n_jobs": 1}
-    return GBRanker(booster=booster, **params).fit(X if missing else np.nan_to_num(X), Y, qid=QID)
+    params: dict[str, Any] = {"n_estimators": 8, "num_leaves": 8, "monotone": "free", "n_jobs": 1}
+    return GBRanker(booster=booster, random_state=0, **params).fit(
+        X if missing else np.nan_to_num(X), Y, qid=QID
+    )
 
 
 def options(format: str) -> dict[str, bool]:
@@ -251,3 +256,62 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     Path(path).write_bytes(changed)
     assert main(verify) == 1
     assert f"error: {path}: path must give the ranker's leaf of tree 2" in capsys.readouterr().err
+
+
+def numbers(feature: int, threshold: float, left: Tree, right: Tree, missing: bool = True) -> Tree:
+    """Return a split by a number."""
+    return Threshold(feature, missing, left, right, threshold)
+
+
+def reached(tree: Tree, row: Any, path: str = "") -> Iterator[str]:
+    """Yield where a row comes by in a tree, as its turns from the root."""
+    yield path
+    if not isinstance(tree, Leaf):
+        value, is_member = row[tree.feature], isinstance(tree, Membership)
+        left = value in tree.categories if is_member else value <= tree.threshold
+        left = tree.missing_left if np.isnan(value) else left
+        yield from reached(tree.left if left else tree.right, row, path + ("L" if left else "R"))
+
+
+def test_rows_that_try_splits_come_to_both_of_their_sides() -> None:
+    """Where a split is by zero, by a feature that a split above it has bounded, or by codes.
+
+    What a split leaves open is zero in some rows and missing in others, and an unknown code, which
+    is the last, is among many.
+    """
+    leaf = Leaf(1.0)
+    by_codes = Membership(2, False, leaf, leaf, (0, 3))
+    bounded = numbers(0, 5.0, numbers(1, 3.0, leaf, leaf), by_codes)
+    tree = numbers(0, 0.0, bounded, numbers(0, 2.0, numbers(1, 4.0, leaf, leaf), leaf, False))
+    forest = Forest("model", ["a", "b", "c"], [tree], {2: list(range(100))})
+    rows = Probes(forest, double=False).of(tree)
+    found = {path for row in rows for path in reached(tree, row)}
+    assert found == {"", "L", "LL", "LLL", "LLR", "R", "RL", "RLL", "RLR", "RR"}
+    alone = Forest("model", ["a", "b", "c"], [by_codes], {2: list(range(100))})
+    rows = Probes(alone, double=False).of(by_codes)
+    assert {0, 1, 2, 3, 100} <= set(rows[:, 2][~np.isnan(rows[:, 2])])
+    assert {repr(value) for value in rows[:, 0]} == {"np.float64(0.0)", "np.float64(nan)"}
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.5, np.nan])
+def test_scores_may_differ_as_sums_in_single_precision_do(
+    factor: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By 2 (n_trees + 1) 2**-24 times the leaf of one tree, and no more; the largest is told."""
+    path = tmp_path / "model"
+    params: dict[str, Any] = {"n_estimators": 1, "monotone": "free", "n_jobs": 1}
+    ranker = GBRanker(**params, random_state=0).fit(X, Y, qid=QID)
+    export_model(ranker, path, "vespa-lightgbm")
+    scores = ReadTrees.scores
+    monkeypatch.setattr(
+        ReadTrees, "scores", lambda file, X: scores(file, X) * (1 + factor * 2.0**-22)
+    )
+    monkeypatch.setattr(verifying, "BLOCK", 50)
+    if factor != 0.5:
+        with pytest.raises(ValueError, match="path must give the ranker's score"):
+            verify_export(ranker, path, "vespa-lightgbm")
+        return
+    found = verify_export(ranker, path, "vespa-lightgbm", X=X)
+    row = np.array([[*found.row.values()]])
+    assert found.difference == pytest.approx(2.0**-23 * abs(ranker.predict(row)[0]), rel=1e-3)
+    assert found.difference >= 2.0**-23 * np.abs(ranker.predict(X)).max() * 0.999
