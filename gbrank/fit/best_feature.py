@@ -64,7 +64,7 @@ def best_feature(
 
 def some_correlations(rows: Rows) -> Matrix:
     """Return how the columns agree with y in some queries; in none of data that are too wide."""
-    if isinstance(rows.X, FeatureBatches) or rows.X.shape[1] > WIDE:
+    if isinstance(rows.X, FeatureBatches) or rows.X.shape[1] >= WIDE:
         return np.zeros((0, rows.X.shape[1]))
     ids = rows.queries.ids
     chosen = sampled(query_keys(ids), min(1.0, QUERIES / len(ids)), 0, 0)

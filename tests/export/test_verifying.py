@@ -282,11 +282,12 @@ def test_rows_that_try_splits_come_to_both_of_their_sides() -> None:
     leaf = Leaf(1.0)
     by_codes = Membership(2, False, leaf, leaf, (0, 3))
     bounded = numbers(0, 5.0, numbers(1, 3.0, leaf, leaf), by_codes)
-    tree = numbers(0, 0.0, bounded, numbers(0, 2.0, numbers(1, 4.0, leaf, leaf), leaf, False))
+    beside = numbers(0, 0.0, leaf, numbers(1, 4.0, leaf, leaf), False)
+    tree = numbers(0, -1.0, bounded, beside)
     forest = Forest("model", ["a", "b", "c"], [tree], {2: list(range(100))})
     rows = Probes(forest, double=False).of(tree)
     found = {path for row in rows for path in reached(tree, row)}
-    assert found == {"", "L", "LL", "LLL", "LLR", "R", "RL", "RLL", "RLR", "RR"}
+    assert found == {"", "L", "LL", "LLL", "LLR", "R", "RL", "RR", "RRL", "RRR"}
     alone = Forest("model", ["a", "b", "c"], [by_codes], {2: list(range(100))})
     rows = Probes(alone, double=False).of(by_codes)
     assert {0, 1, 2, 3, 100} <= set(rows[:, 2][~np.isnan(rows[:, 2])])

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy import stats
 
-from gbrank import NDCG, GBRanker, report
+from gbrank import NDCG, GBRanker, get_measure, report
+from gbrank.datasets import FeatureBatches
+from gbrank.fit import best_feature
 
 N_QUERIES, SIZE = 60, 12
 QID = np.repeat(np.arange(N_QUERIES), SIZE)
@@ -110,6 +113,52 @@ def test_a_report_says_how_far_the_ranker_is_ahead(tmp_path: Path) -> None:
     gain = np.nanmean(own) - max(np.nanmean(values) for values in alone.values())
     fact = f'against {best} alone, the best feature here</dt><dd class="value">{gain:+.4f}<'
     assert fact.replace(">-", ">−") in page
+
+
+def test_the_best_of_five_is_named() -> None:
+    """Others agree more with the labels, but put the best documents in the middle."""
+    rng = np.random.default_rng(2)
+    best = Y == 2
+    strong = [np.where(best, 0, RELEVANCE + 0.1 * rng.normal(size=len(QID))) for _ in range(4)]
+    weak = best + 0.1 * rng.normal(size=len(QID))
+    agree = [abs(stats.spearmanr(column, Y).statistic) for column in (*strong, weak)]
+    assert min(agree[:4]) > agree[4]
+    with pytest.warns(UserWarning, match="'f4' alone, largest first"):
+        fit(np.column_stack([*strong, weak]), n_estimators=1, num_leaves=2)
+
+
+def test_the_first_measure_on_the_first_validation_queries_says_it() -> None:
+    """Once, though a smoothed objective has a start that is fitted before."""
+    X = np.column_stack([RELEVANCE, FEATURES])
+    ranker = GBRanker(
+        "approx:ndcg", n_estimators=2, num_leaves=2, learning_rate=1e-9, monotone="free",
+        eval_metric=["mrr", "ndcg@3"], random_state=0, n_jobs=1,
+    )  # fmt: skip
+    parts = [(QID >= 30) & (QID < 45), QID >= 45]
+    with pytest.warns(UserWarning, match="alone") as caught:
+        ranker.fit(
+            X[TRAIN], Y[TRAIN], qid=QID[TRAIN],
+            eval_set=[(X[part], Y[part]) for part in parts], eval_qid=[QID[part] for part in parts],
+        )  # fmt: skip
+    (text,) = (str(each.message) for each in caught if "alone" in str(each.message))
+    own, alone = (
+        np.nanmean(get_measure("mrr").per_query(Y[parts[0]], scores, qid=QID[parts[0]]))
+        for scores in (ranker.predict(X[parts[0]]), RELEVANCE[parts[0]])
+    )
+    assert f"its mrr less the ranker's is {alone - own:+.4f}" in text
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["batches", "wide", "one query"])
+def test_where_nothing_is_said(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where finding a feature takes long, and where one query has no interval."""
+    monkeypatch.setattr(best_feature, "WIDE", 2 if kind == "wide" else 3)
+    X, valid = np.column_stack([RELEVANCE, RELEVANCE]), QID == 40 if kind == "one query" else ~TRAIN
+    rows = FeatureBatches(lambda: [X[TRAIN]], (TRAIN.sum(), 2)) if kind == "batches" else X[TRAIN]
+    params: dict[str, Any] = {"n_estimators": 1, "num_leaves": 2, "monotone": "free", "n_jobs": 1}
+    GBRanker(learning_rate=1e-9, random_state=0, **params).fit(
+        rows, Y[TRAIN], qid=QID[TRAIN], eval_set=[(X[valid], Y[valid])], eval_qid=[QID[valid]]
+    )
 
 
 def test_all_columns_are_numbers_of_the_user() -> None:
