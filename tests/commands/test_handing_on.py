@@ -1,7 +1,9 @@
 """What a command hands on to Python: each option, under the name of its argument."""
 
+import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,10 @@ from numpy.testing import assert_array_equal
 from gbrank import GBRanker, QueryTimeSeriesSplit
 from gbrank.commands.cli import main
 from gbrank.commands.shared import import_plugins
+from gbrank.common.table import Table
 from gbrank.datasets import table_files
+from gbrank.evaluation.tuning import Tuned
+from gbrank.export import Verification
 
 
 @pytest.fixture
@@ -82,6 +87,23 @@ def test_tune(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_array_equal(valid, np.arange(20, 40))
 
 
+@pytest.mark.parametrize(("n", "kept"), [(1, "the best is kept"), (2, "the mean of 2 is kept")])
+def test_what_tune_says(
+    n: int, kept: str, table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, output: Output
+) -> None:
+    """How many rankers are averaged, and after how many trials."""
+    ranker = GBRanker(n_estimators=1, min_child_samples=1, n_jobs=1)
+    ranker.fit(table[["a"]], table["label"], qid=table["qid"])
+    members, values = [(1 / n, ranker)] * n, {"default": 0.25, "ranker": 0.5}
+    monkeypatch.setattr("gbrank.commands.tune.finished", lambda *_: [None] * 7)
+    monkeypatch.setattr(Tuned, "_table", lambda _: Table(["parameter"], []))
+    found = Tuned(ranker, members, "map", values, cast(Any, None))
+    monkeypatch.setattr("gbrank.commands.tune.tune", lambda *_, **__: found)
+    said = output("tune", "t.csv", "--model", "m", "--drop", "url", "b")
+    assert said.startswith("map of held-out queries: default 0.2500, ranker 0.5000\n")
+    assert said.endswith(f"7 trials: {kept}\nmodel: m\n")
+
+
 def test_levels(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = "tradeoff t.csv --labels margin --measure ap[margin] --drop url b --levels 0.8 0.9"
     (ranker, *_), found = called(monkeypatch, "tradeoff.pareto", *argv.split())
@@ -113,6 +135,20 @@ def test_verify(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.Monk
     assert found == form | {"X": None}
     _, found = called(monkeypatch, "verify.verify_export", *argv, "--data", data / "test.txt")
     assert found["X"].shape == (50, 6)
+
+
+def test_what_verify_says(
+    model: str, data: Path, monkeypatch: pytest.MonkeyPatch, output: Output
+) -> None:
+    """The largest difference of all batches, with its row, and how many rows there were."""
+    found = iter([Verification(900, 0.25, {"a": 1.0}), Verification(300, 0.125, {"a": 2.0})])
+    monkeypatch.setattr("gbrank.commands.verify.verify_export", lambda *_, **__: next(found))
+    batches = [SimpleNamespace(X=None)] * 2
+    monkeypatch.setattr("gbrank.commands.verify.read_documents", lambda *_: batches)
+    argv = ["verify", model, "m.json", "--format", "solr", "--data", data / "test.txt"]
+    head, _, row = output(*argv).partition("\n")
+    assert head == "largest difference 0.25 on 1,200 rows:"
+    assert json.loads(row) == {"a": 1.0}
 
 
 def test_compare(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,21 +130,32 @@ def _ap(y: np.ndarray, scores: np.ndarray) -> float:
 
 
 def test_explain_by_names_and_against(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Names in the table, and in what is said of a pair; the rank by the other one."""
-    GBRanker(n_estimators=3, n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
+    """Names in the table, and in what is said of a pair; the rank by another, whatever it is."""
+    GBRanker(n_estimators=3, monotone="free", n_jobs=1).fit(FRAME, Y, qid=QID).save("own")
     command = "explain all.parquet --model own --query 3 --docid sku"
-    assert run(f"{command} --against live") == 0
-    text = capsys.readouterr().out
-    assert "| document | other rank |" in text
-    best = 24 + int(np.argmax(X[24:32, 0]))
-    line = next(line for line in text.splitlines() if f"| s{best} |" in line)
-    assert line.split("|")[4].strip() == "1"
+    lines = [f"{query} Q0 s{row} 1 {-row} turned" for row, query in enumerate(QID)]
+    (folder / "turned.run").write_text("\n".join(lines))
+    live = lgb.Booster(model_file="model.txt").predict(FRAME)[24:32]
+    by = {"live": X[24:32, 0], "model.txt": live, "turned.run": -np.arange(8)}
+    for other, scores in by.items():
+        assert run(f"{command} --against {other}") == 0
+        text = capsys.readouterr().out
+        assert "| document | other rank |" in text
+        best = 24 + int(np.argmax(scores))
+        line = next(line for line in text.splitlines() if f"| s{best} |" in line)
+        assert line.split("|")[4].strip() == "1"
+    assert run(f"{command} --pair s25 s30") == 0
+    assert "For s25:" in capsys.readouterr().out
     assert run(f"{command} --pair s25 s30 --html e.html") == 0
     assert "For s25:" in (folder / "e.html").read_text()
-    assert run("explain all.parquet --model own --query 3 --pair 1 x") == 1
-    assert "pair must be of ranks, or of names with --docid, got x" in capsys.readouterr().err
-    assert run("explain all.parquet --model own --query 3 --against nothing") == 1
-    assert "--against: source must be a model" in capsys.readouterr().err
+    for options, message in [
+        ("--pair 1 x", "pair must be of ranks, or of names with --docid, got x"),
+        ("--pair 1 9", "--pair must be an integer of at least 1 and at most 8, got 9"),
+        ("--docid sku --pair s24 s1", "--pair must "),
+        ("--against nothing", "--against: source must be a model"),
+    ]:
+        assert run(f"explain all.parquet --model own --query 3 {options}") == 1
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
