@@ -107,7 +107,8 @@ def _judged(plan: BoostingPlan, trained: Mask, correlations: Matrix) -> Matrix:
     """Return the same on each of the queries that are not trained on."""
     (rows, _), (others, _) = (select_queries(plan.rows, keep) for keep in (trained, ~trained))
     signs = clear_signs(correlations)
-    ranker = replace(plan.ranker, n_estimators=ROUNDS, learning_rate=None)
+    rounds = min(ROUNDS, plan.ranker.n_estimators)
+    ranker = replace(plan.ranker, n_estimators=rounds, learning_rate=None)
     settings = replace(plan.settings, learning_rate=learning_rate_of(ranker, rows.queries))
     judge = bind_to_rows(JUDGE, others)
 
