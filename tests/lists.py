@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from gbrank import Queries, get_objective
 from gbrank.engine.driver import Runner
-from gbrank.objectives import approxrank, lambdarank
+from gbrank.objectives import approxrank, lambdarank, smoothap
 
 # What also sweeps, for kernels of short lists alone.
 SWEPT = {
     lambdarank.direct_pairs: (lambdarank.swept_pairs, lambdarank.SweptWork),
     approxrank.approximate_measure: (approxrank.swept_measure, approxrank.SweptApproxWork),
+    smoothap.smooth_average_precision: (smoothap.swept_average_precision, smoothap.SweptAPWork),
 }
 Vector = NDArray[np.float64]
 LABELS = ["binary", "graded", "many", "rare", "continuous", "alike"]
@@ -30,7 +31,10 @@ SCORES = ["scattered", "tied", "clustered", "heavy", "best first", "worst first"
 def long_ones(names: Iterable[str]) -> list[Any]:
     """Return names as parameters of a test, slow where their kernel of long lists is."""
     slow = pytest.mark.slow
-    return [pytest.param(name, marks=slow) if name.startswith("approx") else name for name in names]
+    return [
+        pytest.param(name, marks=slow) if name.startswith(("approx", "smoothap")) else name
+        for name in names
+    ]
 
 
 def runner(

@@ -23,10 +23,7 @@ def write_one_row_more(ranking: Ranking) -> None:
 
 
 def then(measure: type[Measure], more: Any, where: Collection[str] = FUNCTIONS) -> Measure:
-    """Return a measure that does more at the end of some of its functions; rows prepare first.
-
-    Its swap deltas go by row, unless more is done in `separable`.
-    """
+    """Return a measure that does more at the end of some of its functions; rows prepare first."""
     swaps: Any = measure.swaps
     value, by_rank, by_position = map(inline, (measure.value, measure.by_rank, measure.by_position))
     separable, prepare, row = map(inline, (swaps.separable, swaps.prepare, swaps.row))
@@ -68,7 +65,6 @@ def then(measure: type[Measure], more: Any, where: Collection[str] = FUNCTIONS) 
         if name in where
     }  # fmt: skip
     of_swaps = {name: changed.pop(name) for name in Swaps._fields if name in changed}
-    of_swaps.setdefault("separable", None)
     cls = type("Then", (measure,), {**changed, "swaps": swaps._replace(**of_swaps)})
     made: Measure = cls()
     return made

@@ -152,35 +152,31 @@ class SeparableDelta(NamedTuple):
     inside: Vector
 
 
-def prepare_nothing(ranking: Ranking, top: int) -> None:
-    """Leave nothing to rows."""
-
-
 class Swaps(NamedTuple):
     """Expected changes of a measure when two documents swap ranks, over all orders of ties.
 
     `top` limits pairs to those with a document among the first `top` positions; of a tied block
-    that reaches over it, some orders have it there. A measure gives `separable`, or else `row`.
+    that reaches over it, some orders have it there. A measure gives one of: `separable` for all
+    pairs; `separable` for pairs of different scores, and `row` for any; or `row`, and `grades` if
+    its gains are 0, 1, ... without gaps and the delta between any two of these is separable.
 
     Parameters
     ----------
     separable : function, optional
         ``separable(ranking, top, delta)`` fills a `SeparableDelta`.
     row : function, optional
-        ``row(ranking, i, stop, top, out)`` writes the deltas of pairs (i, j), i < j < stop.
-    prepare : function
-        ``prepare(ranking, top)`` is called once before `row`, which finds what it left in the
-        measure's work arrays.
+        ``row(ranking, i, stop, top, out)`` writes the deltas of pairs (i, j), i < j < stop. It
+        finds what `separable` or `prepare` left in the measure's work arrays.
+    prepare : function, optional
+        ``prepare(ranking, top)`` is called once before `row`.
+    grades : function, optional
+        ``grades(ranking, low, high, delta)`` fills the delta of documents of these two gains.
     """
 
     separable: Function | None = None
     row: Function | None = None
-    prepare: Function = prepare_nothing
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The functions that kernels call."""
-        return ("prepare", "row") if self.separable is None else ("separable",)
+    prepare: Function | None = None
+    grades: Function | None = None
 
 
 class MeasureFunctions(NamedTuple):
@@ -195,6 +191,7 @@ class MeasureFunctions(NamedTuple):
     separable: Any = None
     row: Any = None
     prepare: Any = None
+    grades: Any = None
 
 
 _ranking = tuple_type(Ranking, VECTOR, POSITIONS, POSITIONS, VECTOR, REAL, REAL, VECTOR, MATRIX)
@@ -208,6 +205,7 @@ SIGNATURES = MeasureFunctions(
     separable=types.void(_ranking, INTEGER, _delta),
     row=types.void(_ranking, INTEGER, INTEGER, INTEGER, VECTOR),
     prepare=types.void(_ranking, INTEGER),
+    grades=types.void(_ranking, INTEGER, INTEGER, _delta),
 )
 
 

@@ -214,6 +214,7 @@ class AP(RelevanceMeasure):
     swaps = Swaps(separable=ap_swaps)
     by_rank = ap_by_rank
     by_position = ap_by_position
+    form = "paired"
     bounded_by = "shares"
     work = APWork
 

@@ -223,7 +223,7 @@ class RR(RelevanceMeasure):
 
 
 class ERRWork(NamedTuple):
-    """What the functions of ERR work with; `prepare_err_row` leaves the first four to `err_row`."""
+    """What the functions of ERR work with; `err_swaps` leaves the first four to `err_row`."""
 
     upper: Vector
     share: Vector
@@ -300,8 +300,8 @@ def err_value(ranking: Ranking) -> float:
     return total
 
 
-def prepare_err_row(ranking: Ranking, top: int) -> None:
-    """Fill what the swap deltas of ERR between blocks are made of.
+def err_swaps(ranking: Ranking, top: int, delta: SeparableDelta) -> None:
+    """Fill the swap delta of ERR between blocks.
 
     ERR = Σ_r (w(r) − w(r + 1)) (1 − Q(r)), Q(r) = Π_{q ≤ r} (1 − x_q). A swap of the documents at
     a < b changes Q(r) for a ≤ r < b by |x_a − x_b| Π over the others: a sum over the rest of the
@@ -345,6 +345,9 @@ def prepare_err_row(ranking: Ranking, top: int) -> None:
                 own.share[p] = share
                 own.lower[p] = passed + lower
             own.before[p] = before
+            delta.upper[p] = own.upper[p]
+            delta.share[p] = own.share[p]
+            delta.lower[p] = own.lower[p]
         for p in range(start, end):
             before *= 1 - gains[p]
         passed += block
@@ -412,7 +415,7 @@ class ERR(Measure):
     source = "Chapelle, Metzler, Zhang & Grinspan 2009"
     labels = "floats from 0 to `max_grade`"
     value = err_value
-    swaps = Swaps(row=err_row, prepare=prepare_err_row)
+    swaps = Swaps(separable=err_swaps, row=err_row)
     by_rank = cascade_by_rank
     by_position = cascade_by_position
     work = ERRWork

@@ -67,8 +67,9 @@ class Measure(ABC):
 
     work : type
         The named tuple of the arrays that these functions work with.
-    form : {"discounted"}, optional
-        How it is made of gains G and discounts D, by rank: "discounted" is Σ G D.
+    form : {"discounted", "paired"}, optional
+        How it is made of gains G and discounts D, by rank: "discounted" is Σ G D, "paired"
+        Σ G D (1 + Σ G above).
     truncatable : bool
         Whether its swap deltas can be limited to pairs with a document among the first ranks.
     bounded_by : {"discounts", "shares"}, optional
@@ -97,7 +98,7 @@ class Measure(ABC):
     swaps: ClassVar[Swaps | None] = None
     by_rank: ClassVar[Function | None] = None
     by_position: ClassVar[Function | None] = None
-    form: ClassVar[Literal["discounted"] | None] = None
+    form: ClassVar[Literal["discounted", "paired"] | None] = None
     truncatable: ClassVar[bool] = True
     bounded_by: ClassVar[Literal["discounts", "shares"] | None] = None
     work: ClassVar[type] = Nothing

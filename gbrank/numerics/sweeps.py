@@ -60,8 +60,10 @@ _RIGHT = _ONE - _WRONG
 # What a document below, and one above, adds to a document's soft rank; and the slope of that.
 LOGISTIC = np.stack([_WRONG, _RIGHT])
 LOGISTIC_SLOPE = np.stack([_SLOPE, _SLOPE])
-# Force and curvature of a pair of weight 1, each in the right order, then in the wrong one.
+# Force and curvature of a pair of weight 1, each in the right order, then in the wrong one; for
+# `PAIR_CHANCES` the slope of its chance to be in the right order, and the chance itself.
 PAIR_FORCES = np.stack([_WRONG, _RIGHT, _SLOPE, _SLOPE])
+PAIR_CHANCES = np.stack([_SLOPE, _SLOPE, _RIGHT, _WRONG])
 PAIR_LOSSES = np.stack([_LOSS, _LOSS, 0 * _LOSS, 0 * _LOSS])
 RANK_FORCES = np.stack([_SLOPE, _SLOPE, _SLOPE - _STEEP, _STEEP])
 

@@ -24,6 +24,7 @@ from gbrank.engine.contract import (
     Terms,
 )
 from gbrank.engine.query_loop import with_work
+from gbrank.engine.structures import head_of, slice_of
 from gbrank.numerics.logistic import add_row, exponentials, is_wide, row_exponentials, row_loss
 from gbrank.numerics.sweeps import PAIR_FORCES, PAIR_LOSSES, PairWeights, SweepWork, sweep_pairs
 from gbrank.numerics.vectors import LONGEST_STEP, bound_steps, to_score_units
@@ -40,6 +41,11 @@ LONGEST = (
     "distinct labels)"
 )
 
+# Deltas that are separable between any two grades are swept if there are up to FEW_GRADES; one by
+# one they cost more than other deltas: break-even is at 130 documents.
+FEW_GRADES = 8
+LONGEST_BY_GRADES = 130
+
 
 class PairParameters(NamedTuple):
     """The parameters of both kernels; pairs weigh 1 if neither `separable` nor `by_row`.
@@ -48,8 +54,9 @@ class PairParameters(NamedTuple):
     ----------
     top : float
         Pairs need one document among the first `top`; infinity for all pairs.
-    separable, by_row : bool
-        Whether the measure has a separable delta, or rows.
+    separable, prepares, by_row, by_grades : bool
+        Whether the measure has a separable delta, something to prepare before rows, rows, and
+        separable deltas of any two grades.
     built_in : bool
         Do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless all scores
         are equal, and multiply the query by log2(1 + S) / S, S the sum of |λ| over both documents
@@ -62,7 +69,9 @@ class PairParameters(NamedTuple):
 
     top: float = np.inf
     separable: bool = False
+    prepares: bool = False
     by_row: bool = False
+    by_grades: bool = False
     built_in: bool = False
     boost: float = 1.0
     longest: float = LONGEST_DIRECT
@@ -77,12 +86,23 @@ class DirectWork(NamedTuple):
     delta: SeparableDelta
 
 
+class TwoGrades(NamedTuple):
+    """The documents of two grades, and their places in the list."""
+
+    scores: Vector
+    grades: Vector
+    out: Derivatives
+    heads: Positions
+    places: Positions
+
+
 class SweptWork(NamedTuple):
     """The work arrays of `swept_pairs`."""
 
     direct: DirectWork
     delta: SeparableDelta
     sweep: SweepWork
+    two_grades: TwoGrades
 
 
 def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -97,7 +117,7 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
         weights[j] = 1.0
     if parameters.separable:
         measure.separable(ranking, top, work.delta)
-    if parameters.by_row:
+    if parameters.prepares:
         measure.prepare(ranking, top)
     wide = is_wide(s, sigma)
     exponentials(s, sigma, work.up, work.down)
@@ -167,22 +187,118 @@ def swept_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> fl
     work: SweptWork = query.work
     if query.scores.size <= parameters.longest:
         return _sum_directly(with_work(query, work.direct), measure, out)
+    if parameters.by_grades:
+        loss = _sweep_grades(query, measure, work, out)
+    else:
+        loss = _sweep_list(query, measure, work, out)
+    bound_steps(LONGEST_STEP, out)
+    to_score_units(query.sigma, out)
+    return loss
+
+
+@inline
+def _sweep_list(
+    query: Query, measure: MeasureFunctions, work: SweptWork, out: Derivatives
+) -> float:
+    """Add all pairs by one sweep, those inside tied blocks by row if need be; return their loss."""
+    parameters: PairParameters = query.parameters
     m, delta = query.scores.size, work.delta
+    top = np.int64(min(parameters.top, float(m)))
     if parameters.separable:
-        measure.separable(query.ranking, np.int64(min(parameters.top, float(m))), delta)
+        measure.separable(query.ranking, top, delta)
         # Down the list, where swaps change nothing, both terms are then zero, not only their sum.
         tail = delta.lower[m - 1]
         for p in range(m):
             delta.upper[p] += delta.share[p] * tail
             delta.lower[p] -= tail
+            if parameters.by_row:
+                delta.inside[p] = 0.0
     loss = sweep_pairs(
         query.scores, query.sigma, query.ranking.first, query.ranking.gains,
         PairWeights(unit=not parameters.separable, separable=parameters.separable), delta,
         PAIR_FORCES if out.gradient.size > 0 else PAIR_LOSSES, work.sweep, out,
     )  # fmt: skip
-    bound_steps(LONGEST_STEP, out)
-    to_score_units(query.sigma, out)
+    if parameters.by_row:
+        if parameters.prepares:
+            measure.prepare(query.ranking, top)
+        loss += _add_blocks(query, measure, top, work.direct.weights, out)
     return loss
+
+
+@inline
+def _add_blocks(
+    query: Query, measure: MeasureFunctions, top: int, weights: Vector, out: Derivatives
+) -> float:
+    """Add the pairs inside tied blocks, those of equal gains together; return their loss."""
+    gains, first, last = query.ranking.gains, query.ranking.first, query.ranking.last
+    total = 0.0
+    begin = 0
+    while begin < gains.size and first[begin] < top:
+        end = begin + 1
+        while end < last[begin] and gains[end] == gains[begin]:
+            end += 1
+        if end < last[begin]:
+            measure.row(query.ranking, begin, last[begin], top, weights)
+        force = 0.0
+        for j in range(end, last[begin]):
+            half = 0.5 * weights[j]
+            force += half
+            if out.gradient.size > 0:
+                out.gradient[j] += half * (end - begin)
+                out.curvature[j] += 0.5 * half * (end - begin)
+        for i in range(begin, end if out.gradient.size > 0 else begin):
+            out.gradient[i] -= force
+            out.curvature[i] += 0.5 * force
+        total += 2 * force * (end - begin) * np.log(2.0)
+        begin = end
+    return total
+
+
+@inline
+def _sweep_grades(
+    query: Query, measure: MeasureFunctions, work: SweptWork, out: Derivatives
+) -> float:
+    """Add the pairs of any two grades by a sweep over the documents of these; return their loss."""
+    two = work.two_grades
+    loss = 0.0
+    for high in range(1, int(query.ranking.gains.max()) + 1):
+        for low in range(high):
+            measure.grades(query.ranking, low, high, work.delta)
+            size = _pick_grades(low, high, query, work.delta, two)
+            n = size if out.gradient.size > 0 else 0
+            for t in range(n):
+                two.out.gradient[t] = 0.0
+                two.out.curvature[t] = 0.0
+            loss += sweep_pairs(
+                slice_of(two.scores, 0, size), query.sigma, slice_of(two.heads, 0, size),
+                slice_of(two.grades, 0, size), PairWeights(unit=True, separable=True), work.delta,
+                PAIR_FORCES if n > 0 else PAIR_LOSSES, work.sweep,
+                head_of(two.out, n),
+            )  # fmt: skip
+            for t in range(n):
+                out.gradient[two.places[t]] += two.out.gradient[t]
+                out.curvature[two.places[t]] += two.out.curvature[t]
+    return loss
+
+
+@inline
+def _pick_grades(low: int, high: int, query: Query, delta: SeparableDelta, two: TwoGrades) -> int:
+    """Move the documents of two grades, and their deltas, to the front; return their number."""
+    gains, first = query.ranking.gains, query.ranking.first
+    size = 0
+    for p in range(gains.size):
+        if gains[p] in (low, high):
+            tied = size > 0 and first[two.places[size - 1]] == first[p]
+            two.heads[size] = two.heads[size - 1] if tied else size
+            two.places[size] = p
+            two.scores[size] = query.scores[p]
+            two.grades[size] = gains[p]
+            delta.upper[size] = delta.upper[p]
+            delta.share[size] = delta.share[p]
+            delta.lower[size] = delta.lower[p]
+            delta.inside[size] = delta.inside[p]
+            size += 1
+    return size
 
 
 def pairs_program(
@@ -206,7 +322,12 @@ def pairs_program(
     parameters = PairParameters(
         top=np.inf if top is None else float(top),
         separable=swaps.separable is not None,
-        by_row=swaps.separable is None and swaps.row is not None,
+        prepares=swaps.prepare is not None,
+        by_row=swaps.row is not None,
+        by_grades=swaps.grades is not None
+        and not built_in
+        and top is None
+        and n_labels <= FEW_GRADES,
         built_in=built_in,
         boost=boost,
     )
@@ -224,10 +345,13 @@ def pairs_program(
 
 def _longest_direct(parameters: PairParameters, n_labels: int, falls: bool) -> float:
     """Return up to how many documents pairs are summed one by one."""
+    if parameters.by_grades:
+        return LONGEST_BY_GRADES
     longest = LONGEST_DIRECT if n_labels <= FEW_LABELS else LONGEST_DIVIDED
     # A gain may fall: then a document of larger label has the smaller gain.
     impossible = parameters.built_in or falls or 2 * parameters.top <= longest
-    return np.inf if impossible or parameters.by_row else longest
+    by_row_only = parameters.by_row and not parameters.separable
+    return np.inf if impossible or by_row_only else longest
 
 
 @register_objective
@@ -309,8 +433,10 @@ class LambdaRank(MeasureObjective):
         takes_measure=True,
         cost="O(m²), with a truncation O(m truncation), with pair-wise correct and Kendall's τ "
         "O(m² log g) for g distinct labels",
-        fast=f"O(m log m) {LONGEST}; not with ERR, pair-wise correct or Kendall's τ, with a gain "
-        "that falls somewhere or the normalisation of a booster",
+        fast=f"O(m log m) {LONGEST}, with ERR + O(n t g²) for n tied documents of g labels, t of "
+        f"which a user is likely to go through, with pair-wise correct and Kendall's τ O(m g²) up "
+        f"to {FEW_GRADES} labels, but not with a truncation; not with a gain that falls somewhere "
+        "or the normalisation of a booster",
     )
 
     truncation: int | None = whole(None, 1, optional=True)
@@ -333,13 +459,14 @@ class LambdaRank(MeasureObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap delta."""
         swaps = type(self._measure).swaps or Swaps()
+        given = [name for name, function in swaps._asdict().items() if function is not None]
         built_in = self.normalize is not None
         tied = self.ties == "expected"
         program = self.measure_program(
             direct_pairs,
             labels,
             queries,
-            swaps.names,
+            given,
             by_label=True,
             tied=tied,
             order="descending" if tied else "input",

@@ -411,7 +411,7 @@ class NoisyLambdaRank(MeasureObjective):
             kernel,
             labels,
             queries,
-            swaps.names,
+            ["prepare", "row"] if by_row else ["separable"],
             by_label=True,
             parameters=NoisyParameters(self.draws, self.truncation or TOP, whole, by_row),
             work=work,

@@ -1,20 +1,33 @@
-"""SmoothAP: average precision of soft ranks, pair by pair."""
+"""SmoothAP: average precision of soft ranks, pair by pair or, in longer lists, by sweeps."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gbrank.common.arrays import Vector
+from gbrank.common.arrays import Positions, Vector
 from gbrank.common.fields import flag, real
 from gbrank.data.queries import Queries
 from gbrank.engine.compiling import inline
-from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query
+from gbrank.engine.contract import Derivatives, MeasureFunctions, Program, Query, SeparableDelta
+from gbrank.engine.query_loop import with_work
+from gbrank.engine.structures import head_of, slice_of
 from gbrank.measures.average_precision import AP
 from gbrank.numerics.logistic import exponentials, is_wide, pair_force, row_exponentials
+from gbrank.numerics.sweeps import (
+    LOGISTIC,
+    RANK_FORCES,
+    PairWeights,
+    SweepWork,
+    add_sums,
+    sweep_pairs,
+)
 from gbrank.numerics.vectors import LONGEST_STEP, all_alike, bound_steps, to_score_units
 from gbrank.objectives.objective import ANNEALED, Facts, KernelObjective
 from gbrank.objectives.objective_registry import register_objective
+
+# Up to this many documents, all pairs are summed one by one: the measured break-even point.
+LONGEST_DIRECT = 1000
 
 
 class SmoothAPParameters(NamedTuple):
@@ -24,9 +37,12 @@ class SmoothAPParameters(NamedTuple):
     ----------
     own : float
         How much a document counts as above itself, in its rank among relevant ones.
+    longest : float
+        Up to how many documents pairs are summed one by one.
     """
 
-    own: float
+    own: float = 1.0
+    longest: float = LONGEST_DIRECT
 
 
 class PairWork(NamedTuple):
@@ -36,6 +52,18 @@ class PairWork(NamedTuple):
     down: Vector
     ranks: Vector
     precisions: Vector
+
+
+class SweptAPWork(NamedTuple):
+    """The work arrays of `swept_average_precision`; those after `pairs` are of what is swept."""
+
+    pairs: PairWork
+    scores: Vector
+    values: Vector
+    heads: Positions
+    out: Derivatives
+    delta: SeparableDelta
+    sweep: SweepWork
 
 
 def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -54,6 +82,30 @@ def smooth_average_precision(query: Query, measure: MeasureFunctions, out: Deriv
     loss = _to_precisions(x, query.ranking.scale, work)
     if out.gradient.size > 0:
         _add_forces(s, sigma, x, work, out)
+        bound_steps(LONGEST_STEP, out)
+        to_score_units(sigma, out)
+    return loss
+
+
+_pair_by_pair = inline(smooth_average_precision)
+
+
+def swept_average_precision(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
+    """Do as `smooth_average_precision`, by sweeps where the list is long."""
+    s, x, sigma = query.scores, query.ranking.gains, query.sigma
+    work: SweptAPWork = query.work
+    if s.size <= query.parameters.longest:
+        return _pair_by_pair(with_work(query, work.pairs), measure, out)
+    if all_alike(x):
+        return 0.0
+    _start(s.size, query.parameters.own, work.pairs)
+    ones, first = slice_of(work.pairs.up, 0, s.size), query.ranking.first
+    for own in range(2):
+        sums = work.pairs.precisions if own else work.pairs.ranks
+        add_sums(s, sigma, first, x if own else ones, LOGISTIC, sums)
+    loss = _to_precisions(x, query.ranking.scale, work.pairs)
+    if out.gradient.size > 0:
+        _sweep(s, sigma, x, work, out)
         bound_steps(LONGEST_STEP, out)
         to_score_units(sigma, out)
     return loss
@@ -120,6 +172,47 @@ def _add_forces(s: Vector, sigma: float, x: Vector, work: PairWork, out: Derivat
         out.curvature[i] += own_curvature
 
 
+@inline
+def _sweep(s: Vector, sigma: float, x: Vector, work: SweptAPWork, out: Derivatives) -> None:
+    """Do as `_add_forces`, by sweeps.
+
+    A pair of a relevant and an irrelevant document has weight a P, of the former; then, among
+    relevant documents alone, a pair has the difference of their a (1 − P) as weight.
+    """
+    shares, precisions = work.pairs.ranks, work.pairs.precisions
+    scores, values, heads, delta = work.scores, work.values, work.heads, work.delta
+    for alone in range(2):
+        n = 0
+        for i in range(s.size):
+            if alone and x[i] == 0:
+                continue
+            pull = shares[i] * precisions[i]  # 0 if it is irrelevant
+            tied = n > 0 and scores[n - 1] == s[i]
+            scores[n] = s[i]
+            heads[n] = heads[n - 1] if tied else n
+            values[n] = pull - shares[i] if alone else x[i]
+            delta.upper[n] = 1.0 if alone else pull
+            delta.share[n] = 0.0 if alone else 1.0 - x[i]
+            delta.lower[n] = 0.0 if alone else pull
+            # Of tied documents the relevant ones stand first, and are alike.
+            delta.inside[n] = delta.inside[n - 1] if tied else delta.upper[n]
+            work.out.gradient[n] = 0.0
+            work.out.curvature[n] = 0.0
+            n += 1
+        sweep_pairs(
+            slice_of(scores, 0, n), sigma, slice_of(heads, 0, n), slice_of(values, 0, n),
+            PairWeights(unit=False, separable=True), delta, RANK_FORCES, work.sweep,
+            head_of(work.out, n),
+        )  # fmt: skip
+        n = 0
+        for i in range(s.size):
+            if alone and x[i] == 0:
+                continue
+            out.gradient[i] += work.out.gradient[n]
+            out.curvature[i] += work.out.curvature[n]
+            n += 1
+
+
 @register_objective
 @dataclass(frozen=True)
 class SmoothAP(KernelObjective):
@@ -163,6 +256,7 @@ class SmoothAP(KernelObjective):
         formula="−1/R Σ_i (1 + Σ_{j ≠ i} p_ij)/(1 + Σ_{k ≠ i} p_ik), i and j relevant, k any, "
         "p_ij = 1/(1 + exp((s_i − s_j)/σ))",
         source="Chapelle & Wu 2010, eq. 9; Brown et al. 2020",
+        fast=f"O(m log m) above {LONGEST_DIRECT:,} documents",
         sigma=ANNEALED,
         start="ranknet",
     )
@@ -173,10 +267,11 @@ class SmoothAP(KernelObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return average precision of soft ranks."""
         terms = AP(threshold=self.threshold).terms(labels, queries)
+        swept = queries.sizes.max() > LONGEST_DIRECT  # sweeps take long to compile
         return Program(
-            smooth_average_precision,
+            swept_average_precision if swept else smooth_average_precision,
             terms.gains,
             terms,
             parameters=SmoothAPParameters(0.5 if self.as_printed else 1.0),
-            work=PairWork,
+            work=SweptAPWork if swept else PairWork,
         )

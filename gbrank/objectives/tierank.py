@@ -1,6 +1,7 @@
 """TieRank: the expected tied measure when scores are rounded at random to integers, exactly.
 
-The measure is Σ_i g_i D(r_i), with gains g and discounts D.
+The measure is Σ_i g_i D(r_i) (1 + c Σ g_j over j above i), with gains g and discounts D: c is 0 for
+NDCG and its like; 1, with g the relevance and D(r) = 1/r, for average precision.
 
 A document whose score lies between the integers v and v + 1 belongs to segment v; independently
 of the others it rounds down to v or up to v + 1. Those that round up stand above those that round
@@ -11,11 +12,14 @@ segments are skipped, an empty segment, with a certain boundary, is put between 
 
 Boundaries are independent and Poisson-binomial. With P(t) the probability of boundary t,
 W(t) = E[gain that rounds up; t], G the segment's gain, and A(a, b) the mean discount of positions
-a + 1, ..., b, the value is the sum over blocks of
+a + 1, ..., b, the value at c = 0 is the sum over blocks of
 
     Σ_{a, b} A(a, b) [(G P(a) − W(a)) P(b) + P(a) W(b)].
 
-The derivative by a document's probability q of rounding up needs P and W without the document,
+At c = 1 products of two gains come in, and with them Q(t) = E[Σ g_i g_j over pairs i ≠ j that
+round up; t] and B(a, b), the mean of D(r) over pairs of positions of a block, r the lower one.
+
+The derivative by a document's probability q of rounding up needs P, W and Q without the document,
 which are found by dividing the polynomial p + q z out of theirs, from the end that is stable.
 """
 
@@ -47,12 +51,15 @@ class TieParameters(NamedTuple):
 
     Parameters
     ----------
+    paired : bool
+        Whether the measure has products of two gains.
     linear : bool
         Whether φ is linear.
     per_label : float
         How many documents of each label to draw; infinity for all.
     """
 
+    paired: bool
     linear: bool
     per_label: float = np.inf
 
@@ -69,6 +76,7 @@ class Rounded(NamedTuple):
     inverse: Vector
     rest: Vector
     rest_gain: Vector
+    rest_pairs: Vector
 
 
 @inline
@@ -161,12 +169,21 @@ def write_derivatives(
 
 
 class Boundary(NamedTuple):
-    """P and W of a boundary, and the derivatives of the value by them."""
+    """P, W and Q of a boundary, and the derivatives of the value by them."""
 
     chance: Vector
     risen: Vector
+    pairs: Vector
     by_chance: Vector
     by_risen: Vector
+    by_pairs: Vector
+
+
+class PositionSums(NamedTuple):
+    """Σ D(r) and Σ (r − 1) D(r) of the first t positions."""
+
+    discounts: Vector
+    moments: Vector
 
 
 class TieWork(NamedTuple):
@@ -175,7 +192,7 @@ class TieWork(NamedTuple):
     documents: Rounded
     upper: Boundary
     lower: Boundary
-    discounts: Vector  # the sum of D over the first t positions
+    sums: PositionSums
 
 
 def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) -> float:
@@ -183,30 +200,32 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
     parameters: TieParameters = query.parameters
     s, ranking = query.scores, query.ranking
     work: TieWork = query.work
-    documents, discounts = work.documents, work.discounts
+    documents, sums, paired = work.documents, work.sums, parameters.paired
     n = set_up(query, parameters, documents)
     scale = ranking.scale
-    sum_up(ranking.discounts, discounts)
+    sum_up(ranking.discounts, sums)
     if n < s.size:
         order = slice_of(documents.place, n, n + s.size)
-        best = best_value(ranking.gains, discounts, order)
-        drawn = best_value(slice_of(documents.gain, 0, n), discounts, order)
+        best = best_value(ranking.gains, paired, sums, order)
+        drawn = best_value(slice_of(documents.gain, 0, n), paired, sums, order)
         scale *= best / drawn if drawn > 0 else 0.0
 
     value = 0.0
     upper, lower = work.upper, work.lower
     begin = end = 0
+    passed = 0.0
     low = high = 0
     gain = 0.0
     begin_list(upper)
     while True:
         stop = next_segment(begin, end, n, s, documents)
-        next_low, next_high, next_gain = count_up(end, stop, documents, lower)
-        value += tie(low, high, gain, next_low, next_high, discounts, upper, lower)
+        next_low, next_high, next_gain = count_up(end, stop, paired, documents, lower)
+        value += tie(low, high, gain, passed, next_low, next_high, paired, sums, upper, lower)
         if out.gradient.size > 0:
-            leave_out(begin, end, low, high, documents, upper)
+            leave_out(begin, end, low, high, paired, documents, upper)
         if end == n:
             break
+        passed += gain
         begin, end = end, stop
         low, high, gain = next_low, next_high, next_gain
         upper, lower = lower, upper
@@ -217,35 +236,44 @@ def tied_expectation(query: Query, measure: MeasureFunctions, out: Derivatives) 
 
 
 @inline
-def sum_up(discounts: Vector, sums: Vector) -> None:
-    """Write the sums of the discounts up to each position."""
+def sum_up(discounts: Vector, sums: PositionSums) -> None:
+    """Write the sums of the discounts, and their first moments, up to each position."""
     total = 0.0
-    sums[0] = 0.0
+    moment = 0.0
+    sums.discounts[0] = 0.0
+    sums.moments[0] = 0.0
     for p in range(discounts.size):
         total += discounts[p]
-        sums[p + 1] = total
+        moment += discounts[p] * p
+        sums.discounts[p + 1] = total
+        sums.moments[p + 1] = moment
 
 
 @standalone
-def best_value(gains: Vector, discounts: Vector, order: Positions) -> float:
+def best_value(gains: Vector, paired: bool, sums: PositionSums, order: Positions) -> float:
     """Return the measure of the best order, before normalisation, and write that order."""
+    discounts = sums.discounts
     rank_by_counting(gains, order)
     total = 0.0
+    above = 0.0
     for i in range(gains.size):
-        total += gains[order[i]] * (discounts[i + 1] - discounts[i])
+        gain = gains[order[i]]
+        total += gain * (discounts[i + 1] - discounts[i]) * (1.0 + (above if paired else 0.0))
+        above += gain
     return total
 
 
 @inline
 def count_up(
-    begin: int, end: int, documents: Rounded, boundary: Boundary
+    begin: int, end: int, paired: bool, documents: Rounded, boundary: Boundary
 ) -> tuple[int, int, float]:
-    """Find P and W of a segment's boundary; return its first and last value, and G."""
-    chance, risen = boundary.chance, boundary.risen
+    """Find P, W and Q of a segment's boundary; return its first and last value, and G."""
+    chance, risen, pairs = boundary.chance, boundary.risen, boundary.pairs
     low = high = begin
     total = 0.0
     chance[begin] = 1.0
     risen[begin] = 0.0
+    pairs[begin] = 0.0
     for i in range(begin, end):
         up = documents.up[i]
         gain = documents.gain[i]
@@ -253,6 +281,10 @@ def count_up(
         total += gain
         high += 1
         clear(high, boundary)
+        if paired:
+            for t in range(np.uintp(high), np.uintp(low), -1):
+                pairs[t] = down * pairs[t] + up * (pairs[t - 1] + 2.0 * gain * risen[t - 1])
+            pairs[low] *= down
         for t in range(np.uintp(high), np.uintp(low), -1):
             risen[t] = down * risen[t] + up * (risen[t - 1] + gain * chance[t - 1])
             chance[t] = down * chance[t] + up * chance[t - 1]
@@ -270,7 +302,7 @@ def count_up(
         high += 1
         clear(high, boundary)
     for t in range(low, high + 1):
-        boundary.by_chance[t] = boundary.by_risen[t] = 0.0
+        boundary.by_chance[t] = boundary.by_risen[t] = boundary.by_pairs[t] = 0.0
     return low, high, total
 
 
@@ -279,7 +311,7 @@ def begin_list(boundary: Boundary) -> None:
     """Make boundary 0 certain: no document is above the first segment."""
     clear(0, boundary)
     boundary.chance[0] = 1.0
-    boundary.by_chance[0] = boundary.by_risen[0] = 0.0
+    boundary.by_chance[0] = boundary.by_risen[0] = boundary.by_pairs[0] = 0.0
 
 
 @inline
@@ -287,44 +319,76 @@ def clear(t: int, boundary: Boundary) -> None:
     """Make boundary t impossible."""
     boundary.chance[t] = 0.0
     boundary.risen[t] = 0.0
+    boundary.pairs[t] = 0.0
 
 
 @inline
 def tie(
-    low: int, high: int, total: float, next_low: int, next_high: int, discounts: Vector,
-    upper: Boundary, lower: Boundary,
+    low: int, high: int, total: float, passed: float, next_low: int, next_high: int, paired: bool,
+    sums: PositionSums, upper: Boundary, lower: Boundary,
 ) -> float:  # fmt: skip
     """Return the expected value of the block between two boundaries, and add its derivatives.
 
-    `total` is the gain of the upper segment.
+    `total` is the gain of the upper segment, `passed` that of the segments above it.
     """
-    chance, risen, by_chance, by_risen = lower
+    discounts, moments = sums
+    chance, risen, pairs, by_chance, by_risen, by_pairs = lower
     value = 0.0
     for a in range(low, high + 1):
+        # Of the upper segment: the gain that falls, and the factors on the sums of P(b) and W(b).
         here = upper.chance[a]
-        fallen = total * here - upper.risen[a]  # the gain of the upper segment that falls
+        fallen = total * here - upper.risen[a]
+        factor = fallen
+        share = here
+        if paired:
+            factor += passed * fallen + (total - 1.0) * upper.risen[a] - upper.pairs[a]
+            share += passed * here + upper.risen[a]
+        start = np.uintp(max(next_low, a + 1))
+        stop = np.uintp(next_high + 1)
         per_chance = 0.0
         per_gain = 0.0
-        for b in range(np.uintp(max(next_low, a + 1)), np.uintp(next_high + 1)):
+        for b in range(start, stop):
             mean = (discounts[b] - discounts[a]) / (np.float64(b) - np.float64(a))
             per_chance += mean * chance[b]
             per_gain += mean * risen[b]
-            by_chance[b] += mean * fallen
-            by_risen[b] += mean * here
-        value += fallen * per_chance + here * per_gain
-        upper.by_chance[a] += total * per_chance + per_gain
-        upper.by_risen[a] -= per_chance
+            by_chance[b] += mean * factor
+            by_risen[b] += mean * share
+        value += factor * per_chance + share * per_gain
+        if not paired:
+            upper.by_chance[a] += total * per_chance + per_gain
+            upper.by_risen[a] -= per_chance
+            continue
+        both = (total - 1.0) * (fallen - upper.risen[a]) + upper.pairs[a]
+        from_chance = 0.0
+        from_gain = 0.0
+        from_pairs = 0.0
+        for b in range(max(start, np.uintp(a + 2)), stop):
+            n = np.float64(b) - np.float64(a)
+            mean = moments[b] - moments[a] - np.float64(a) * (discounts[b] - discounts[a])
+            mean /= n * (n - 1.0)
+            from_chance += mean * chance[b]
+            from_gain += mean * risen[b]
+            from_pairs += mean * pairs[b]
+            by_chance[b] += mean * both
+            by_risen[b] += mean * 2.0 * fallen
+            by_pairs[b] += mean * here
+        value += both * from_chance + 2.0 * fallen * from_gain + here * from_pairs
+        upper.by_chance[a] += (1.0 + passed) * (total * per_chance + per_gain)
+        upper.by_chance[a] += total * ((total - 1.0) * from_chance + 2.0 * from_gain) + from_pairs
+        upper.by_risen[a] += (total - 2.0 - passed) * per_chance + per_gain
+        upper.by_risen[a] -= 2.0 * ((total - 1.0) * from_chance + from_gain)
+        upper.by_pairs[a] += from_chance - per_chance
     return value
 
 
 @inline
 def leave_out(
-    begin: int, end: int, low: int, high: int, documents: Rounded, boundary: Boundary
+    begin: int, end: int, low: int, high: int, paired: bool, documents: Rounded, boundary: Boundary
 ) -> None:
     """Write the derivatives of the value by each document's probability of rounding up."""
-    chance, risen, by_chance, by_risen = boundary
+    chance, risen, pairs, by_chance, by_risen, by_pairs = boundary
     up, gain, inverse, total = documents.up, documents.gain, documents.inverse, documents.total
-    rest, rest_gain = documents.rest, documents.rest_gain
+    rest, rest_gain, rest_pairs = documents.rest, documents.rest_gain, documents.rest_pairs
     middle = begin  # up falls from begin to end
     while middle < end and up[middle] > 0.5:
         middle += 1
@@ -332,9 +396,17 @@ def leave_out(
         inverse[i] = 1.0 / max(up[i], 1.0 - up[i])
         rest[i] = 0.0
         rest_gain[i] = 0.0
+        rest_pairs[i] = 0.0
     for t in range(low, high):
         step = by_chance[t + 1] - by_chance[t]
         gain_step = by_risen[t + 1] - by_risen[t]
+        pair_step = by_pairs[t + 1] - by_pairs[t]
+        if paired:
+            for i in range(np.uintp(middle), np.uintp(end)):
+                odds = up[i] * inverse[i]
+                z = pairs[t] * inverse[i] - odds * (rest_pairs[i] + 2.0 * gain[i] * rest_gain[i])
+                rest_pairs[i] = z
+                total[i] += z * pair_step
         for i in range(np.uintp(middle), np.uintp(end)):
             odds = up[i] * inverse[i]
             w = risen[t] * inverse[i] - odds * (rest_gain[i] + gain[i] * rest[i])
@@ -342,10 +414,11 @@ def leave_out(
             rest_gain[i] = w
             rest[i] = r
             total[i] += r * (step + gain[i] * by_risen[t + 1])
-            total[i] += w * gain_step
+            total[i] += w * (gain_step + 2.0 * gain[i] * by_pairs[t + 1])
     for t in range(high - 1, low - 1, -1):
         step = by_chance[t + 1] - by_chance[t]
         gain_step = by_risen[t + 1] - by_risen[t]
+        pair_step = by_pairs[t + 1] - by_pairs[t]
         for i in range(np.uintp(begin), np.uintp(middle)):
             odds = inverse[i] - 1.0
             r = chance[t + 1] * inverse[i] - odds * rest[i]
@@ -353,7 +426,13 @@ def leave_out(
             rest_gain[i] = w
             rest[i] = r
             total[i] += r * (step + gain[i] * by_risen[t + 1])
-            total[i] += w * gain_step
+            total[i] += w * (gain_step + 2.0 * gain[i] * by_pairs[t + 1])
+        if paired:
+            for i in range(np.uintp(begin), np.uintp(middle)):
+                odds = inverse[i] - 1.0
+                z = pairs[t + 1] * inverse[i] - odds * rest_pairs[i] - 2.0 * gain[i] * rest_gain[i]
+                rest_pairs[i] = z
+                total[i] += z * pair_step
 
 
 @register_objective
@@ -372,15 +451,15 @@ class TieRank(MeasureObjective):
     Parameters
     ----------
     measure : Measure or str
-        A measure of the form Σ G(y) D(r)/Z: NDCG, DCG, precision, recall, WTA, RBP. Its own `ties`
-        and `no_relevant` play no part.
+        A measure of the form Σ G(y) D(r)/Z (NDCG, DCG, precision, recall, WTA, RBP), or AP. Its
+        own `ties` and `no_relevant` play no part.
     phi : {"spline", "linear"}
         φ(t) is 2t³ − 3t² + 1, or 1 − t, whose slope jumps at integers x (it is that to the right).
     sample : int, optional
         Draw up to this many documents of each label anew in every round, and rank only these: the
         others have neither gradient nor curvature. The paper draws 6, the default is all. Documents
         of equal score and label are told apart by the order of their rows. The measure is scaled
-        so that the best order keeps its value: NDCG is that of the drawn documents.
+        so that the best order keeps its value: NDCG and AP are those of the drawn documents.
     seed : int
         Seed of the draws.
 
@@ -400,7 +479,7 @@ class TieRank(MeasureObjective):
 
     name = "tie"
     needs = "form"
-    wanted = "have the form Σ G(y) D(r)/Z, such as NDCG, for TieRank"
+    wanted = "be AP or have the form Σ G(y) D(r)/Z, such as NDCG, for TieRank"
     declared = Facts(
         formula="−E[M of ⌊x⌋ + b, tied], x = s/σ + ½, P(b = 0) = φ(x − ⌊x⌋), P(b = 1) = 1 − φ",
         source="TieRank, section 2.3",
@@ -428,7 +507,11 @@ class TieRank(MeasureObjective):
             labels,
             queries,
             by_label=True,
-            parameters=TieParameters(self.phi == "linear", self.sample or np.inf),
+            parameters=TieParameters(
+                paired=self._measure.form == "paired",
+                linear=self.phi == "linear",
+                per_label=self.sample or np.inf,
+            ),
             work=TieWork,
             lists=2,
             tied=self.sample is None,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cases import loop
 from gbrank import NDCG, ApproxRank, Precision, Queries, get_measure
+from gbrank.numerics.vectors import LONGEST_STEP
 
 Vector = NDArray[np.float64]
 MEASURES = [
@@ -168,6 +169,82 @@ def test_curvature_majorises_pairs() -> None:
     assert curvature == pytest.approx([slope * wrong * (1 - wrong) ** 2 / sigma**2] * 2)
 
 
+# --- Other sigmoids -----------------------------------------------------------------------------
+
+SIGMOIDS: dict[str, Any] = {
+    "arctan": (
+        lambda z: 0.5 - math.atan(math.pi * z / 4) / math.pi,
+        lambda z: 0.25 / (1 + (math.pi * z / 4) ** 2),
+    ),
+    "erf": (
+        lambda z: 0.5 * (1 - math.erf(math.sqrt(math.pi) * z / 4)),
+        lambda z: 0.25 * math.exp(-math.pi * z * z / 16),
+    ),
+}
+# Each is compiled on its own.
+sigmoids = pytest.mark.parametrize(
+    "sigmoid", [pytest.param("arctan", marks=pytest.mark.slow), "erf"]
+)
+
+
+def test_tanh_is_logistic() -> None:
+    """The third one of footnote 3 needs no option."""
+    for z in (-3.0, 0.0, 0.7):
+        assert 0.5 * (1 - math.tanh(z / 2)) == pytest.approx(1 / (1 + math.exp(z)))
+
+
+@sigmoids
+@given(st.lists(st.integers(-9, 9), min_size=2, max_size=7), st.sampled_from([0.3, 2.0, 40.0]))
+@settings(max_examples=30)
+def test_sigmoids_by_formula(sigmoid: str, places: list[int], sigma: float) -> None:
+    """Soft ranks, loss, gradient and curvature, written out for one relevant document."""
+    wrong, slope = SIGMOIDS[sigmoid]
+    m, scores = len(places), np.array(places, dtype=float)
+    z = (scores[:, None] - scores[None, :]) / sigma
+    rank = 1 + sum(wrong(z[0, j]) for j in range(1, m))
+    bound = ApproxRank("dcg(gain=linear, discount=reciprocal)", sigmoid=sigmoid).bind(
+        [1] + [0] * (m - 1), Queries.from_sizes([m])
+    )
+    assert bound.loss(scores, sigma)[0] == pytest.approx(-1 / rank, rel=1e-12)
+    force = np.array([slope(z[0, j]) for j in range(1, m)]) / rank**2 / sigma
+    gradient, curvature = bound.gradients(scores, sigma)
+    assert gradient == pytest.approx(np.r_[-force.sum(), force], rel=1e-11)
+    bend = force / sigma * [1 - wrong(z[0, j]) for j in range(1, m)]
+    least = np.r_[bend.sum(), bend]
+    assert (curvature >= least * (1 - 1e-11)).all()
+    assert np.isfinite(curvature).all()
+    if m == 2:
+        assert curvature == pytest.approx(
+            np.maximum(least, np.abs(gradient) / sigma / LONGEST_STEP)
+        )
+
+
+@sigmoids
+@pytest.mark.parametrize("name", MEASURES)
+def test_gradient_of_sigmoids(sigmoid: str, name: str) -> None:
+    """Central differences of the loss."""
+    rng, step = np.random.default_rng(4), 1e-6
+    labels, scores = rng.integers(0, 3, 9), rng.normal(size=9)
+    bound = ApproxRank(name, sigmoid=sigmoid).bind(labels, Queries.from_sizes([9]))
+    for sigma in (0.3, 2.0):
+        gradient, curvature = bound.gradients(scores, sigma)
+        for i, unit in enumerate(step * np.eye(9)):
+            rise = bound.loss(scores + unit, sigma)[0] - bound.loss(scores - unit, sigma)[0]
+            assert gradient[i] == pytest.approx(rise / (2 * step), rel=1e-5, abs=1e-7)
+        assert (curvature > 0).all()
+
+
+@sigmoids
+def test_extreme_scores_of_sigmoids(sigmoid: str) -> None:
+    """Finite, and the measure itself where documents are far apart."""
+    bound = ApproxRank("ndcg", sigmoid=sigmoid).bind([2, 0, 1], Queries.from_sizes([3]))
+    for scores, sigma in (([1e300, -1e300, 0], 1e-300), ([0, 0, 0], 1e300), ([3, 1, 2], 1e-300)):
+        gradient, curvature = bound.gradients(np.array(scores, dtype=float), sigma)
+        assert np.isfinite(gradient).all()
+        assert (np.isfinite(curvature) & (curvature > 0)).all()
+    assert bound.loss([3.0, 1.0, 2.0], 1e-300)[0] == pytest.approx(-1)
+
+
 def test_measures_it_does_not_take() -> None:
     """Refused by name, and a discount that is only known at whole ranks."""
     with pytest.raises(ValueError, match=r"measure must be a function of ranks.*bpref"):
@@ -177,3 +254,5 @@ def test_measures_it_does_not_take() -> None:
         ApproxRank(own).bind([1, 0], Queries.from_sizes([2]))
     with pytest.raises(ValueError, match="beta must be a number above 0"):
         ApproxRank(Precision(k=1), beta=-1)
+    with pytest.raises(ValueError, match=r"sigmoid must be one of .* got 'tanh'"):
+        ApproxRank(sigmoid="tanh")  # type: ignore[arg-type]

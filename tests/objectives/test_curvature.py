@@ -171,9 +171,9 @@ def smoothrank(measure: str, sigma: float) -> Vector:
     return (size + size.mean()) / np.sqrt(sigma) * (1 + sigma / np.var(SCORES))
 
 
-def tierank(sigma: float) -> Vector:
+def tierank(measure: str, sigma: float) -> Vector:
     """(|gradient| + its mean)/σ."""
-    size = np.abs(derivatives("tie:ndcg", sigma)[0])
+    size = np.abs(derivatives(f"tie:{measure}", sigma)[0])
     return (size + size.mean()) / sigma
 
 
@@ -265,7 +265,7 @@ FORMULAS: dict[str, Callable[[float], Any]] = {
     )},
     **{f"approx:{name}": partial(approxrank, name) for name in OF_RANKS},
     **{f"smooth:{name}": partial(smoothrank, name) for name in OF_PLACES},
-    "tie:ndcg": tierank,
+    **{f"tie:{name}": partial(tierank, name) for name in ("ndcg", "ap")},
     "smoothap": smoothap,
     "soft(tolerance=1e-10):ndcg": softrank,
     "listnet": softmax,

@@ -63,10 +63,10 @@ def test_the_same_kind_of_another_measure() -> None:
         "approx:ndcg": "approx:ap",
         "approx:ndcg[m]": "approx:ap",
         "ranknet+0.5*noisy:ndcg[m]": "noisy:ap",
-        "soft:ndcg+lambda:ndcg": "lambda:ap",
+        "soft:ndcg+tie:ndcg": "tie:ap",
     }.items():
         assert str(get_objective(text).of_measure(AP())) == expected
-    for text in ("ranknet", "listnet[m]", "soft:ndcg", "tie:ndcg+soft:ndcg[m]"):
+    for text in ("ranknet", "listnet[m]", "soft:ndcg", "pointwise+soft:ndcg[m]"):
         assert get_objective(text).of_measure(AP()) is None
     constraint = get_constraint("ndcg@10[m] >= 0.5")
     assert str(constraint.objective(get_objective("approx:ap[other]"))) == "approx:ndcg[m]"

@@ -30,7 +30,7 @@ from gbrank import (
 from gbrank.extend import SeparableDelta, Swaps, Terms, inline
 from gbrank.measures.average_precision import ap_by_position, ap_value
 from gbrank.measures.bpref import bpref_swaps
-from gbrank.measures.cascade import cascade_by_rank, prepare_err_row, rr_value
+from gbrank.measures.cascade import cascade_by_rank, err_swaps, rr_value
 from gbrank.measures.discounted import discounted_by_rank, discounted_swaps
 from gbrank.measures.gains import formula_of
 from gbrank.measures.pairwise import pairwise_row
@@ -50,7 +50,7 @@ def test_what_follows_from_the_value(name: str, check: Any) -> None:
 # --- Ten measures, each with one fault --------------------------------------------------------
 
 of_ap, of_rr, of_swaps = inline(ap_value), inline(rr_value), inline(discounted_swaps)
-of_bpref, of_err, of_rows = inline(bpref_swaps), inline(prepare_err_row), inline(pairwise_row)
+of_bpref, of_err, of_rows = inline(bpref_swaps), inline(err_swaps), inline(pairwise_row)
 of_ranks, of_cascade = inline(discounted_by_rank), inline(cascade_by_rank)
 of_positions = inline(ap_by_position)
 
@@ -92,9 +92,9 @@ def untied_only(ranking: Any, top: int, delta: SeparableDelta) -> None:
         delta.inside[p] = 0.0
 
 
-def without_top(ranking: Any, top: int) -> None:
+def without_top(ranking: Any, top: int, delta: SeparableDelta) -> None:
     """Take pairs of all ranks."""
-    of_err(ranking, ranking.gains.size)
+    of_err(ranking, ranking.gains.size, delta)
 
 
 def half_row(ranking: Any, i: int, stop: int, top: int, out: Any) -> None:
@@ -142,7 +142,7 @@ BREAKS = {
     "positions of AP": (lambda: broken(AP, by_position=without_scale), oracle.positions),
     "ranks of RR": (lambda: broken(RR, by_rank=never_cut), oracle.real_ranks),
     "truncated swaps of ERR": (
-        lambda: broken(ERR, swaps=ERR.swaps and ERR.swaps._replace(prepare=without_top)),
+        lambda: broken(ERR, swaps=ERR.swaps and ERR.swaps._replace(separable=without_top)),
         oracle.swaps,
     ),
     "cut of precision": (Later, oracle.truncation),
@@ -156,7 +156,7 @@ BREAKS = {
         ),
         oracle.swaps,
     ),
-    "form of AP": (lambda: broken(AP, form="discounted"), oracle.form),
+    "form of NDCG": (lambda: broken(NDCG, form="paired"), oracle.form),
 }
 
 
@@ -179,5 +179,5 @@ def test_faults_are_seen(fault: str) -> None:
 
 def test_form_without_discounts() -> None:
     """A measure that declares a form and has no discounts is refused."""
-    with pytest.raises(ValueError, match="of the form 'discounted': its terms need discounts"):
-        TieRank(broken(KendallTau, form="discounted")).bind([1, 0], Queries.from_sizes([2]))
+    with pytest.raises(ValueError, match="of the form 'paired': its terms need discounts"):
+        TieRank(broken(KendallTau, form="paired")).bind([1, 0], Queries.from_sizes([2]))
