@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from gbrank.common.argument_error import ArgumentError
 from gbrank.common.arrays import Matrix, Vector
 from gbrank.common.checks import check_finite, check_number, check_vector
-from gbrank.engine.compiling import standalone
 
-_BLOCK = 256  # documents that are evaluated together
+_BLOCK = 1024  # documents that are evaluated together
 
 
 def make_cubic(
@@ -91,9 +90,15 @@ def make_cubic(
         generator.uniform(-1, 1, math.comb(n_features + order - 1, order)) for order in (1, 2, 3)
     ]
     orders = np.zeros((3, len(X)))  # the three homogeneous parts of the polynomial
+    linear, quadratic, cubic = coefficients
+    i, j = np.tril_indices(n_features)  # the pairs of features whose products are of order two
+    factors = np.zeros((len(i), n_features))  # of each pair's products with a third feature
+    factors[np.arange(n_features) <= j[:, np.newaxis]] = cubic
     for start in range(0, len(X), _BLOCK):
-        block = np.ascontiguousarray(X[start : start + _BLOCK].T)
-        _add_orders(block, *coefficients, orders[:, start : start + _BLOCK])
+        block = X[start : start + _BLOCK]
+        pairs = block[:, i] * block[:, j]
+        parts = block @ linear, pairs @ quadratic, ((pairs @ factors) * block).sum(axis=1)
+        orders[:, start : start + _BLOCK] = parts
     worth = (orders / orders.std(axis=1, keepdims=True)).sum(axis=0)
     qid = np.repeat(np.arange(n_queries, dtype=np.int64), n_documents)
     return X, _grade(worth, shares), qid
@@ -106,28 +111,3 @@ def _grade(worth: Vector, shares: Vector) -> Vector:
     labels = np.empty(len(worth))
     labels[np.argsort(worth, kind="stable")] = np.repeat(np.arange(len(shares)), sizes)
     return labels
-
-
-@standalone
-def _add_orders(x: Matrix, linear: Vector, quadratic: Vector, cubic: Vector, out: Matrix) -> None:
-    """Contract the coefficients with x, (n_features, n_documents), in one order on any machine."""
-    n_features, n_documents = x.shape
-    inner = np.empty(n_documents)
-    outer = np.empty((2, n_documents))
-    pair = triple = 0
-    for i in range(n_features):
-        outer[:] = 0.0
-        for j in range(i + 1):
-            inner[:] = 0.0
-            for k in range(j + 1):
-                for document in range(n_documents):
-                    inner[document] += cubic[triple] * x[k, document]
-                triple += 1
-            for document in range(n_documents):
-                outer[0, document] += quadratic[pair] * x[j, document]
-                outer[1, document] += inner[document] * x[j, document]
-            pair += 1
-        for document in range(n_documents):
-            out[0, document] += linear[i] * x[i, document]
-            out[1, document] += outer[0, document] * x[i, document]
-            out[2, document] += outer[1, document] * x[i, document]
