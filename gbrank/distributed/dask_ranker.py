@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gbrank.common.argument_error import ArgumentError
 from gbrank.common.checks import queries_needed
 from gbrank.common.extras import needed
 from gbrank.data.columns import Data
-from gbrank.distributed.parts import fit_part, portable, with_query_columns
+from gbrank.data.queries import Queries
+from gbrank.distributed.parts import fit_part, portable
 from gbrank.distributed.shards import Collection, delayed_scores, distribute, is_dask
 from gbrank.distributed.workers import run_on_workers
 from gbrank.fit.arguments import FitData, TableLike
@@ -168,44 +168,30 @@ class DaskGBRanker(GBRanker):
         y: Collection,
         qid: Collection | None = None,
         *,
-        group: Collection | None = None,
-        sample_weight: Collection | None = None,
         query_weight: Collection | None = None,
         labels: Any = None,
-        judged_by: Collection | None = None,
+        **others: Any,
     ) -> float:
         """Return the mean over queries of the first measure that the ranker is judged by.
 
         Parameters
         ----------
-        X, y, qid, sample_weight, query_weight, labels
-            Dask collections, as for `fit`; or, with `group`, what `GBRanker.score` takes.
-        judged_by
-            As for `GBRanker.score`; it takes no Dask collections.
+        X, y, qid, labels, **others
+            As for `GBRanker.score`, or Dask collections. The scores that workers predict are
+            brought together, with labels and queries, and judged here.
+        query_weight
+            Likewise; a Dask collection has the weight of each row's query.
 
         Returns
         -------
         float
         """
-        columns: dict[str, Any] = {
-            "sample_weight": sample_weight,
-            "query_weight": query_weight,
-            "labels": labels,
-        }
-        if not is_dask(X):
-            return super().score(X, y, qid, group=group, judged_by=judged_by, **columns)
-        if judged_by is not None:
-            raise ArgumentError("judged_by", "must be None for Dask collections")
-        if qid is None or group is not None:
-            raise ValueError("score needs qid= (one query id per row) of Dask collections.")
-        check_is_fitted(self)
-        client = _client()
-        _check_labels(labels)
-        data = FitData(X, y, qid=qid, **columns)
-        model = self.to_local().set_params(eval_metric=self._measures())
-        shards = distribute(client, data.sets)
-        score = run_on_workers(client, lambda part: model.score(**with_query_columns(part)), shards)
-        return float(score)
+        if is_dask(X):
+            _check_labels(labels)
+        if is_dask(query_weight):
+            queries = Queries.from_qid(np.asarray(qid))
+            query_weight = queries.one_each(np.asarray(query_weight), "query_weight")
+        return super().score(X, y, qid, query_weight=query_weight, labels=labels, **others)
 
     def to_local(self) -> GBRanker:
         """Return the same ranker as a GBRanker, which needs no Dask."""

@@ -189,7 +189,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         if not isinstance(labels, Mapping | None):
             data = with_label_columns(data, labels)
             X = data["X"]
-        scores = self._scores(X, qid, group)
+        scores = np.asarray(self._scores(X, qid, group))
         trained_on = None if self._published is None else self._published.trained_on
         if qid is not None and trained_on is not None:
             warn_of_torn_queries(trained_on, Queries.from_qid(qid), "score")
