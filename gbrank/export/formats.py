@@ -16,6 +16,7 @@ from gbrank.export import readers
 from gbrank.export.elasticsearch import write_elasticsearch
 from gbrank.export.lightgbm_json import write_lightgbm_json
 from gbrank.export.onnx import write_onnx
+from gbrank.export.ranklib import write_ranklib
 from gbrank.export.solr import reached_by_solr, write_solr
 from gbrank.export.xgboost_json import write_xgboost_json
 
@@ -60,6 +61,13 @@ FORMATS = {
         less=True,
         versions={(2,): _plugin("zero"), (3, 3): _plugin("right"), (3, 8): {}},
     ),
+    "ranklib": Format(
+        "model/ranklib (XML), for the same plugins and for RankLib",
+        write_ranklib,
+        readers.read_ranklib,
+        named=False,
+        missing="zero",
+    ),
     "solr": Format(
         "MultipleAdditiveTreesModel (JSON), for Solr",
         write_solr,
@@ -78,6 +86,13 @@ FORMATS = {
         less=True,
         reached=float,
         largest=sys.float_info.max,
+    ),
+    "vespa-xgboost": Format(
+        "XGBoost's JSON as Vespa reads it",
+        write_xgboost_json,
+        readers.read_vespa_xgboost,
+        expressions=True,
+        less=True,
     ),
     "onnx": Format(
         "an ONNX graph of one TreeEnsemble, for ONNX Runtime",

@@ -5,6 +5,7 @@ docstring says where that is written.
 """
 
 import json
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -57,24 +58,30 @@ def demand(holds: bool, what: str) -> None:
         raise ValueError(f"expected {what}")
 
 
-def read_plugin(content: bytes, names: list[str], missing: str = "own") -> Read:
-    """XGBoost's dump of trees, as the LTR plugins read it, by how they treat NaN.
-
-    XGBoostJsonParser, NaiveAdditiveDecisionTree.
-    """
+def _read_xgboost(content: bytes, names: list[str], left: Callable[..., Any], double: bool) -> Read:
+    """XGBoost's dump of trees; `left` gets values, a threshold and whether missing ones go left."""
 
     def step(node: Any, X: DocumentRows) -> Any:
         if "leaf" in node:
             return float(node["leaf"])
         ends = [child["nodeid"] for child in node["children"]]
         demand(ends == [node["yes"], node["no"]] and node["missing"] in ends, "children by number")
-        values, limit = X[:, names.index(node["split"])].astype(F), F(node["split_condition"])
+        values, limit = X[:, names.index(node["split"])], F(node["split_condition"])
+        return left(values, limit, node["missing"] == node["yes"]), *node["children"]
+
+    return ReadTrees(json.loads(content), step, double)
+
+
+def read_plugin(content: bytes, names: list[str], missing: str = "own") -> Read:
+    """XGBoostJsonParser and NaiveAdditiveDecisionTree of the LTR plugins, by how they treat NaN."""
+
+    def left(values: Any, limit: Any, missing_left: bool) -> Any:
+        values = values.astype(F)
         if missing == "zero":
             values = np.nan_to_num(values)
-        default = missing == "own" and node["missing"] == node["yes"]
-        return np.where(np.isnan(values), default, limit > values), *node["children"]
+        return np.where(np.isnan(values), missing_left and missing == "own", limit > values)
 
-    return ReadTrees(json.loads(content), step)
+    return _read_xgboost(content, names, left, double=False)
 
 
 def read_elasticsearch(content: bytes, names: list[str]) -> Read:
@@ -97,6 +104,25 @@ def read_elasticsearch(content: bytes, names: list[str]) -> Read:
         return left, *((tree, child) for child in children)
 
     return ReadTrees([(tree, 0) for tree in trees], step, double=True)
+
+
+def read_ranklib(content: bytes, names: list[str]) -> Read:
+    """Ensemble, Split and DenseProgramaticDataPoint of RankLib; lines are stripped and joined."""
+    lines = [line.strip() for line in content.decode().split("\n")]
+    demand(lines[0] == "## LambdaMART", "## LambdaMART")
+    ensemble = ET.fromstring("".join(line for line in lines if not line.startswith("##")))
+    demand({tree.attrib["weight"] for tree in ensemble} == {"1.0"}, "weights of 1")
+
+    def step(node: Any, X: DocumentRows) -> Any:
+        if node[0].tag == "output":
+            return float(node[0].text)
+        feature, threshold, left, right = node
+        demand((left.attrib["pos"], right.attrib["pos"]) == ("left", "right"), "left and right")
+        demand(int(feature.text) >= 1, "features from 1")
+        values = np.nan_to_num(X[:, int(feature.text) - 1].astype(F))
+        return values <= F(threshold.text), left, right
+
+    return ReadTrees([tree[0] for tree in ensemble], step)
 
 
 def read_solr(content: bytes, names: list[str]) -> Read:
@@ -129,6 +155,11 @@ def _goes_left(values: Any, threshold: float, default_left: bool) -> Any:
     """
     values = values.astype(float)
     return ~(values >= threshold) if default_left else values < threshold
+
+
+def read_vespa_xgboost(content: bytes, names: list[str]) -> Read:
+    """XGBoostParser of Vespa."""
+    return _read_xgboost(content, names, _goes_left, double=True)
 
 
 def read_vespa_lightgbm(content: bytes, names: list[str]) -> Read:

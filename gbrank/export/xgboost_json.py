@@ -1,4 +1,4 @@
-"""XGBoost's dump of trees as JSON, which the LTR plugins read.
+"""XGBoost's dump of trees as JSON, which the LTR plugins and Vespa read.
 
 A document goes to "yes" if its value, in single precision, is less than the "split_condition".
 """

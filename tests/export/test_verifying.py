@@ -75,6 +75,7 @@ WORDS: dict[str, Words] = {
         *("threshold", "leaf_value", ("left_child", "right_child"), "default_left"),
     ),
 }
+WORDS["vespa-xgboost"] = WORDS["opensearch"]
 
 
 def moved(number: Any, format: str) -> Any:
@@ -120,6 +121,29 @@ def changed_json(content: bytes, format: str, what: str, tree: int, place: int) 
     return json.dumps(file).encode()
 
 
+def changed_xml(content: bytes, what: str, place: int) -> bytes | None:
+    """Return RankLib's file with one thing changed."""
+    text = content.decode()
+    if what == "default":
+        return None
+    if what == "children":
+        start = [m.start() for m in re.finditer('<split pos="left">', text)]
+        level = re.compile(r'\n(\t+)<split pos="left">(.*?)\n\1</split>\n\1<split pos="right">(.*?)'
+                           r"\n\1</split>", re.DOTALL)  # fmt: skip
+        found = level.search(text, start[place % len(start)] - 30)
+        assert found
+        indent, left, right = found.groups()
+        swapped = f'\n{indent}<split pos="left">{right}\n{indent}</split>\n{indent}'
+        swapped += f'<split pos="right">{left}\n{indent}</split>'
+        return (text[: found.start()] + swapped + text[found.end() :]).encode()
+    word = {"threshold": "threshold", "leaf": "output"}[what]
+    found = [*re.finditer(rf"<{word}> (\S+) </{word}>", text)]
+    one = found[place % len(found)]
+    number = float(one[1])
+    number = moved(number, "ranklib") if what == "threshold" else float(np.nextafter(number, 9))
+    return (text[: one.start(1)] + repr(number) + text[one.end(1) :]).encode()
+
+
 def changed_onnx(content: bytes, what: str, place: int) -> bytes:
     """Return a graph with one thing changed."""
     model = onnx.load_from_string(content)
@@ -158,6 +182,8 @@ def test_one_change_is_found(booster: str, format: str, what: str, tmp_path: Pat
         tree, place = number % 8, 5 * number
         if format == "onnx":
             change: bytes | None = changed_onnx(content, what, 7 * place)
+        elif format == "ranklib":
+            change = changed_xml(content, what, 7 * place)
         else:
             change = changed_json(content, format, what, tree, place)
         if change is None:
@@ -186,6 +212,7 @@ DAMAGE: list[tuple[str, str, str]] = [
     ("elasticsearch", r'"split_feature": 0', '"split_feature": -4'),  # the last but three
     ("elasticsearch", r'"node_index": 3', '"node_index": 4'),
     ("elasticsearch", r'"leaf_value": [^}]+', '"leaf_value": 1' + "0" * 400),
+    ("ranklib", "<feature> 4 <", "<feature> 0 <"),
     ("vespa-lightgbm", r'"split_feature": 0', '"split_feature": -4'),
     ("vespa-lightgbm", r'"pandas_categorical": \[\]', '"pandas_categorical": [["u"]]'),
     ("solr", r"(?s)^.*$", "[" * 100_000),
