@@ -1,15 +1,15 @@
-"""Print a model card: booster, rounds, data, parameters, measures, features of largest gain.
+"""Print a model's booster, rounds, data, parameters, measures and features of largest gain.
 
-It is Markdown. It says which gbrank trained the model, when it was saved, and the versions that
-read it now. The learning rate is the one that was used; measures are those on the validation data.
-Features are called by their column's name, or f0, f1, ... in the order of the columns, as
-`gbrank export` calls them (f0 is what LETOR files write as 1:).
+It says which gbrank trained the model, when it was saved, and the versions that read it now. The
+learning rate is the one that was used; measures are those on the validation data. Features are
+called by their column's name, or f0, f1, ... in the order of the columns, as `gbrank export` calls
+them (f0 is what LETOR files write as 1:).
 
 For example:
 
   gbrank info --model my-ranker
   gbrank info --model my-ranker --json
-  gbrank info --model my-ranker > MODEL_CARD.md
+  gbrank info --model my-ranker --markdown > MODEL_CARD.md
 """
 
 import argparse
@@ -25,7 +25,7 @@ from gbrank.export.forest import names_of
 from gbrank.fit.storage import DESCRIPTION, read_saved
 from gbrank.ranker import GBRanker
 
-USAGE = "gbrank info --model FOLDER [--json]"
+USAGE = "gbrank info --model FOLDER [--json | --markdown]"
 
 LARGEST = 10
 
@@ -33,7 +33,9 @@ LARGEST = 10
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `gbrank info`."""
     add(parser, "--model FOLDER", "folder of a model", required=True)
-    add(parser, "--json", "print JSON, with all features")
+    form = parser.add_mutually_exclusive_group()
+    add(form, "--json", "print JSON, with all features")
+    add(form, "--markdown", "print a model card")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -60,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
             name: f"{share:.4f}" for name, share in largest
         },
     }
-    print("\n".join(_card(tables, ranker)))
+    print("\n".join(_card(tables, ranker) if arguments.markdown else _plain(tables)))
 
 
 def _facts(ranker: GBRanker, file: Path) -> dict[str, Any]:
@@ -89,6 +91,14 @@ def _text(value: Any) -> str:
         }
         value = [f"{name} {own}" for name, own in measured.items()]
     return (", ".join(value) or "none") if isinstance(value, list) else cell_text(value)
+
+
+def _plain(tables: dict[str, dict[str, Any]]) -> Iterable[str]:
+    """Yield the lines of a terminal."""
+    for title, rows in tables.items():
+        yield title
+        width = max(map(len, rows), default=0)
+        yield from (f"  {name:<{width}}  {value}" for name, value in rows.items())
 
 
 def _card(tables: dict[str, dict[str, Any]], ranker: GBRanker) -> Iterable[str]:

@@ -435,10 +435,10 @@ def test_info(model: str, output: Output) -> None:
     assert list(shares.values()) == sorted(shares.values(), reverse=True)
     text = output("info", "--model", model)
     name, share = found["importances"][0]
-    assert f"| `{name}` | {share:.4f} |\n" in text
-    assert "| `n_estimators` | 5 |\n" in text
-    assert "| `validation` | none |\n" in text
-    assert f"| `learning_rate` | {ranker.learning_rate_:.4g} |\n" in text
+    assert f"  {name}  {share:.4f}\n" in text
+    assert "  n_estimators           5\n" in text
+    assert "  validation     none\n" in text
+    assert f"  learning_rate  {ranker.learning_rate_:.4g}\n" in text
     assert found["learning_rate"] == ranker.learning_rate_
     saved = Path(model, "gbrank.json").stat().st_mtime
     assert found["saved"] == f"{date.fromtimestamp(saved)}"
@@ -455,13 +455,13 @@ def test_info_of_a_frame(tmp_path: Path, output: Output) -> None:
     found = json.loads(output("info", "--model", tmp_path, "--json"))
     assert {name for name, _ in found["importances"]} == {"age", "price"}
     assert found["validation"] == {"ndcg@10": ranker.best_score_}
-    card = output("info", "--model", tmp_path)
-    assert f"ndcg@10 {ranker.best_score_:.4f}" in card
+    assert f"ndcg@10 {ranker.best_score_:.4f}" in output("info", "--model", tmp_path)
+    card = output("info", "--model", tmp_path, "--markdown")
     assert card.startswith(f"# {ranker.objective}\n")
     assert "| `train` | 80 documents in 8 queries |" in card
     curve = ranker.evals_result_["valid_0"]["ndcg@10"]
     assert f"| valid_0 | ndcg@10 | {curve[0]:.4f} | {max(curve):.4f} |" in card
-    assert card == output("info", "--model", tmp_path)
+    assert card == output("info", "--model", tmp_path, "--markdown")
 
 
 def test_info_of_a_model_that_stopped_early(tmp_path: Path, output: Output) -> None:
@@ -472,15 +472,15 @@ def test_info_of_a_model_that_stopped_early(tmp_path: Path, output: Output) -> N
     curve = ranker.evals_result_["valid_0"]["ndcg@10"]
     assert ranker.best_score_ == max(curve) > curve[-1] + 1e-4
     text = output("info", "--model", tmp_path)
-    assert f"| `rounds` | {ranker.best_iteration_} |\n" in text
-    assert f"| `validation` | ndcg@10 {max(curve):.4f} |\n" in text
-    shares = re.findall(r"^\| `f\d+` \| (\S+) \|$", text, re.MULTILINE)
+    assert f"  rounds         {ranker.best_iteration_}\n" in text
+    assert f"  validation     ndcg@10 {max(curve):.4f}\n" in text
+    shares = text.partition("share of the gain, 10 of 12 features\n")[2].splitlines()
     largest = sorted(ranker.feature_importances_, reverse=True)[:10]
-    assert shares == [f"{share:.4f}" for share in largest]
+    assert [line.split()[1] for line in shares] == [f"{share:.4f}" for share in largest]
 
 
 def test_list(output: Output) -> None:
-    """Everything that is registered is listed on a line."""
+    """Everything that is registered is listed on a line, or with its aliases and facts."""
     objectives, measures = output("list", "objectives"), output("list", "measures")
     assert output("list") == objectives + measures
     lines = [line.split(maxsplit=1) for line in (objectives + measures).splitlines()]
@@ -488,6 +488,14 @@ def test_list(output: Output) -> None:
     assert [line for line in lines if len(line) > 1] == [
         [item.usage, item.summary] for item in items
     ]
+    objectives, measures = output("list", "objectives", "-v"), output("list", "measures", "-v")
+    for objective in gbrank.list_objectives():
+        assert objective.summary in objectives
+        assert objective.facts.formula in objectives
+    for measure in gbrank.list_measures():
+        assert f"\n{measure.name}" in "\n" + measures
+    assert "lambda:MEASURE (also lambdarank)\n" in objectives
+    assert "ndcg[@K]\n" in measures
 
 
 def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault: Output) -> None:
@@ -505,7 +513,7 @@ def test_plugin(data: Path, tmp_path: Path, plugin: Path, output: Output, fault:
         for name in ("mine@3", "ndcg@3")
     )
     assert mine == ndcg
-    assert output("list", "measures", "--plugin", "json").startswith("measures\n  ap[@K]")
+    assert output("list", "measures", "-v", "--plugin", "json").startswith("ap[@K] (also map)")
 
 
 def test_broken_plugin(tmp_path: Path, fault: Output) -> None:
