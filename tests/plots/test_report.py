@@ -454,7 +454,7 @@ def test_what_is_measured_by_default(tmp_path: Path) -> None:
     assert list(page.table("measures", "measure")) == wanted
 
 
-def test_parameters(page: Page) -> None:
+def test_parameters_and_versions(page: Page) -> None:
     """Those that differ come first, in bold."""
     table = page.table("parameters", "parameter")
     differ = ["booster", "n_estimators", "sigma", "validation_fraction"]
@@ -462,6 +462,9 @@ def test_parameters(page: Page) -> None:
     assert table["n_estimators"] == ["20", "2"]
     assert "<b>xgboost</b>" in page.source
     assert "<b>63</b>" not in page.source
+    versions = page.table("versions", "library")
+    assert versions["gbrank"] == [gbrank.__version__]
+    assert {"lightgbm", "xgboost", "numpy"} <= set(versions)
 
 
 def test_nothing_from_elsewhere(page: Page) -> None:
@@ -537,7 +540,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
     "perceptron": (SLAMPerceptron(max_iter=3), X),
 }
 SECTIONS = ["measures", "segments", "distribution", "worst", "importances", "curves"]
-SECTIONS += ["calibration", "data", "parameters"]
+SECTIONS += ["calibration", "data", "parameters", "versions"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,8 @@ from numpy.typing import NDArray
 
 from gbrank.common.arrays import Vector
 from gbrank.common.plain import as_json
+from gbrank.common.table import Table
+from gbrank.common.version import __version__
 from gbrank.data.rows import take_rows
 from gbrank.fit.pretrained import PretrainedRanker
 from gbrank.plots.fitted_ranker import learning_curves
@@ -34,6 +39,7 @@ from gbrank.ranker import GBRanker
 SAMPLE = 500  # documents whose scores are explained, at 3 ms each
 SHOWN = 20  # features, and parameters; the others are folded away
 MOST = 200  # features in a table
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
 def _sample(judged: ReportData, ranker: GBRanker) -> NDArray[np.int64]:
@@ -159,3 +165,16 @@ def _params_of(model: Any) -> dict[str, Any]:
 
 def _shown(value: object) -> str:
     return name(as_json(value))
+
+
+def versions(models: Sequence[ReportedRanker]) -> Section:
+    """Return the versions of what computed the page."""
+    boosters = sorted({m.ranker.booster for m in models if isinstance(m.ranker, GBRanker)})
+    libraries = {library: version(library) for library in (*boosters, *LIBRARIES)}
+    rows = {"gbrank": __version__, "Python": platform.python_version(), **libraries}
+    text = "Of what computed this page; the model may have been trained by others."
+    blocks: list[Block] = [
+        Paragraph(text),
+        Table(["library", "version"], [[*row] for row in rows.items()], (0, 1)),
+    ]
+    return Section("versions", "Versions", blocks)

@@ -58,8 +58,8 @@ def report(
 
     The file is one page of HTML, without scripts, that needs no network. It has measures with 95%
     intervals, the measure by groups of queries and from query to query, the worst queries with
-    their lists, what features are worth, learning curves, calibration, the data and parameters;
-    with a second ranker also what changed, by paired tests, and the queries that changed
+    their lists, what features are worth, learning curves, calibration, the data, parameters and
+    versions; with a second ranker also what changed, by paired tests, and the queries that changed
     most. Sections for which a ranker has nothing say so.
 
     Parameters
@@ -233,6 +233,7 @@ def _sections(
         *of_first,
         data_sections.data(judged, training),
         model_sections.parameters(judged),
+        model_sections.versions(judged.models),
     ]
     return sections, _facts(judged)
 
