@@ -155,8 +155,8 @@ class DaskGBRanker(GBRanker):
         model._check_prediction(output, num_iteration, model.best_iteration_)
         model.n_jobs = model.n_jobs or 1  # Dask runs a task in each thread already
         predict = partial(model.predict, **options)
-        if qid is not None:
-            return _predict_queries(predict, X, qid, self._needs_queries)
+        if self._needs_queries:
+            return _predict_queries(predict, X, qid)
         if hasattr(X, "map_partitions"):
             return X.map_partitions(_predict_frame, predict, meta=("score", np.float64))
         blocks = X.rechunk({1: -1})
@@ -235,21 +235,17 @@ def _fit(
     return fit_part(ranker, n_jobs, *parts, categorical_feature=categorical_feature)._fitted
 
 
-def _predict_queries(
-    predict: Callable[..., Any], X: Collection, qid: Collection, whole: bool
-) -> Any:
-    """Return the scores of collections with queries, which may have to be whole."""
+def _predict_queries(predict: Callable[..., Any], X: Collection, qid: Collection) -> Any:
+    """Return the scores of collections with queries, each of which lies in one partition."""
     if hasattr(X, "map_partitions"):
         from dask import dataframe
 
         predict_frame = partial(_predict_frame, predict=predict)
-        scores = delayed_scores(lambda block, qid: predict_frame(block, qid=qid), X, qid, whole)
+        scores = delayed_scores(lambda block, qid: predict_frame(block, qid=qid), X, qid)
         return dataframe.from_delayed(scores, meta=("score", np.float64), divisions=X.divisions)
     from dask import array
 
-    scores = delayed_scores(
-        lambda block, qid: _predict_block(block, predict, qid=qid), X, qid, whole
-    )
+    scores = delayed_scores(lambda block, qid: _predict_block(block, predict, qid=qid), X, qid)
     sizes = zip(scores, X.chunks[0], strict=True)
     return array.concatenate([array.from_delayed(one, (n,), np.float64) for one, n in sizes])
 

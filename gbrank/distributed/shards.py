@@ -79,15 +79,13 @@ def _delayed_parts(where: str, data: Data) -> list[Any]:
     ]
 
 
-def delayed_scores(
-    predict: Callable[..., Any], X: Collection, qid: Collection, whole_queries: bool
-) -> list[Any]:
-    """Return delayed scores of each partition; each query may have to be whole in one."""
+def delayed_scores(predict: Callable[..., Any], X: Collection, qid: Collection) -> list[Any]:
+    """Return delayed scores of each partition, each query of which must be whole in one."""
     from dask import delayed
 
     parts = _delayed_parts("", {"X": X, "qid": qid})
     keys = [delayed(_keys_of)(part) for part in parts]
-    whole = delayed(_refuse_torn)(keys) if whole_queries else None
+    whole = delayed(_refuse_torn)(keys)
     return [delayed(_scores)(predict, part, whole) for part in parts]
 
 
@@ -102,7 +100,7 @@ def _refuse_torn(keys: Sequence[Keys]) -> None:
 
 
 def _scores(predict: Callable[..., Any], part: Data, whole: None) -> Any:
-    """Return the scores of a partition, once all are known to have whole queries, if they must."""
+    """Return the scores of a partition, once all are known to have whole queries."""
     return predict(part["X"], part["qid"])
 
 
