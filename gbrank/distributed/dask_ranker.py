@@ -240,12 +240,11 @@ def _predict_queries(predict: Callable[..., Any], X: Collection, qid: Collection
     if hasattr(X, "map_partitions"):
         from dask import dataframe
 
-        predict_frame = partial(_predict_frame, predict=predict)
-        scores = delayed_scores(lambda block, qid: predict_frame(block, qid=qid), X, qid)
+        scores = delayed_scores(partial(_predict_frame, predict=predict), X, qid)
         return dataframe.from_delayed(scores, meta=("score", np.float64), divisions=X.divisions)
     from dask import array
 
-    scores = delayed_scores(lambda block, qid: _predict_block(block, predict, qid=qid), X, qid)
+    scores = delayed_scores(partial(_predict_block, predict=predict), X, qid)
     sizes = zip(scores, X.chunks[0], strict=True)
     return array.concatenate([array.from_delayed(one, (n,), np.float64) for one, n in sizes])
 

@@ -101,7 +101,7 @@ def _refuse_torn(keys: Sequence[Keys]) -> None:
 
 def _scores(predict: Callable[..., Any], part: Data, whole: None) -> Any:
     """Return the scores of a partition, once all are known to have whole queries."""
-    return predict(part["X"], part["qid"])
+    return predict(part["X"], qid=part["qid"])
 
 
 def _blocks(name: str, collection: Collection) -> list[Any]:
