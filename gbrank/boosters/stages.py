@@ -18,10 +18,6 @@ class Progress:
     done: int
     rounds: int
 
-    def __post_init__(self) -> None:
-        check_number(self.rounds, "rounds", 1, integer=True)
-        check_number(self.done, "done", 0, integer=True)
-
 
 @dataclass(frozen=True)
 class Stage:

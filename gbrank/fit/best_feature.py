@@ -96,19 +96,25 @@ def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) 
     if is_part() or n_workers() > 1:
         return
     if plan.valid:
-        judged, measure = plan.valid[0], plan.ranker._measures()[0].with_positions(plan.schema)
+        measure, judged = plan.ranker._measures()[0].with_positions(plan.schema), plan.valid[0]
         own = bind_to_rows(measure, judged, plan.settings.n_jobs).per_query(scores)
-        which, whose = "validation queries no worse than the ranker", "the ranker's"
+        best = best_feature(plan.schema, some_correlations(plan.rows), judged, measure)
+        if best is not None:
+            rival = "validation queries no worse than the ranker", "the ranker's"
+            _warn_if_ahead(best, measure, lead(best.values, own), *rival)
     elif held_out is not None:
-        judged, measure, own = plan.rows, JUDGE, held_out[0]
-        which, whose = "training queries no worse than trees taught by others", "theirs"
-    else:
-        return
-    best = best_feature(plan.schema, some_correlations(plan.rows), judged, measure)
-    if best is None:
-        return
-    alone = best.values if plan.valid or held_out is None else held_out[1]
-    mean, low, high = (round(end, 4) + 0.0 for end in lead(alone, own))  # no −0
+        trees, alone = held_out
+        best = best_feature(plan.schema, some_correlations(plan.rows), plan.rows, JUDGE)
+        if best is not None:
+            rival = "training queries no worse than trees taught by others", "theirs"
+            _warn_if_ahead(best, JUDGE, lead(alone, trees), *rival)
+
+
+def _warn_if_ahead(
+    best: BestFeature, measure: Measure, gap: tuple[float, float, float], which: str, whose: str
+) -> None:
+    """Warn where a feature's lead is not below 0."""
+    mean, low, high = (round(end, 4) + 0.0 for end in gap)  # no −0
     if mean >= 0:
         warn_user(
             f"{best.name!r} alone, {'largest' if best.sign > 0 else 'smallest'} first, ranks the "

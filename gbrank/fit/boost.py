@@ -18,14 +18,13 @@ from gbrank.fit.best_feature import warn_if_behind
 from gbrank.fit.boosted_ranker import BoostedRanker
 from gbrank.fit.calibration import fit_calibration
 from gbrank.fit.checkpoints import in_use
-from gbrank.fit.constraints import Constraint
 from gbrank.fit.fitted import FittedTrees
 from gbrank.fit.loop import History, as_part, evaluations, kept
+from gbrank.fit.multipliers import Goal
 from gbrank.fit.plan import BoostingPlan, plan_boosting
 from gbrank.fit.position_bias import DebiasedTrainer
 from gbrank.fit.rounds import Round, warn_of_short_patience
 from gbrank.fit.signs import with_signs
-from gbrank.objectives.objective import Objective
 from gbrank.parallel.collective import all_max
 
 PROBED = 5  # rounds whose time is measured
@@ -42,8 +41,8 @@ def boost(ranker: BoostedRanker, data: FitData, options: FitOptions) -> FittedTr
         patience, rate = plan.ranker.early_stopping_rounds, plan.settings.learning_rate
         warn_of_short_patience(patience, plan.ranker.n_estimators, rate)
         if (multipliers := plan.multipliers) is not None:
-            alone = zip(multipliers.constraints, multipliers.raised, strict=True)
-            multipliers.curves = [_curve_alone(plan, *each) for each in alone]
+            for goal in multipliers.goals:
+                goal.curve = _curve_alone(plan, goal)
         trainer = plan.trainer()
         with closing(trainer):
             history = plan.loop(trainer).run()
@@ -114,10 +113,11 @@ def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer | None) -> 
     return scores if plan.start is not None else scores - initial  # not part of the model
 
 
-def _curve_alone(plan: BoostingPlan, constraint: Constraint, objective: Objective) -> list[float]:
+def _curve_alone(plan: BoostingPlan, goal: Goal) -> list[float]:
     """Return what the measure of a constraint is in each round of a fit for it alone."""
+    measure = goal.constraint.of
     on_train, on_valid = evaluations(
-        [constraint.of],
+        [measure],
         plan.rows,
         plan.valid,
         plan.schema,
@@ -125,7 +125,7 @@ def _curve_alone(plan: BoostingPlan, constraint: Constraint, objective: Objectiv
         training=plan.on_train is not None,
     )
     alone = replace(
-        plan.changed(objective=objective),
+        plan.changed(objective=goal.raised),
         checkpoint=None,
         callbacks=(),
         on_train=on_train,
@@ -137,7 +137,7 @@ def _curve_alone(plan: BoostingPlan, constraint: Constraint, objective: Objectiv
             return alone.loop(trainer).run()
 
     history = as_part(run)
-    curve = history.results["valid_0" if plan.valid else "train"][str(constraint.of)]
+    curve = history.results["valid_0" if plan.valid else "train"][str(measure)]
     return curve[: history.best_round]
 
 

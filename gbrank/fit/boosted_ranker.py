@@ -11,7 +11,7 @@ from gbrank.common.argument_error import ArgumentError, ArgumentTypeError
 from gbrank.common.checks import check_jobs, quoted
 from gbrank.common.fields import checked, checked_fields, choice, real, whole
 from gbrank.common.threads import usable_threads
-from gbrank.fit.constraints import Constraint
+from gbrank.fit.constraints import Constraint, get_constraints
 from gbrank.fit.context import Kinds
 from gbrank.fit.estimator import BaseRanker, check_seed, check_verbose
 from gbrank.fit.fitted import FittedTrees
@@ -58,7 +58,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     curvature: str = "own"
     init: str | Any = None
     context: Kinds | None = None
-    constraints: Sequence[str | Constraint] | None = None
+    constraints: Sequence[str | Constraint] | None = checked(None, get_constraints)
     eval_metric: Metric | Sequence[Metric] = "ndcg@10"
     early_stopping_rounds: int | str | None = checked(None, check_patience)
     validation_fraction: float | None = real(
@@ -68,6 +68,11 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     n_jobs: int | None = checked(None, check_jobs)
     verbose: int = checked(0, check_verbose)
     booster_params: dict[str, Any] | None = checked(None, check_params)
+
+    @property
+    def _shows(self) -> bool:
+        """Whether a fit shows a bar, and measures the training queries."""
+        return check_verbose(self.verbose)
 
 
 def is_start_name(init: object) -> bool:

@@ -151,19 +151,19 @@ def get_constraint(constraint: str | Constraint) -> Constraint:
     return Constraint(match[1], level, match[3] is not None)
 
 
-def get_constraints(constraints: object) -> list[Constraint]:
+def get_constraints(constraints: object, name: str = "constraints") -> list[Constraint]:
     """Return the constraints of a ranker, or say what is wrong with them."""
     if constraints is None:
         return []
     if isinstance(constraints, str | Constraint):
         constraints = [constraints]
     if not isinstance(constraints, Sequence):
-        raise ArgumentTypeError("constraints", "must be a list of texts", quoted(constraints))
-    with found_in("constraints: "):
+        raise ArgumentTypeError(name, "must be a list of texts", quoted(constraints))
+    with found_in(f"{name}: "):
         made = [get_constraint(item) for item in constraints]
     measures = [str(item.measure) for item in made]
     if len(set(measures)) < len(measures):
-        raise ArgumentError("constraints", "must be of different measures", str(measures))
+        raise ArgumentError(name, "must be of different measures", str(measures))
     return made
 
 

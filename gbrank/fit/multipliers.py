@@ -1,10 +1,20 @@
 """The weights of constraints in a fit, which move with what the measures lack."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gbrank.common.warnings import warn_user
-from gbrank.fit.constraints import Constraint, ConstraintOutcome
+from gbrank.data.rows import Rows
+from gbrank.fit.boosted_ranker import BoostedRanker
+from gbrank.fit.constraints import (
+    Constraint,
+    ConstraintOutcome,
+    get_constraints,
+    refuse_unreachable,
+)
 from gbrank.fit.loop import Results
 from gbrank.fit.rounds import MULTIPLIERS, VIOLATIONS
 from gbrank.measures.measure import Measure
@@ -17,6 +27,32 @@ from gbrank.schedules import Curve, as_schedule, weight_at
 SUM_OF_STEPS = 600.0
 DAMPING = 40.0
 TOLERANCE = 0.005  # what a measure may lack at the end without a warning
+
+
+@dataclass
+class Goal:
+    """A constraint in a fit, with the weight of the objective that raises its measure."""
+
+    constraint: Constraint
+    raised: Objective | None = None  # what raises the measure
+    curve: Sequence[float] = ()  # what the measure was in each round of a fit for it alone
+    multiplier: float = 0.0
+    weight: float = 0.0
+
+    @property
+    def target(self) -> float:
+        """What the measure has to reach."""
+        return self.constraint.level * (self.curve[-1] if self.constraint.of_best else 1.0)
+
+    def lack(self, values: Sequence[float]) -> float:
+        """Return what the last of a measure's values lacks of what it must be in its round."""
+        last = self.curve[-1]
+        share = self.curve[min(len(values), len(self.curve)) - 1] / last if last > 0 else 1.0
+        return self.target * share - values[-1]
+
+    def weigh(self, lack: float) -> None:
+        """Set the weight of the next round."""
+        self.weight = max(0.0, self.multiplier + DAMPING * lack)
 
 
 class Multipliers:
@@ -38,36 +74,25 @@ class Multipliers:
         The set whose measures count.
     rounds : int
         How many rounds there are to be.
-    curves : sequence of list of float
-        What each measure was in each round of a fit for it alone: set before the first round.
 
     References
     ----------
     M. Momma, A. Bagheri Garakani, Y. Sun. Multi-objective relevance ranking. SIGIR eCom 2019.
     """
 
-    def __init__(
-        self,
-        constraints: Sequence[Constraint],
-        watched: str,
-        rounds: int,
-        curves: Sequence[Sequence[float]] = (),
-    ) -> None:
-        self.constraints = constraints
-        self.curves = curves
-        self.raised: list[Objective] = []  # the objectives of the constraints
+    def __init__(self, constraints: Sequence[Constraint], watched: str, rounds: int) -> None:
+        self.goals = [Goal(item) for item in constraints]
         self.watched = watched
         self._step = SUM_OF_STEPS / rounds
-        self._multipliers = [0.0] * len(constraints)
-        self._weights = [0.0] * len(constraints)
 
-    @property
-    def _targets(self) -> list[float]:
-        """What each measure has to reach."""
-        return [
-            item.level * (curve[-1] if item.of_best else 1.0)
-            for item, curve in zip(self.constraints, self.curves, strict=True)
-        ]
+    @classmethod
+    def of(cls, ranker: BoostedRanker, rows: Rows, valid: Sequence[Rows]) -> Multipliers | None:
+        """Return those of a ranker's constraints, if it has some."""
+        constraints = get_constraints(ranker.constraints)
+        if not constraints:
+            return None
+        refuse_unreachable(constraints, valid[0] if valid else rows)
+        return cls(constraints, "valid_0" if valid else "train", ranker.n_estimators)
 
     def mixture(self, objective: str | Objective | Callable[..., Any]) -> Mixture:
         """Return an objective mixed with those of the constraints, by the weights of the round."""
@@ -75,86 +100,62 @@ class Multipliers:
         terms = terms_of(objective)
         own = [as_schedule(weight) for _, weight in terms]
 
-        def weight_of(place: int) -> Curve:
+        def weight_of(goal: Goal) -> Curve:
             def weight(round: int, rounds: int | None) -> float:
-                return self._weights[place] * sum(weight_at(one, round, rounds) for one in own)
+                return goal.weight * sum(weight_at(one, round, rounds) for one in own)
 
             return weight
 
-        self.raised = [item.objective(objective) for item in self.constraints]
+        raised = [goal.constraint.objective(objective) for goal in self.goals]
+        for goal, each in zip(self.goals, raised, strict=True):
+            goal.raised = each
         return Mixture(
-            [*(term for term, _ in terms), *self.raised],
-            [*(weight for _, weight in terms), *map(weight_of, range(len(self.raised)))],
+            [*(term for term, _ in terms), *raised],
+            [*(weight for _, weight in terms), *map(weight_of, self.goals)],
         )
 
     def measures(self, others: Sequence[Measure]) -> list[Measure]:
         """Return what is to be measured in each round: the others, and those of the constraints."""
         known = {str(measure) for measure in others}
-        return [*others, *(item.of for item in self.constraints if str(item.of) not in known)]
+        own = [goal.constraint.of for goal in self.goals]
+        return [*others, *(measure for measure in own if str(measure) not in known)]
 
     def resume(self, results: Results) -> None:
         """Go on from what a checkpoint has recorded."""
-        if MULTIPLIERS in results:
-            self._multipliers = [results[MULTIPLIERS][str(item)][-1] for item in self.constraints]
-            self._weigh(self._lacking(results))
+        for goal in self.goals if MULTIPLIERS in results else ():
+            goal.multiplier = results[MULTIPLIERS][str(goal.constraint)][-1]
+            goal.weigh(goal.lack(self._values(goal, results)))
 
     def end_round(self, results: Results) -> dict[str, str]:
         """Move the multipliers by the measures after a round; return what the bar shows."""
-        lacking = self._lacking(results)
-        for place, lack in enumerate(lacking):
-            moved = self._multipliers[place] + self._step * lack
-            self._multipliers[place] = max(0.0, moved)
-        self._weigh(lacking)
-        short = [
-            target - values[-1]
-            for target, values in zip(self._targets, self._measured(results), strict=True)
-        ]
-        for item, multiplier, lack in zip(self.constraints, self._multipliers, short, strict=True):
-            for kind, value in ((MULTIPLIERS, multiplier), (VIOLATIONS, max(0.0, lack))):
-                results.setdefault(kind, {}).setdefault(str(item), []).append(value)
-        weights = zip(self.constraints, self._multipliers, strict=True)
-        return {f"weight of {item}": f"{multiplier:.3g}" for item, multiplier in weights}
+        for goal in self.goals:
+            values = self._values(goal, results)
+            lack = goal.lack(values)
+            goal.multiplier = max(0.0, goal.multiplier + self._step * lack)
+            goal.weigh(lack)
+            violation = max(0.0, goal.target - values[-1])
+            for kind, value in ((MULTIPLIERS, goal.multiplier), (VIOLATIONS, violation)):
+                results.setdefault(kind, {}).setdefault(str(goal.constraint), []).append(value)
+        return {f"weight of {goal.constraint}": f"{goal.multiplier:.3g}" for goal in self.goals}
 
     def merit(self, results: Results, round: int) -> float:
         """Return minus the largest violation: the best round is feasible, if there is one."""
         return -max(curve[round - 1] for curve in results[VIOLATIONS].values())
 
-    def _measured(self, results: Results) -> list[list[float]]:
-        return [results[self.watched][str(item.measure)] for item in self.constraints]
-
-    def _lacking(self, results: Results) -> list[float]:
-        """Return what each measure lacks of what it must reach in the last round."""
-        return [
-            target * self._progress(curve, len(values)) - values[-1]
-            for target, curve, values in zip(
-                self._targets, self.curves, self._measured(results), strict=True
-            )
-        ]
-
-    @staticmethod
-    def _progress(curve: Sequence[float], round: int) -> float:
-        """Return the share of its last value that a curve has after a round."""
-        return curve[min(round, len(curve)) - 1] / curve[-1] if curve[-1] > 0 else 1.0
-
-    def _weigh(self, lacking: Sequence[float]) -> None:
-        self._weights = [
-            max(0.0, multiplier + DAMPING * lack)
-            for multiplier, lack in zip(self._multipliers, lacking, strict=True)
-        ]
+    def _values(self, goal: Goal, results: Results) -> list[float]:
+        return results[self.watched][str(goal.constraint.measure)]
 
     def outcomes(self, results: Results, rounds: int) -> list[ConstraintOutcome]:
         """Return how each constraint ended after some rounds; warn of those that do not hold."""
         ends = [
             ConstraintOutcome(
-                str(item),
-                curve[-1],
-                target,
-                values[rounds - 1],
-                results[MULTIPLIERS][str(item)][rounds - 1],
+                str(goal.constraint),
+                goal.curve[-1],
+                goal.target,
+                self._values(goal, results)[rounds - 1],
+                results[MULTIPLIERS][str(goal.constraint)][rounds - 1],
             )
-            for item, curve, target, values in zip(
-                self.constraints, self.curves, self._targets, self._measured(results), strict=True
-            )
+            for goal in self.goals
         ]
         for end in ends:
             if end.value < end.target - TOLERANCE:

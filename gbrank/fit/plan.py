@@ -18,10 +18,8 @@ from gbrank.data.schema import Schema
 from gbrank.fit.arguments import FitData, FitOptions, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
-from gbrank.fit.constraints import get_constraints, refuse_unreachable
 from gbrank.fit.context import Context
 from gbrank.fit.defaults import chosen_trees, learning_rate_of
-from gbrank.fit.estimator import check_verbose
 from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import Evaluation, History, Loop, evaluations
 from gbrank.fit.multipliers import Multipliers
@@ -132,7 +130,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     """Return the plan of a fit, all of whose arguments are checked."""
     settings = tree_settings(ranker, resumable=options.checkpoint is not None)
     callbacks = check_callbacks(options.callbacks)
-    measures, constraints = ranker._measures(), get_constraints(ranker.constraints)
+    measures = ranker._measures()
     schema = Schema.union(all_gather(learn_schema(data.training["X"], data.categorical_feature)))
     context = Context.of(ranker.context, schema)
     rows, valid = data.checked(schema)
@@ -143,10 +141,8 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
     settings = replace(settings, n_jobs=n_jobs)
     trained = copy(ranker)  # with the objective that is trained
-    multipliers = None
-    if constraints:
-        refuse_unreachable(constraints, valid[0] if valid else rows)
-        multipliers = Multipliers(constraints, "valid_0" if valid else "train", ranker.n_estimators)
+    multipliers = Multipliers.of(ranker, rows, valid)
+    if multipliers is not None:
         trained.objective = multipliers.mixture(ranker.objective)
     gradients = _gradients(trained, rows, settings)  # what is wrong shows before a start is fitted
     TRAINERS[ranker.booster].check(settings, context.widened(schema))
@@ -159,7 +155,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         rows, *valid = [from_start(start, schema.in_order(table), part) for table, part in parts]
         if gradients is not None:
             gradients.go_on_from(start)
-    shown = recorded = check_verbose(ranker.verbose)
+    shown = recorded = ranker._shows
     if saved is not None:
         saved.expect({"init": argument_hash("init", [part.init_score for part in (rows, *valid)])})
         recorded = saved.recorded
@@ -231,7 +227,7 @@ def _checkpoint(
         options.checkpoint,
         options.checkpoint_rounds,
         callbacks=argument_hash("callbacks", code_of(options.callbacks or ())),
-        recorded=check_verbose(ranker.verbose),
+        recorded=ranker._shows,
     )
     saved.expect(fit_hashes(ranker, schema, rows, valid))
     return saved

@@ -14,8 +14,6 @@ from gbrank.data.checking import select_queries
 from gbrank.data.sampling import row_keys
 from gbrank.fit.best_feature import JUDGE, best_feature
 from gbrank.fit.boosted_ranker import BoostedRanker, is_start_name
-from gbrank.fit.defaults import learning_rate_of
-from gbrank.fit.gradients import Gradients
 from gbrank.fit.loop import as_part
 from gbrank.fit.plan import BoostingPlan
 from gbrank.fit.rank_correlations import WIDE, dense, rank_correlations
@@ -106,35 +104,25 @@ def _do_harm(gains: Vector) -> bool:
 def _judged(plan: BoostingPlan, trained: Mask, correlations: Matrix) -> Matrix:
     """Return the same on each of the queries that are not trained on."""
     (rows, _), (others, _) = (select_queries(plan.rows, keep) for keep in (trained, ~trained))
-    signs = clear_signs(correlations)
-    rounds = min(ROUNDS, plan.ranker.n_estimators)
-    ranker = replace(plan.ranker, n_estimators=rounds, learning_rate=None)
-    settings = replace(plan.settings, learning_rate=learning_rate_of(ranker, rows.queries))
     judge = bind_to_rows(JUDGE, others)
+    rounds = min(ROUNDS, plan.ranker.n_estimators)
+    part = replace(
+        plan, rows=rows, valid=[], on_train=None, on_valid=[], checkpoint=None, callbacks=(),
+        shown=False,
+    ).changed(n_estimators=rounds, learning_rate=None)  # fmt: skip
 
     def values(signs: list[int]) -> Vector:
-        probe = replace(
-            plan,
-            ranker=ranker,
-            settings=replace(settings, signs=signs),
-            rows=rows,
-            valid=[],
-            checkpoint=None,
-            callbacks=(),
-            gradients=Gradients(ranker, rows, settings.seed),
-            shown=False,
-            on_train=None,
-            on_valid=[],
-            multipliers=None,
-        )
+        probe = replace(part, settings=replace(part.settings, signs=signs))
         with closing(probe.trainer()) as trainer:
             model = trainer.finish(probe.loop(trainer).run().best_round)
-        scores = each_batch(lambda X: model.predict(X, plan.wide_schema, settings.n_jobs), others.X)
-        return judge.per_query(scores)
+        threads = plan.settings.n_jobs
+        return judge.per_query(
+            each_batch(lambda X: model.predict(X, plan.wide_schema, threads), others.X)
+        )
 
     best = best_feature(plan.schema, correlations, rows, JUDGE)
     alone = np.zeros(len(others.y)) if best is None else best.scores(others.X)
-    trees = as_part(lambda: [values(signs), values([])])
+    trees = as_part(lambda: [values(clear_signs(correlations)), values([])])
     return np.array([*trees, judge.per_query(alone)])
 
 

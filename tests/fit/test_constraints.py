@@ -143,9 +143,17 @@ def test_the_weights_are_those_of_the_formula() -> None:
     assert end.multiplier == results["multipliers"][end.constraint][-1]
 
 
+def multipliers_of(constraints: Any, rounds: int, curves: Any) -> Multipliers:
+    """Return the multipliers of constraints whose fits alone had these curves."""
+    multipliers = Multipliers(constraints, "train", rounds)
+    for goal, curve in zip(multipliers.goals, curves, strict=True):
+        goal.curve = curve
+    return multipliers
+
+
 def test_the_mixture_has_the_weights_of_the_round() -> None:
     constraint = get_constraint(f"{MEASURE} >= 1.0 of best")
-    multipliers = Multipliers([constraint], "train", rounds=2, curves=[[0.4, 0.8]])
+    multipliers = multipliers_of([constraint], 2, [[0.4, 0.8]])
     mixture = multipliers.mixture(get_objective("2*ranknet+ranknet"))
     own, other, raised = mixture.weights or ()
     assert (own, other, raised(0, 2)) == (2.0, 1.0, 0.0)
@@ -296,7 +304,7 @@ MEASURED = {"train": {MEASURE: [0.5, 0.6, 0.7], "ap[other]": [0.2, 0.3, 0.6]}}
 
 def told(rounds: int) -> tuple[Multipliers, dict[str, Any]]:
     """Return the multipliers of two constraints after some rounds, and what they recorded."""
-    multipliers = Multipliers(TWO, "train", rounds=3, curves=CURVES)
+    multipliers = multipliers_of(TWO, 3, CURVES)
     results: dict[str, Any] = {"train": {measure: [] for measure in MEASURED["train"]}}
     for round in range(rounds):
         for measure, values in MEASURED["train"].items():
@@ -313,12 +321,12 @@ def weights(multipliers: Multipliers) -> list[float]:
 
 def test_resumed_weights_are_those_of_the_next_round() -> None:
     went_on, results = told(2)
-    resumed = Multipliers(TWO, "train", rounds=3, curves=CURVES)
+    resumed = multipliers_of(TWO, 3, CURVES)
     resumed.resume(results)
     assert weights(resumed) == weights(went_on)
     assert weights(went_on)[0] == 1
     assert weights(went_on)[2] > 0
-    began = Multipliers(TWO, "train", rounds=3, curves=CURVES)
+    began = multipliers_of(TWO, 3, CURVES)
     began.resume({"train": results["train"]})  # a checkpoint of no round
     assert weights(began) == [1, 0, 0]
 
@@ -349,7 +357,7 @@ def test_outcomes_are_of_the_round_that_is_kept() -> None:
 
 def test_a_measure_that_stays_at_zero_asks_for_all_at_once() -> None:
     """Of a fit for it alone, too, so that its curve says nothing of early rounds."""
-    multipliers = Multipliers(TWO[1:], "train", rounds=2, curves=[[0.0, 0.0]])
+    multipliers = multipliers_of(TWO[1:], 2, [[0.0, 0.0]])
     results: dict[str, Any] = {"train": {"ap[other]": [0.0]}}
     multipliers.end_round(results)
     assert results["multipliers"][str(TWO[1])] == [SUM_OF_STEPS / 2 * 0.5]
@@ -374,7 +382,7 @@ def test_a_fit_that_died_goes_on_to_the_same_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lacking", [0.0, TOLERANCE - 1e-9, TOLERANCE + 1e-9])
 def test_what_lacks_little_is_no_warning(lacking: float) -> None:
-    multipliers = Multipliers(TWO[1:], "train", rounds=1, curves=[[0.7]])
+    multipliers = multipliers_of(TWO[1:], 1, [[0.7]])
     results: dict[str, Any] = {"train": {"ap[other]": [0.5 - lacking]}}
     multipliers.end_round(results)
     with warnings.catch_warnings(record=True) as caught:
