@@ -148,19 +148,19 @@ def changed_onnx(content: bytes, what: str, place: int) -> bytes:
     """Return a graph with one thing changed."""
     model = onnx.load_from_string(content)
     fields = {field.name: field for field in model.graph.node[0].attribute}
+    root = fields["tree_roots"].ints[place % 8]
+    if np.isinf(onnx.numpy_helper.to_array(fields["nodes_splits"].t)[root]):
+        root += 1  # the root was added
     if what in ("threshold", "leaf"):
         field = fields["nodes_splits" if what == "threshold" else "leaf_weights"]
         numbers = onnx.numpy_helper.to_array(field.t).copy()
-        finite = np.flatnonzero(np.isfinite(numbers) & (numbers != 0))
-        at = finite[place % len(finite)]
+        # Below a split by the same feature, a threshold may be one that no number reaches.
+        at = root if what == "threshold" else place % len(numbers)
         numbers[at] = np.nextafter(numbers[at], F(np.inf))
         field.t.CopyFrom(onnx.numpy_helper.from_array(numbers, field.t.name))
     elif what == "default":
         ends = fields["nodes_missing_value_tracks_true"].ints
-        at = fields["tree_roots"].ints[place % 8]
-        if np.isinf(onnx.numpy_helper.to_array(fields["nodes_splits"].t)[at]):
-            at += 1  # the root was added
-        ends[at] = 1 - ends[at]
+        ends[root] = 1 - ends[root]
     else:
         at = place % len(fields["nodes_featureids"].ints)
         for kind in ("nodeids", "leafs"):
