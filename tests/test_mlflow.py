@@ -134,10 +134,11 @@ def test_rounds_are_logged() -> None:
         assert values == curves[measure]
 
 
-def test_autolog() -> None:
+def test_autolog(caplog: pytest.LogCaptureFixture) -> None:
     """Of a fit, and not of the one that it begins with; nothing once it is disabled."""
     gbrank.mlflow.autolog(silent=True)
     ranker = small(init=small()).fit(X, Y, qid=QID)
+    assert "unexpected error" not in caplog.text
     (run,) = mlflow.MlflowClient().search_runs(["0"])
     assert run.info.status == "FINISHED"
     assert run.data.params["n_estimators"] == "4"
