@@ -262,7 +262,26 @@ def test_the_order_of_queries_with_equal_correlations() -> None:
 
 
 def test_what_a_fit_is_measured_by_plays_no_part() -> None:
-    """Nor does the number of rounds, or the rate of learning."""
+    """Nor does the number of rounds."""
     X, y = queries(hills)
-    for given in ({"eval_metric": "err@1"}, {"n_estimators": 3}, {"learning_rate": 1e-9}):
+    for given in ({"eval_metric": "err@1"}, {"n_estimators": 3}):
         assert GBRanker(**PARAMS | given).fit(X, y, qid=QID).monotone_ == {}
+
+
+def test_signs_are_tried_at_one_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the rate of the fit is, which is the last one here."""
+    rates: list[float] = []
+    trainer = BoostingPlan.trainer
+    monkeypatch.setattr(
+        BoostingPlan,
+        "trainer",
+        lambda plan: rates.append(plan.settings.learning_rate) or trainer(plan),
+    )
+    few, tried = QID < 10, []
+    for given in ({}, {"learning_rate": 0.3}):
+        GBRanker(**PARAMS | given).fit(MONOTONE[0][few], MONOTONE[1][few], qid=QID[few])
+        tried.append(rates[:-1])
+        assert rates[-1] == given.get("learning_rate", rates[-1])
+        rates.clear()
+    assert tried[0] == tried[1]
+    assert len(tried[0]) == 6

@@ -32,6 +32,7 @@ from gbrank.common import files
 from gbrank.evaluation import expected_calibration_error
 from gbrank.plots.report import blocks
 from gbrank.plots.report.model_sections import _sample
+from gbrank.plots.report.query_sections import _chance
 from gbrank.plots.report.report_data import groups
 
 SMALL: dict[str, Any] = {
@@ -599,6 +600,9 @@ def test_a_sample_of_whole_queries_is_never_empty(largest: int) -> None:
     queries = judged.queries.index[rows]
     assert len(rows) == sum(np.array(sizes)[np.unique(queries)])
     assert len(rows) == (600 if largest else 500)
+    rows = _sample(judged, SimpleNamespace(_needs_queries=False))  # of any documents
+    assert len(np.unique(rows)) == 500
+    assert len(np.unique(judged.queries.index[rows])) == len(sizes)
 
 
 @pytest.mark.filterwarnings("error")
@@ -749,31 +753,92 @@ def test_how_far_both_orders_differ(page: Page, rankers: tuple[GBRanker, GBRanke
     assert table["Kendall's tau of the scores"] == [f"{tau:.3f}"]
 
 
-def test_a_judge_beside_people(
-    rankers: tuple[GBRanker, GBRanker], values: dict[str, Any], tmp_path: Path
-) -> None:
-    """Agreement, bias and worth; means are those of `compare_scores`, tests of t alone."""
-    rng = np.random.default_rng(0)
-    judge = np.where(rng.uniform(size=160) < 0.8, Y[TEST], np.minimum(Y[TEST] + 1, 4))
-    known = np.repeat(np.arange(16) < 6, 10)
-    people = np.where(known, Y[TEST], np.nan)
-    options = {"judged_by": judge, "against": rankers[1], "names": ("new", "old")}
-    path = gbrank.report(
-        rankers[0], FRAME[TEST], people, qid=QUERIES, html=tmp_path / "r.html", **options
+def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
+    """A single document has no order, and equal scores have no tau; by hand and by SciPy.
+
+    Beside the difference stands how many queries tell 0.01; the best feature is beside the first.
+    """
+    rng, sizes = np.random.default_rng(0), [1, 3, *[12] * 12]
+    queries = np.repeat(np.arange(14), sizes)
+    table = rng.normal(size=(len(queries), 2))
+    labels = np.digitize(table[:, 0] + rng.normal(size=len(queries)), [0.5, 1.5])
+    ours, theirs = (table[:, 0] + rng.normal(size=len(queries)) for _ in range(2))
+    ours[queries == 5] = 0
+    options: dict[str, Any] = {"against": theirs, "measures": ["ndcg@10"], "names": ("a", "b")}
+    page = Page(
+        gbrank.report(ours, table, labels, qid=queries, html=tmp_path / "r.html", **options)
     )
-    page = Page(path)
-    facts = page.table("judge", "judge")
-    assert facts["queries judged by people"] == ["6"]
-    assert facts["labels that agree"] == [f"{np.mean(judge[known] == Y[TEST][known]):.1%}"]
+    overlap, same, tau = [], [], []
+    for query, size in list(enumerate(sizes))[1:]:
+        pair = ours[queries == query], theirs[queries == query]
+        orders = [sorted(range(size), key=lambda row: -own[row]) for own in pair]
+        k = min(size, 10)
+        overlap.append(len(set(orders[0][:k]) & set(orders[1][:k])) / k)
+        same.append(orders[0][0] == orders[1][0])
+        tau += [stats.kendalltau(*pair).statistic] if query != 5 else []
+    facts = page.table("changes", "both orders")
+    assert facts["first 10 documents in common"] == [f"{np.mean(overlap):.1%}"]
+    assert facts["queries with the same first document"] == [f"{np.mean(same):.1%}"]
+    assert facts["Kendall's tau of the scores"] == [f"{np.mean(tau):.3f}"]
+    first, second, alone = (
+        get_measure("ndcg@10").per_query(labels, scores, qid=queries)
+        for scores in (ours, theirs, table[:, 0])
+    )
+    needed = gbrank.how_many_queries((first - second)[~np.isnan(first)])
+    assert f"one of 0.01 takes {needed:,}." in page.texts["changes"]
+    lead = (first - alone)[~np.isnan(first)]
+    half = 1.96 * lead.std(ddof=1) / np.sqrt(len(lead))
+    ends = f"95% interval {lead.mean() - half:+.4f} to {lead.mean() + half:+.4f}"
+    fact = f"against f0 alone, the best feature here{lead.mean():+.4f}{ends}"
+    assert fact in re.sub(r"\n\s*", "", page.texts[""])
+
+
+def test_small_probabilities() -> None:
+    """Those that four digits do not show are below the last one that they do."""
+    assert [_chance(p) for p in (0.00009, 0.0005, 0.04)] == ["< 0.0001", "0.0005", "0.0400"]
+
+
+def test_a_judge_beside_people(rankers: tuple[GBRanker, GBRanker], tmp_path: Path) -> None:
+    """Agreement, bias and worth; means are those of `compare_scores`, tests of t alone.
+
+    People found nothing relevant in one of the six queries that they judged.
+    """
+    rng, queries = np.random.default_rng(0), QID[TEST]
+    judge = np.clip(Y[TEST] + rng.choice([-1, 0, 0, 0, 1], 160), 0, 4)
+    people = np.where(queries < 36, np.where(queries == 31, 0, Y[TEST]), np.nan)
+    known = ~np.isnan(people)
     scores = {"new": rankers[0].predict(FRAME[TEST]),
               "old": rankers[1].predict(FRAME[TEST][["a", "c", "kind"]])}  # fmt: skip
-    by_judge = get_measure("ndcg@10").per_query(judge, scores["new"], qid=QUERIES)[:6]
-    row = page.table("judge", "model")["new"]
-    assert row[0] == f"{by_judge.mean() - values['ndcg@10'][0][:6].mean():+.4f}"
+    given: dict[str, Any] = {"qid": QUERIES, "judged_by": judge, "html": tmp_path / "r.html"}
+    options = {"against": scores["old"], "names": ("new", "old")}
+    page = Page(gbrank.report(scores["new"], FRAME[TEST], people, **given, **options))
+    facts, pairs = page.table("judge", "judge"), people[known][:, None] - judge[known]
+    assert facts["queries judged by people"] == ["6"]
+    assert facts["documents judged by people"] == ["60"]
+    apart = people[known] - judge[known]
+    assert facts["labels that agree"] == [f"{np.mean(apart == 0):.1%}"]
+    assert facts["Cohen's kappa"] == [f"{1 - np.mean(apart != 0) / np.mean(pairs != 0):.2f}"]
+    weighted = f"{1 - np.mean(apart**2) / np.mean(pairs**2):.2f}"
+    assert facts["kappa, weighted by squared distance"] == [weighted]
+    per_query = get_measure("ndcg@10").per_query
+    by = [
+        per_query(labels[known], scores["new"][known], qid=QUERIES[known])
+        for labels in (judge, people)
+    ]
+    assert page.table("judge", "model")["new"][0] == f"{np.nanmean(by[0] - by[1]):+.4f}"
     found = gbrank.compare_scores(
         scores, people, QUERIES, judged_by=judge, baseline="old"
     ).summary()
-    assert page.table("measures", "measure")["ndcg@10"][:2] == ["6", f"{found[0].mean:.4f}"]
+    assert page.table("measures", "measure")["ndcg@10"][:2] == ["5", f"{found[0].mean:.4f}"]
     changed = page.table("changes", "measure")["ndcg@10"]
     assert changed[0] == f"{found[0].difference:+.4f}"
     assert changed[2] == f"{found[0].p_t:.4f}"
+    chance = f"with probability {found[0].p_t:.4f}."
+    leads = re.findall('<p class="lead">(.*?)</p>', page.source)
+    assert (chance in leads[0], "To the difference in ndcg@10" in leads[1]) == (True, True)
+    labels = np.where(known, people, judge)
+    own, alone = (per_query(labels, each, qid=QUERIES) for each in (scores["new"], X[TEST][:, 0]))
+    best = f'a alone, the best feature here</dt><dd class="value">{np.nanmean(own - alone):+.4f}<'
+    assert best.replace(">-", ">−") in page.source
+    page = Page(gbrank.report(scores["new"], FRAME[TEST], people, **given))
+    assert "To the mean in ndcg@10, the judge is worth" in page.texts["judge"]

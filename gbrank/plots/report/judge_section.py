@@ -27,8 +27,7 @@ def judge(judged: ReportData) -> Section:
     both = judged.both[judged.measure]
     rows: list[list[Cell | str]] = []
     for place, model in enumerate(judged.models):
-        values = np.array([both.judge[place], both.people[place]])
-        pair = common_queries(values[:, both.judged])
+        pair = common_queries(np.array([both.judge[place], both.people[place]]))
         bias = means([pair])
         ends = span(bias.difference_low[0], bias.difference_high[0], "+.4f")
         alike = np.nan
