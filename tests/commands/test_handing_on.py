@@ -175,8 +175,10 @@ def test_compare_tells_processes_of_plugins(
 
 
 def test_report(data: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training data need no labels: their first document is not judged."""
+    (tmp_path / "train.txt").write_text("-1" + (data / "train.txt").read_text()[1:])
     argv = ["report", data / "test.txt", "--model", model, "--html", tmp_path / "r.html"]
-    argv += ["--train", data / "train.txt", "--metric", "map", "ndcg@3"]
+    argv += ["--train", tmp_path / "train.txt", "--metric", "map", "ndcg@3"]
     (ranker, X, y), found = called(monkeypatch, "report.report", *argv)
     assert ranker.n_features_in_ == 6
     assert (X.shape, len(y), found["train"].shape) == ((50, 6), 50, (120, 6))
