@@ -127,7 +127,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
         ("eval_labels",
          "GBRanker('ranknet', eval_metric='ap[m]').fit(X, y, qid=qid, labels={'m': y}, "
          "eval_set=[(X, y)], eval_qid=[qid])"),
-        ("levels", "pareto(GBRanker(), X, y, qid=qid, measure='ap', levels=[1.2])"),
+        ("weights", "pareto(GBRanker(), X, y, qid=qid, measure='ap', levels=[0.9], weights=[1])"),
         ("validation_fraction",
          "pareto(GBRanker(), X, y, qid=qid, measure='ap', validation_fraction=1)"),
         ("ranker", "plots.importance(LinearRanker().fit(X, y, qid=qid))"),

@@ -7,6 +7,7 @@ For example:
   gbrank tradeoff train.parquet --labels margin --measure "ndcg@10[margin]" --picture front.png
   gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --levels 0.9 0.95 0.99 \
       --results done --model my-ranker --choose "0.95 of best"
+  gbrank tradeoff train.csv --labels margin --measure "ndcg@10[margin]" --weights 0.2 1 5
 """
 
 import argparse
@@ -31,7 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(parser, "--labels COLUMN ...", "columns of tables that are other labels", required=True)
     add(parser, "--measure MEASURE", 'the second goal, such as "ndcg@10[margin]"', required=True)
     text = f"shares of its best value to ask for (default: {' '.join(map(str, LEVELS))})"
-    parser.add_argument("--levels", nargs="+", type=float, metavar="X", default=LEVELS, help=text)
+    parser.add_argument("--levels", nargs="+", type=float, metavar="X", help=text)
+    text = "in place of levels: weights of the second goal's objective"
+    parser.add_argument("--weights", nargs="+", type=float, metavar="X", help=text)
     add(parser, "--objective NAME", "the first goal's objective (default: GBRanker's)")
     add(parser, "--metric MEASURE", "the first goal's measure (default: ndcg@10)")
     add(parser, "--n-estimators N", "rounds of each ranker (default: GBRanker's)", type=int)
@@ -52,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
     if (arguments.choose is None) != (arguments.model is None):
         raise ValueError("--choose and --model must be given together, got one of them.")
     if arguments.choose is not None:
-        check_choice(arguments.choose, "choose", point_names(arguments.levels))
+        check_choice(arguments.choose, "choose", point_names(arguments.levels, arguments.weights))
     names = {"objective": "objective", "eval_metric": "metric", "n_estimators": "n_estimators"}
     given = {name: getattr(arguments, option) for name, option in names.items()}
     parameters = {name: value for name, value in given.items() if value is not None}
@@ -67,6 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
         categorical_feature=arguments.categorical_feature,
         measure=arguments.measure,
         levels=arguments.levels,
+        weights=arguments.weights,
         validation_fraction=last,
         folds=folds,
         results=arguments.results,

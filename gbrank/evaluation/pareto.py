@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from gbrank.fit.constraints import Constraint
 from gbrank.fit.estimator import check_seed
 from gbrank.measures.measure import Measure
 from gbrank.measures.measure_registry import Metric, get_measure
+from gbrank.objectives.objective import Mixture, terms_of
 from gbrank.objectives.objective_registry import get_objective
 from gbrank.ranker import GBRanker
 
@@ -42,7 +44,7 @@ class Point:
     Parameters
     ----------
     name : str
-        How it was trained: "first goal alone", "0.9 of best", "second goal alone".
+        How it was trained: "first goal alone", "0.9 of best", "weight 0.5", "second goal alone".
     ranker : GBRanker
         The fitted ranker.
     means : tuple of float
@@ -76,7 +78,7 @@ class Front(Tabular):
     >>> X, y, qid = make_cubic(40, n_documents=10, random_state=0)
     >>> goal = {"measure": "ndcg@10[margin]", "labels": {"margin": abs(X[:, 0])}}
     >>> ranker = GBRanker(n_estimators=10, random_state=0)
-    >>> front = pareto(ranker, X, y, qid=qid, **goal, levels=[0.9], n_jobs=1, progress=False)
+    >>> front = pareto(ranker, X, y, qid=qid, **goal, weights=[1.0], n_jobs=1, progress=False)
     >>> front.best(at_least=0.0) is front[max(front.points, key=lambda p: p.means[0]).name]
     True
     """
@@ -150,7 +152,8 @@ def pareto(
     *,
     qid: Ids,
     measure: Metric,
-    levels: Sequence[float] = LEVELS,
+    levels: Sequence[float] | None = None,
+    weights: Sequence[float] | None = None,
     validation_fraction: float = 0.25,
     folds: Folds | None = None,
     results: str | os.PathLike[str] | None = None,
@@ -168,9 +171,12 @@ def pareto(
         As for `GBRanker.fit`: labels, weights, categorical_feature and the other columns.
     measure : str or Measure
         The second goal, such as "ndcg@10[margin]".
-    levels : sequence of float in ]0, 1]
+    levels : sequence of float in ]0, 1], optional
         A ranker is trained for each, under the constraint that the second goal reaches this share
-        of its best value.
+        of its best value; 0.8, 0.9, 0.95 and 0.98 by default.
+    weights : sequence of float above 0, optional
+        In place of constraints: the weights of the second goal's objective, that of the first
+        being 1.
     validation_fraction : float in ]0, 1[
         Share of the queries that is set aside.
     folds : splitter or sequence of (train, test), optional
@@ -208,7 +214,7 @@ def pareto(
         raise TypeError(f"ranker must be a GBRanker, got {quoted(ranker)}.")
     second = get_measure(measure)
     first, *_ = ranker._measures()
-    rankers = _rankers(ranker, second, levels)
+    rankers = _rankers(ranker, second, levels, weights)
     check_number(validation_fraction, "validation_fraction", 0, 1, open_low=True, open_high=True)
     seed = check_seed(ranker.random_state)
     split = _Split(validation_fraction, seed) if folds is None else folds
@@ -247,33 +253,59 @@ def _point(outcome: Outcome) -> Point:
     return Point(outcome.trial.ranker, outcome.ranker, (first[0], second[0]), intervals)
 
 
-def _rankers(ranker: GBRanker, measure: Measure, levels: Sequence[float]) -> dict[str, GBRanker]:
+def _rankers(
+    ranker: GBRanker,
+    measure: Measure,
+    levels: Sequence[float] | None,
+    weights: Sequence[float] | None,
+) -> dict[str, GBRanker]:
     """Return the rankers to train, by name."""
     if ranker.constraints:
         raise ValueError(f"ranker must have no constraints, got {ranker.constraints!r}.")
     if built_in_of(ranker) is not None:
         raise ValueError(
-            "ranker must have an objective of gbrank, such as 'lambdarank', which can be trained "
-            f"on another goal, got objective={ranker.objective!r}."
+            "ranker must have an objective of gbrank, such as 'lambdarank', to be mixed with "
+            f"another, got objective={ranker.objective!r}."
         )
-    second = Constraint(measure, 1.0, True).objective(get_objective(ranker.objective))
-    changes: dict[str, dict[str, Any]] = {FIRST: {}, SECOND: {"objective": second}}
-    for name, level in _by_name(levels).items():
+    objective = get_objective(ranker.objective)
+    raised = Constraint(measure, 1.0, True).objective(objective)
+    terms = terms_of(objective)
+    by_level, by_weight = _between(levels, weights)
+    changes: dict[str, dict[str, Any]] = {FIRST: {}, SECOND: {"objective": raised}}
+    for name, level in by_level.items():
         changes[name] = {"constraints": [str(Constraint(measure, level, of_best=True))]}
+    for name, weight in by_weight.items():
+        both = [*(term for term, _ in terms), raised], [*(own for _, own in terms), weight]
+        changes[name] = {"objective": Mixture(*both)}
     return {name: clone(ranker).set_params(**change) for name, change in changes.items()}
 
 
-def point_names(levels: Sequence[float]) -> list[str]:
+def point_names(levels: Sequence[float] | None, weights: Sequence[float] | None) -> list[str]:
     """Return the names of the rankers of a trade-off."""
-    return [FIRST, SECOND, *_by_name(levels)]
+    by_level, by_weight = _between(levels, weights)
+    return [FIRST, SECOND, *by_level, *by_weight]
 
 
-def _by_name(levels: Sequence[float]) -> dict[str, float]:
-    """Return levels by the names of their rankers, which differ."""
-    numbers: list[float] = check_vector(levels, "levels").tolist()
+def _between(
+    levels: Sequence[float] | None, weights: Sequence[float] | None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the levels and weights between both ends, by the names of their rankers."""
+    if levels is None and weights is None:
+        levels = LEVELS
+    elif levels is not None and weights is not None:
+        raise ValueError("weights must be None where levels are given, got both.")
+    by_level = _named("{:g} of best", levels, "levels", 1.0)
+    return by_level, _named("weight {:g}", weights, "weights", math.inf)
+
+
+def _named(
+    form: str, values: Sequence[float] | None, argument: str, high: float
+) -> dict[str, float]:
+    """Return numbers by their names in a table, which differ."""
+    numbers: list[float] = [] if values is None else check_vector(values, argument).tolist()
     for number in numbers:
-        check_number(number, "levels", 0, 1, open_low=True)
-    named = {f"{number:g} of best": number for number in numbers}
+        check_number(number, argument, 0, high, open_low=True)
+    named = {form.format(number): number for number in numbers}
     if len(named) < len(numbers):
-        raise ValueError(f"levels must differ in their first six digits, got {numbers}.")
+        raise ValueError(f"{argument} must differ in their first six digits, got {numbers}.")
     return named

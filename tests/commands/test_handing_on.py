@@ -16,7 +16,6 @@ from gbrank.commands.cli import main
 from gbrank.commands.shared import import_plugins
 from gbrank.common.table import Table
 from gbrank.datasets import table_files
-from gbrank.evaluation.pareto import LEVELS
 from gbrank.evaluation.tuning import Tuned
 from gbrank.export import Verification
 
@@ -49,13 +48,13 @@ def called(monkeypatch: pytest.MonkeyPatch, function: str, *argv: object) -> tup
 def test_tradeoff(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     options = "--metric map --n-estimators 7 --validation-fraction 0.4 --random-state 3 --jobs 2"
     argv = f"tradeoff t.csv --labels margin --measure ap[margin] {options} --results r --drop url"
-    argv += " --objective lambda:map --categorical b --levels 0.5 0.7"
+    argv += " --objective lambda:map --categorical b --weights 0.5 2"
     (ranker, X, y), found = called(monkeypatch, "tradeoff.pareto", *argv.split())
     assert X.column_names == ["a", "b"]
     assert_array_equal(y, table["label"])
     assert_array_equal(found["qid"], table["qid"])
     assert_array_equal(found["labels"]["margin"], table["margin"])
-    expected = {"measure": "ap[margin]", "levels": [0.5, 0.7], "results": "r"}
+    expected = {"measure": "ap[margin]", "levels": None, "weights": [0.5, 2], "results": "r"}
     expected |= {"validation_fraction": 0.4, "n_jobs": 2, "categorical_feature": ["b"]}
     assert expected.items() <= found.items()
     params = {"objective": "lambda:map", "eval_metric": "map", "n_estimators": 7, "random_state": 3}
@@ -106,9 +105,9 @@ def test_what_tune_says(
 
 
 def test_levels(table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    argv = "tradeoff t.csv --labels margin --measure ap[margin] --drop url b"
+    argv = "tradeoff t.csv --labels margin --measure ap[margin] --drop url b --levels 0.8 0.9"
     (ranker, *_), found = called(monkeypatch, "tradeoff.pareto", *argv.split())
-    assert (found["levels"], found["results"]) == (LEVELS, None)
+    assert (found["levels"], found["weights"], found["results"]) == ([0.8, 0.9], None, None)
     assert ranker.get_params() == GBRanker(random_state=0).get_params()
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 from gbrank import (
     GBRanker,
     get_measure,
+    get_objective,
     make_cubic,
     pareto,
     plots,
@@ -20,7 +21,7 @@ from gbrank import (
 from gbrank.data.sampling import query_keys, sampled
 from gbrank.datasets import FeatureBatches
 from gbrank.evaluation import Front, Point
-from gbrank.evaluation.pareto import _Split
+from gbrank.evaluation.pareto import _rankers, _Split
 
 X, Y, QID = make_cubic(80, n_documents=10, n_features=6, random_state=0)
 MARGIN = np.searchsorted([0.2, 0.5, 0.8], X[:, 0]).astype(np.float64)
@@ -87,6 +88,19 @@ def test_tables_and_a_picture(front: Any) -> None:
     assert [text.get_text() for text in axes.texts] == [point.name for point in front.points]
 
 
+def test_weights_stand_beside_those_of_the_objective() -> None:
+    """Each term keeps its own."""
+    ranker = GBRanker("0.5*ranknet+linear(1,0)*lambda:ap")
+    rankers = _rankers(ranker, get_measure("map[m]"), None, [0.25, 3])
+    own = "0.5*ranknet+linear(1,0)*lambda:ap"
+    for weight in (0.25, 3):
+        expected = get_objective(f"{own}+{weight}*lambda:ap[m]")
+        found = rankers[f"weight {weight}"].objective
+        assert str(found) == str(expected)
+    assert rankers["first goal alone"].objective == own
+    assert {ranker.constraints for ranker in rankers.values()} == {None}
+
+
 def test_the_seed_chooses_the_queries_that_are_set_aside() -> None:
     """By the seed and the ids alone, whatever the order of rows."""
     found = []
@@ -102,12 +116,12 @@ def test_the_seed_chooses_the_queries_that_are_set_aside() -> None:
 
 
 @pytest.mark.slow
-def test_columns_of_a_frame_in_processes() -> None:
+def test_weights_and_columns_of_a_frame_in_processes() -> None:
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(margin=MARGIN)
     options: dict[str, Any] = {"measure": MEASURE, "labels": ["margin"], "progress": False}
-    front = pareto(RANKER, frame, Y, qid=QID, levels=[0.5], n_jobs=2, **options)
-    assert str(front["second goal alone"].objective) == "noisy:ndcg[margin]"
-    assert list(front["0.5 of best"].feature_names_in_) == list("abcdef")
+    front = pareto(RANKER, frame, Y, qid=QID, weights=[0.5], n_jobs=2, **options)
+    assert str(front["weight 0.5"].objective) == "noisy:ndcg+0.5*noisy:ndcg[margin]"
+    assert list(front["weight 0.5"].feature_names_in_) == list("abcdef")
 
 
 def test_a_call_that_was_stopped_goes_on(
@@ -135,8 +149,9 @@ def test_a_call_that_was_stopped_goes_on(
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"levels": [0.9], "weights": [1.0]}, "weights must be None where levels"),
         ({"levels": [1.2]}, "levels must be"),
-        ({"levels": [0]}, "levels must be"),
+        ({"weights": [0]}, "weights must be"),
         ({"measure": "ndcg[other]"}, "unknown label 'other'"),
         ({"validation_fraction": 1.0}, "validation_fraction"),
         ({"labels": None}, "needs labels="),
@@ -158,16 +173,19 @@ def trade_off(**changes: Any) -> Any:
     return pareto(ranker, given.pop("X"), given.pop("y"), **given)
 
 
-def test_numbers_may_be_in_an_array() -> None:
-    found, same = trade_off(levels=np.array([0.5, 0.9])), trade_off(levels=[0.5, 0.9])
+@pytest.mark.parametrize("name", ["levels", "weights"])
+def test_numbers_may_be_in_an_array(name: str) -> None:
+    found = trade_off(**{"levels": None, name: np.array([0.5, 0.9])})
+    same = trade_off(**{"levels": None, name: [0.5, 0.9]})
     assert [(p.name, p.means) for p in found.points] == [(p.name, p.means) for p in same.points]
     assert len(found.points) == 4
 
 
 @pytest.mark.parametrize("values", [[0.9, 0.9], [0.9, 0.9 + 1e-9], 0.9, ["0.9"], [0.9, None]])
-def test_no_ranker_is_lost_by_its_name(values: Any) -> None:
-    with pytest.raises((ValueError, TypeError), match=r"^levels must"):
-        trade_off(levels=values)
+@pytest.mark.parametrize("name", ["levels", "weights"])
+def test_no_ranker_is_lost_by_its_name(name: str, values: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=f"^{name} must"):
+        trade_off(**{"levels": None, name: values})
 
 
 @pytest.mark.parametrize(
