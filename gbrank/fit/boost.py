@@ -146,14 +146,9 @@ def _checked_limit(ranker: BoostedRanker, options: FitOptions) -> float | None:
     seconds: float | None = check_number(
         options.time_limit, "time_limit", 0, open_low=True, optional=True
     )
-    others = {
-        "checkpoint": (options.checkpoint, "whose rounds depend on the machine"),
-        "constraints": (
-            ranker.constraints,
-            "each of which has a fit of its own",
-        ),
-    }
-    for name, (given, reason) in others.items():
+    others = {"checkpoint": options.checkpoint, "constraints": ranker.constraints}
+    reasons = "whose rounds depend on the machine", "each of which has a fit of its own"
+    for (name, given), reason in zip(others.items(), reasons, strict=True):
         if seconds is not None and given:
             raise ArgumentError(name, f"must be None with time_limit, {reason}", quoted(given))
     return seconds

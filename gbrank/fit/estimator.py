@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
@@ -42,7 +42,7 @@ from gbrank.measures.judges import (
     with_judge,
 )
 from gbrank.measures.measure import Measure, bind_to_rows
-from gbrank.measures.measure_registry import get_measures
+from gbrank.measures.measure_registry import Metric, get_measures
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -92,6 +92,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True, **WEIGHTS}
 
     _allows_missing: ClassVar[bool] = False  # NaN in X
+    eval_metric: Metric | Sequence[Metric]
     _published: F | None = None  # what the last fit has made
     _schema = Published[Schema]()
 
@@ -312,7 +313,7 @@ class BaseRanker(ABC, BaseEstimator, Generic[F]):
         }
 
     def _measures(self) -> list[Measure]:
-        metrics: Any = getattr(self, "eval_metric")  # noqa: B009 (a subclass has it)
+        metrics = self.eval_metric
         listed = metrics if isinstance(metrics, list | tuple) else [metrics]
         if any(isinstance(metric, str) and ADDRESS.search(metric) for metric in listed):
             raise ValueError(

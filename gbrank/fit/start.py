@@ -47,7 +47,7 @@ def fit_start(ranker: BoostedRanker, settings: TreeSettings, parts: Sequence[Dat
     return copy(init) if is_fitted(init) else _fit(clone(init), *parts)
 
 
-def _regression(ranker: BoostedRanker) -> Any:
+def _regression(ranker: BoostedRanker) -> BoostedRanker:
     """Return a ranker with the same trees that learns the gains, at the rate for its rounds."""
     return clone(ranker).set_params(
         objective="regression",
@@ -72,7 +72,7 @@ def is_fitted(estimator: BaseEstimator) -> bool:
     return True
 
 
-def _fit(estimator: Any, training: Data, *validation: Data) -> Any:
+def _fit(estimator: BaseEstimator, training: Data, *validation: Data) -> Any:
     taken = signature(estimator.fit).parameters
     if not isinstance(estimator, BaseRanker) or "eval_qid" not in taken:
         raise ArgumentError(

@@ -119,7 +119,7 @@ def _digest(description: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()
 
 
-def chain_of(description: Any) -> Iterator[Any]:
+def chain_of(description: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
     """Yield the descriptions of a ranker, of its `init`, of the init of that, and so on."""
     while description is not None:
         yield description
