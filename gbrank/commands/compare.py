@@ -60,13 +60,7 @@ from gbrank.common.checks import refuse_twice, unknown_name
 from gbrank.common.files import check_folder, replace_file
 from gbrank.datasets import make_cubic
 from gbrank.datasets.table_files import Tables, is_table
-from gbrank.evaluation import (
-    Comparison,
-    Dataset,
-    compare_rankers,
-    ranker_from_name,
-    read_folds,
-)
+from gbrank.evaluation import Comparison, Dataset, compare_rankers, ranker_from_name, read_folds
 from gbrank.objectives.objective_registry import DEFAULT_OBJECTIVE
 
 USAGE = "gbrank compare [--data PATH [PATH ...]] [--rankers NAME [NAME ...]] [options]"

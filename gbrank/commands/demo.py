@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_number(arguments.queries, "--queries", 3, integer=True)
     X, y, qid = make_cubic(arguments.queries, random_state=arguments.seed)
     n_train = arguments.queries * 2 // 3
+    fold = np.flatnonzero(qid < n_train), np.flatnonzero(qid >= n_train)
     print(
         f"Data: {arguments.queries} queries of 50 documents, 50 features, labels 0 to 4 "
         f"(make_cubic, seed {arguments.seed}):\n"
@@ -57,15 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
             "LGBMRanker": needed("lightgbm").LGBMRanker(verbose=-1),
             "XGBRanker": needed("xgboost").XGBRanker(),
         },
-        [
-            Dataset(
-                "cubic",
-                X,
-                y,
-                qid,
-                [(np.flatnonzero(qid < n_train), np.flatnonzero(qid >= n_train))],
-            )
-        ],
+        [Dataset("cubic", X, y, qid, [fold])],
         seeds=[arguments.seed],
         measures=MEASURES,
         n_jobs=1,

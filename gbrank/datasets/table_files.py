@@ -94,12 +94,7 @@ def scan_parquet(
 
 
 def scan_and_mask(
-    tables: Tables,
-    label: str,
-    qid: str,
-    drop: Sequence[str],
-    unjudged: Unjudged,
-    progress: bool,
+    tables: Tables, label: str, qid: str, drop: Sequence[str], unjudged: Unjudged, progress: bool
 ) -> tuple[FeatureBatches, NDArray[np.float64], NDArray[Any], NDArray[np.bool_]]:
     """Return what `scan_parquet` does, and the mask of the rows that it kept."""
     features = tables.features(label, qid, drop)

@@ -70,12 +70,7 @@ def summarise(
 
 
 def _rows(
-    data: str,
-    measure: str,
-    strata: list[list[Outcome]],
-    baseline: str,
-    part: str,
-    asked: float,
+    data: str, measure: str, strata: list[list[Outcome]], baseline: str, part: str, asked: float
 ) -> list[Row]:
     """Return the row of each ranker, in the order of its first outcome."""
     rankers = list(dict.fromkeys(outcome.trial.ranker for outcome in strata[0]))

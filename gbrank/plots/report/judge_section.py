@@ -9,16 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 from gbrank.common.table import Table
 from gbrank.evaluation.statistics import common_queries, compared, means
 from gbrank.measures.judges import JUDGE, PEOPLE
-from gbrank.plots.report.blocks import (
-    Block,
-    Cell,
-    Paragraph,
-    Section,
-    count,
-    number,
-    said,
-    span,
-)
+from gbrank.plots.report.blocks import Block, Cell, Paragraph, Section, count, number, said, span
 from gbrank.plots.report.report_data import ReportData
 
 

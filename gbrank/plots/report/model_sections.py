@@ -73,9 +73,7 @@ def importances(judged: ReportData) -> tuple[Section, bool]:
     title = "What it looks at"
     if not isinstance(model.ranker, GBRanker):
         return Section(
-            "importances",
-            title,
-            [_left_out(model, "no trees, whose splits are counted here")],
+            "importances", title, [_left_out(model, "no trees, whose splits are counted here")]
         ), False
     rows = _sample(judged, model.ranker)
     gains, features = model.ranker.feature_importances_, model.ranker._columns

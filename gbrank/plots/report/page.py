@@ -31,11 +31,7 @@ from gbrank.measures.measure_registry import USUAL, Metric, get_measure, get_mea
 from gbrank.plots.report import data_sections, judge_section, model_sections, query_sections
 from gbrank.plots.report.blocks import NONE, SPACE, Fact, Section, name, number, span
 from gbrank.plots.report.html_page import check_page, write_page
-from gbrank.plots.report.report_data import (
-    ReportData,
-    ReportedRanker,
-    column_of,
-)
+from gbrank.plots.report.report_data import ReportData, ReportedRanker, column_of
 
 
 def report(
