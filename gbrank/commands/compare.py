@@ -90,7 +90,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_output(
         parser, "--seconds-picture FILE", "draw the measures against CPU seconds", check_picture
     )
-    add(parser, "--jobs N", "processes (default: all)")
+    add(parser, "--jobs N", "processes (default: all)", dest="n_jobs")
     add_table_options(parser, "features", "categorical", "unjudged")
     add_split(parser, validated=True)
     text = "column with the names of documents, for TREC runs among the rankers"
@@ -116,19 +116,12 @@ def run(arguments: argparse.Namespace) -> None:
     rankers: dict[str, Any] = {
         name: given[name] if name in given else ranker_from_name(name, **budget) for name in names
     }
-    with joblib.parallel_config(
-        backend="loky", initializer=import_plugins, initargs=(arguments.plugin,)
-    ):
-        comparison = compare_rankers(
-            rankers,
-            datasets,
-            seeds=arguments.seeds,
-            measures=measures,
-            baseline=arguments.baseline,
-            results=arguments.results,
-            n_jobs=arguments.jobs,
-            progress=sys.stderr.isatty(),
-        )
+    handed = "seeds", "baseline", "results", "n_jobs"
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in handed}
+    options |= {"measures": measures, "progress": sys.stderr.isatty()}
+    plugins = {"initializer": import_plugins, "initargs": (arguments.plugin,)}
+    with joblib.parallel_config(backend="loky", **plugins):
+        comparison = compare_rankers(rankers, datasets, **options)
     print(comparison.table())
     if arguments.json is not None:
         text = json.dumps(comparison.to_json(), indent=1, allow_nan=False)

@@ -36,12 +36,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     text = "in place of levels: weights of the second goal's objective"
     parser.add_argument("--weights", nargs="+", type=float, metavar="X", help=text)
     add(parser, "--objective NAME", "the first goal's objective (default: GBRanker's)")
-    add(parser, "--metric MEASURE", "the first goal's measure (default: ndcg@10)")
+    text = "the first goal's measure (default: ndcg@10)"
+    add(parser, "--metric MEASURE", text, dest="eval_metric")
     add(parser, "--n-estimators N", "rounds of each ranker (default: GBRanker's)", type=int)
     text = "share of the queries that is set aside (default: 0.25)"
     add(parser, "--validation-fraction X", text, type=float, default=0.25)
     add(parser, "--random-state N", "seed (default: 0)", default=0)
-    add(parser, "--jobs N", "rankers that are trained at once (default: one for each processor)")
+    text = "rankers that are trained at once (default: one for each processor)"
+    add(parser, "--jobs N", text, dest="n_jobs")
     add_output(parser, "--results FOLDER", "keep each ranker here, and go on from what is there")
     add_output(parser, "--picture FILE", "draw the trade-off", check_picture)
     add_output(parser, "--html FILE", "write a page with the table and the picture", check_html)
@@ -56,27 +58,16 @@ def run(arguments: argparse.Namespace) -> None:
         raise ValueError("--choose and --model must be given together, got one of them.")
     if arguments.choose is not None:
         check_choice(arguments.choose, "choose", point_names(arguments.levels, arguments.weights))
-    names = {"objective": "objective", "eval_metric": "metric", "n_estimators": "n_estimators"}
-    given = {name: getattr(arguments, option) for name, option in names.items()}
-    parameters = {name: value for name, value in given.items() if value is not None}
+    parameters = "objective", "eval_metric", "n_estimators", "random_state"
+    given = {name: getattr(arguments, name) for name in parameters}
+    ranker = GBRanker(**{name: value for name, value in given.items() if value is not None})
     last = arguments.validation_fraction
     data, folds, _ = read_split(arguments, arguments.files, last, arguments.labels)
-    front = pareto(
-        GBRanker(**parameters, random_state=arguments.random_state),
-        data.X,
-        data.y,
-        qid=data.qid,
-        labels=dict(data.labels),
-        categorical_feature=arguments.categorical_feature,
-        measure=arguments.measure,
-        levels=arguments.levels,
-        weights=arguments.weights,
-        validation_fraction=last,
-        folds=folds,
-        results=arguments.results,
-        n_jobs=arguments.jobs,
-        progress=sys.stderr.isatty(),
-    )
+    names = "measure", "levels", "weights", "validation_fraction", "results", "n_jobs"
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
+    options["categorical_feature"] = arguments.categorical_feature
+    options |= {"labels": dict(data.labels), "folds": folds, "progress": sys.stderr.isatty()}
+    front = pareto(ranker, data.X, data.y, qid=data.qid, **options)
     print(front.to_markdown())
     if arguments.picture is not None:
         write_picture(_figure(front), arguments.picture)

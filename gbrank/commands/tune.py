@@ -14,6 +14,7 @@ For example:
 
 import argparse
 import sys
+from typing import Any
 
 from gbrank.commands.data_files import add_files
 from gbrank.commands.outputs import check_model
@@ -56,21 +57,12 @@ def run(arguments: argparse.Namespace) -> None:
     data, folds = read_groups(arguments, groups)
     if folds is None:
         folds = QueryTimeSeriesSplit(arguments.folds) if arguments.later else arguments.folds
+    names = ("minutes", "n_trials", "keep", "results", "categorical_feature")
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
+    options |= {"folds": folds, "average": not arguments.single}
+    options["progress"] = sys.stderr.isatty() and not arguments.quiet
     with noted_interrupt() as interrupted:
-        tuned = tune(
-            data.X,
-            data.y,
-            qid=data.qid,
-            ranker=ranker_of(arguments),
-            minutes=arguments.minutes,
-            n_trials=arguments.n_trials,
-            folds=folds,
-            average=not arguments.single,
-            keep=arguments.keep,
-            categorical_feature=arguments.categorical_feature,
-            results=arguments.results,
-            progress=sys.stderr.isatty() and not arguments.quiet,
-        )
+        tuned = tune(data.X, data.y, qid=data.qid, ranker=ranker_of(arguments), **options)
     tuned.ranker.save(arguments.model)
     _report(tuned)
     print(f"model: {arguments.model}")
