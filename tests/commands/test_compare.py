@@ -114,7 +114,7 @@ def test_plugins_reach_every_process(
         (["--measures", "nonsense"], "unknown measure 'nonsense'"),
         (["--baseline", "b"], "baseline must be one of ['noisy:ndcg',"),
         (["--seeds", "0"], "seeds must be an integer of at least 1, got 0"),
-        (["--jobs", "0"], "n_jobs must be -1 or at least 1, or None, got 0"),
+        (["--jobs", "0"], "--jobs must be -1 or at least 1, or None, got 0"),
         (["--num-leaves", "1"], "on cubic: --num-leaves must be an integer of at least 2"),
         (["--json", "missing/a.json"], "--json must be in a folder that exists"),
         (["--picture", "missing/a.png"], "--picture must be in a folder that exists"),
