@@ -23,33 +23,6 @@ from gbrank.datasets.table_files import Tables, is_table, parquet_files, scan_an
 from gbrank.datasets.text_files import read_bytes, text_of
 
 SCORE = "score"  # the column of scores in tables
-COLUMN_OPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "label": ("--label COLUMN", "labels in tables (default: label)", {}),
-    "qid": ("--qid COLUMN", "queries in tables (default: qid)", {}),
-    "drop": (
-        "--drop COLUMN ...",
-        "columns of tables that are no features, such as names of documents",
-        {},
-    ),
-    "features": (
-        "--features COLUMN ...",
-        "columns of tables that are features (default: all that are not said to be others)",
-        {},
-    ),
-    "categorical": (
-        "--categorical COLUMN ...",
-        "features in tables that are categories: text, or codes from 0",
-        {"dest": "categorical_feature"},
-    ),
-    "unjudged": (
-        "--unjudged",
-        "what to do with documents whose label is -1 or, in a table, missing: leave them out, or "
-        "label them 0 (default: refuse)",
-        {"action": "store", "choices": ["refuse", "drop", "irrelevant"], "default": "refuse"},
-    ),
-}
-
-
 TABLE_OPTIONS = "label", "qid", "drop", "features", "categorical_feature", "docid", "time"
 
 
@@ -94,10 +67,22 @@ def _file(name: str) -> str:
 
 
 def add_table_options(parser: argparse.ArgumentParser, *more: str) -> None:
-    """Add the options that say what each column of a table is, and more of `COLUMN_OPTIONS`."""
-    for name in ("label", "qid", "drop", *more):
-        usage, text, options = COLUMN_OPTIONS[name]
-        add(parser, usage, text, **options)
+    """Add the options that say what each column of a table is, and those of more."""
+    add(parser, "--label COLUMN", "labels in tables (default: label)")
+    add(parser, "--qid COLUMN", "queries in tables (default: qid)")
+    text = "columns of tables that are no features, such as names of documents"
+    add(parser, "--drop COLUMN ...", text)
+    if "features" in more:
+        text = "columns of tables that are features (default: all that are not said to be others)"
+        add(parser, "--features COLUMN ...", text)
+    if "categorical" in more:
+        text = "features in tables that are categories: text, or codes from 0"
+        add(parser, "--categorical COLUMN ...", text, dest="categorical_feature")
+    if "unjudged" in more:
+        text = "what to do with documents whose label is -1 or, in a table, missing: leave them "
+        text += "out, or label them 0 (default: refuse)"
+        choices = ["refuse", "drop", "irrelevant"]
+        parser.add_argument("--unjudged", choices=choices, default="refuse", help=text)
 
 
 def read_labelled(

@@ -15,6 +15,7 @@ For example:
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from gbrank.commands.data_files import add_files, read_labelled
 from gbrank.commands.outputs import check_html
@@ -71,18 +72,9 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.label, arguments.unjudged = given, "irrelevant"  # drift is of features alone
         train = read_labelled(arguments, arguments.train, schema).X
     first, second = (Path(folder).absolute().name for folder in folders)
-    path = report(
-        ranker,
-        data.X,
-        data.labels[people] if labels else data.y,
-        qid=data.qid,
-        html=arguments.html,
-        against=against,
-        judged_by=data.y if labels else None,
-        train=train,
-        by=by,
-        docid=arguments.docid,
-        measures=arguments.measures,
-        names=folders if first == second else (first, second),
-    )
+    y, judged_by = (data.labels[people], data.y) if labels else (data.y, None)
+    options: dict[str, Any] = {"against": against, "judged_by": judged_by, "train": train, "by": by}
+    options |= {name: getattr(arguments, name) for name in ("html", "docid", "measures")}
+    options["names"] = folders if first == second else (first, second)
+    path = report(ranker, data.X, y, qid=data.qid, **options)
     print(f"report: {path}")
