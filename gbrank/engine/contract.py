@@ -152,6 +152,10 @@ class SeparableDelta(NamedTuple):
     inside: Vector
 
 
+def prepare_nothing(ranking: Ranking, top: int) -> None:
+    """Leave nothing to rows."""
+
+
 class Swaps(NamedTuple):
     """Expected changes of a measure when two documents swap ranks, over all orders of ties.
 
@@ -167,15 +171,15 @@ class Swaps(NamedTuple):
     row : function, optional
         ``row(ranking, i, stop, top, out)`` writes the deltas of pairs (i, j), i < j < stop. It
         finds what `separable` or `prepare` left in the measure's work arrays.
-    prepare : function, optional
-        ``prepare(ranking, top)`` is called once before `row`.
+    prepare : function
+        ``prepare(ranking, top)`` is called once before `row`; by default it does nothing.
     grades : function, optional
         ``grades(ranking, low, high, delta)`` fills the delta of documents of these two gains.
     """
 
     separable: Function | None = None
     row: Function | None = None
-    prepare: Function | None = None
+    prepare: Function = prepare_nothing
     grades: Function | None = None
 
 

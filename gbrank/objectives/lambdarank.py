@@ -54,9 +54,8 @@ class PairParameters(NamedTuple):
     ----------
     top : float
         Pairs need one document among the first `top`; infinity for all pairs.
-    separable, prepares, by_row, by_grades : bool
-        Whether the measure has a separable delta, something to prepare before rows, rows, and
-        separable deltas of any two grades.
+    separable, by_row, by_grades : bool
+        Whether the measure has a separable delta, rows, and separable deltas of any two grades.
     built_in : bool
         Do as the boosters' own objectives: divide weights by 0.01 + |s_i − s_j| unless all scores
         are equal, and multiply the query by log2(1 + S) / S, S the sum of |λ| over both documents
@@ -69,7 +68,6 @@ class PairParameters(NamedTuple):
 
     top: float = np.inf
     separable: bool = False
-    prepares: bool = False
     by_row: bool = False
     by_grades: bool = False
     built_in: bool = False
@@ -117,7 +115,7 @@ def direct_pairs(query: Query, measure: MeasureFunctions, out: Derivatives) -> f
         weights[j] = 1.0
     if parameters.separable:
         measure.separable(ranking, top, work.delta)
-    if parameters.prepares:
+    if parameters.by_row:
         measure.prepare(ranking, top)
     wide = is_wide(s, sigma)
     exponentials(s, sigma, work.up, work.down)
@@ -219,8 +217,7 @@ def _sweep_list(
         PAIR_FORCES if out.gradient.size > 0 else PAIR_LOSSES, work.sweep, out,
     )  # fmt: skip
     if parameters.by_row:
-        if parameters.prepares:
-            measure.prepare(query.ranking, top)
+        measure.prepare(query.ranking, top)
         loss += _add_blocks(query, measure, top, work.direct.weights, out)
     return loss
 
@@ -322,7 +319,6 @@ def pairs_program(
     parameters = PairParameters(
         top=np.inf if top is None else float(top),
         separable=swaps.separable is not None,
-        prepares=swaps.prepare is not None,
         by_row=swaps.row is not None,
         by_grades=swaps.grades is not None
         and not built_in
@@ -459,14 +455,16 @@ class LambdaRank(MeasureObjective):
     def program(self, labels: Vector, queries: Queries) -> Program:
         """Return logistic pairs weighted by the measure's swap delta."""
         swaps = type(self._measure).swaps or Swaps()
-        given = [name for name, function in swaps._asdict().items() if function is not None]
+        given = [
+            name for name in ("separable", "row", "grades") if getattr(swaps, name) is not None
+        ]
         built_in = self.normalize is not None
         tied = self.ties == "expected"
         program = self.measure_program(
             direct_pairs,
             labels,
             queries,
-            given,
+            [*given, "prepare"] if swaps.row else given,
             by_label=True,
             tied=tied,
             order="descending" if tied else "input",

@@ -361,6 +361,8 @@ for name in ("Dropped", "DroppedToo"):
     assert name in gbrank.__all__
     assert getattr(gbrank, name).__name__ == name
 assert gbrank.get_measure("also_dropped") == gbrank.Dropped()
+noisy = gbrank.get_objective("noisy:dropped").bind([1, 0], gbrank.Queries.from_sizes([2]))
+assert noisy.gradients([0.0, 0.1])[0][0] < 0  # rows with nothing to prepare
 name = str(gbrank.get_objective("droppedtoo:dropped"))
 
 X, y, qid = gbrank.make_cubic(20, n_documents=10, n_features=4, random_state=0)
