@@ -107,8 +107,7 @@ def _final_scores(plan: BoostingPlan, model: Model, trainer: Trainer | None) -> 
         scores = trainer.train_scores()
     if not np.isfinite(scores).all():
         raise ArgumentError(
-            "learning_rate",
-            "must be smaller: the scores that the trees came to are not finite",
+            "learning_rate", "must be smaller: the scores that the trees came to are not finite"
         )
     return scores if plan.start is not None else scores - initial  # not part of the model
 

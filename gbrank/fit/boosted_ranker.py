@@ -88,8 +88,7 @@ def tree_settings(ranker: BoostedRanker, resumable: bool = False) -> TreeSetting
     given = checked_fields(ranker)
     if ranker.extra_trees and ranker.booster != "lightgbm":
         raise ArgumentError(
-            "extra_trees",
-            f"must be False or None with booster={ranker.booster!r}, which has none",
+            "extra_trees", f"must be False or None with booster={ranker.booster!r}, which has none"
         )
     own = ("num_leaves", "max_depth", "min_child_samples", "reg_lambda")
     return TreeSettings(

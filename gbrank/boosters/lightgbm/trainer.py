@@ -207,11 +207,7 @@ def _capture(evaluate: Callable[..., object]) -> list[Vector]:
 
 
 def _training_data(
-    train: Rows,
-    params: Params,
-    schema: Schema,
-    settings: TreeSettings,
-    bins: lgb.Dataset | None,
+    train: Rows, params: Params, schema: Schema, settings: TreeSettings, bins: lgb.Dataset | None
 ) -> lgb.Dataset:
     """Return training rows, with labels and weights for LightGBM's own objectives only."""
     data = _dataset(train.X, params, schema, bins, train.init_score)
