@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from benchmarks.studies.study import study
+from benchmarks.studies.study import ARTIFICIAL, study
 from benchmarks.studies.wrapped import Wrapped
 from gbrank import custom_objective, get_objective
 from gbrank.common.arrays import Vector
@@ -77,4 +77,5 @@ if __name__ == "__main__":
     for name in ("noisy:ndcg", "noisy(draws=8):ndcg", "xendcg"):
         rankers[name] = ranker_from_name(name)
     rankers["softmax"] = ranker_from_name("xendcg").set_params(objective=custom_objective(softmax))
-    study("heirs", TEXT, rankers, measures=("map", "mrr", "ndcg@10"), seeds=2, parts=("test",))
+    measures, parts = ("map", "mrr", "ndcg@10"), ("test",)
+    study("heirs", TEXT, rankers, measures=measures, seeds=2, parts=parts, on_large=ARTIFICIAL)

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -55,11 +56,13 @@ def study(
     baseline: str | None = None,
     seeds: int = 5,
     parts: Sequence[str] = tuple(PARTS),
+    on_large: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Compare rankers on the folders of the command line, and write what came out.
 
     `text` is the page's heading and explanation, `parts` the queries that it shows, `seeds` their
-    number unless the command line says otherwise; the rest is as for `compare_rankers`.
+    number unless the command line says otherwise, `on_large` parameters of rankers for large data;
+    the rest is as for `compare_rankers`.
     """
     parser = options(text.splitlines()[0].lstrip("# "))
     parser.add_argument("--cubic", type=int, metavar="SEEDS", help="also on artificial data")
@@ -76,7 +79,8 @@ def study(
         larger = {name: clone(ranker).set_params(**ARTIFICIAL) for name, ranker in built.items()}
         runs.append((larger, [cubic_queries(QUERIES)], arguments.cubic))
     if arguments.large:
-        runs.append((built, [one_fold(arguments.large)], arguments.seeds))
+        larger = {name: clone(ranker).set_params(**on_large) for name, ranker in built.items()}
+        runs.append((larger, [one_fold(arguments.large)], arguments.seeds))
     comparisons = [
         compare_rankers(
             trained,
