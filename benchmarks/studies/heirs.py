@@ -23,7 +23,9 @@ TEXT = """\
   which is then in the probabilities of pairs, too (Lyzhin, Ustimenko, Gulin & Prokhorenkova 2023).
 * *softmax*: cross entropy of softmax(s) with targets y/Σy (Bruch, Wang, Bendersky & Najork 2019).
 
-A ranker for AP stops by AP, one for RR by RR, the others by NDCG@10.
+A ranker for AP stops by AP, one for RR by RR, the others by NDCG@10. On flights_full trees have 31
+leaves, the rate is 0.1, and fits end after 300 rounds at the latest. To AP and RR every late
+departure is relevant there, 42% of all.
 """
 
 
