@@ -741,18 +741,6 @@ def test_command_on_letor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 # --- Both orders, and a judge -----------------------------------------------------------------
 
 
-def test_how_far_both_orders_differ(page: Page, rankers: tuple[GBRanker, GBRanker]) -> None:
-    """The first ten are all ten here; the first document and tau, by hand and by SciPy."""
-    table = page.table("changes", "both orders")
-    scores = rankers[0].predict(FRAME[TEST]), rankers[1].predict(FRAME[TEST][["a", "c", "kind"]])
-    lists = [np.reshape(own, (16, 10)) for own in scores]
-    first = np.mean(lists[0].argmax(axis=1) == lists[1].argmax(axis=1))
-    tau = np.mean([stats.kendalltau(*pair).statistic for pair in zip(*lists, strict=True)])
-    assert table["first 10 documents in common"] == ["100.0%"]
-    assert table["queries with the same first document"] == [f"{first:.1%}"]
-    assert table["Kendall's tau of the scores"] == [f"{tau:.3f}"]
-
-
 def test_both_orders_of_lists_of_any_length(tmp_path: Path) -> None:
     """A single document has no order, and equal scores have no tau; by hand and by SciPy.
 
