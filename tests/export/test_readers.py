@@ -197,3 +197,13 @@ def test_versions_that_are_none(format: str, message: str) -> None:
     """What it was, and what it should be."""
     with pytest.raises(ValueError, match=message):
         format_of(format)
+
+
+@pytest.mark.parametrize(
+    ("format", "since"),
+    [(name, since) for name, format in FORMATS.items() for since in format.versions],
+)
+def test_a_change_begins_with_its_version(format: str, since: tuple[int, ...]) -> None:
+    """Not with the one after it."""
+    version = ".".join(map(str, since))
+    assert format_of(f"{format}:{version}") == format_of(f"{format}:{version}.1")
