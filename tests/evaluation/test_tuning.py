@@ -112,6 +112,7 @@ def test_tables(tuned: Any) -> None:
     frame = tuned.to_pandas().set_index("parameter")
     assert set(frame.index) == set(tuned.study.trials[0].params)
     assert_allclose(frame["importance"].astype(float).sum(), 1, atol=0.05)
+    assert [*map(tuning._shown, (0.12345, 1234, "ranknet"))] == ["0.123", "1234", "ranknet"]
     assert frame["default"]["num_leaves"] == "63"
     assert tuned._repr_html_().count("<tr>") == 1 + len(frame)
 
