@@ -1,7 +1,6 @@
 """The data that commands read: LETOR files and tables."""
 
 import argparse
-import io
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbrank.commands.shared import add
-from gbrank.common.argument_error import ArgumentError, found_in
-from gbrank.common.checks import check_finite, check_vector, unknown_name
+from gbrank.common.argument_error import ArgumentError
+from gbrank.common.checks import quoted, unknown_name
 from gbrank.data.frames import judged, split_and_mask
 from gbrank.data.ids import as_ids
 from gbrank.data.labels import split_columns
@@ -158,17 +157,19 @@ def read_documents(
 
 def read_numbers(path: str, what: str, documents: Labelled) -> NDArray[np.float64]:
     """Return a number for each document, from a text with one a line or from a table's scores."""
+    length = len(documents.kept)
     if is_table(path):
-        tables = Tables([path])
+        tables, first = Tables([path]), 2
         if SCORE not in tables.names:
             raise ValueError(f"{path}: expected a column {SCORE!r}, got the columns {tables.names}")
-        found = tables.read([SCORE])[SCORE].to_numpy()
+        values = tables.read([SCORE])[SCORE].to_pylist()
     else:
         content = text_of(path, sys.stdin.buffer.read()) if path == "-" else read_bytes(path)
-        with found_in(f"{path}: "):
-            found = np.loadtxt(io.BytesIO(content), comments=None, ndmin=1)
-    with found_in(f"{path}: "):
-        return check_finite(check_vector(found, what, len(documents.kept)), what)[documents.kept]
+        values, first = [line.strip() for line in content.splitlines()], 1
+    numbers = [_number(path, line, value) for line, value in enumerate(values, first)]
+    if len(numbers) != length:
+        raise ValueError(f"{path}: expected {length} {what}, one a document, got {len(numbers)}")
+    return np.array(numbers)[documents.kept]
 
 
 def _parsed(path: str, n_features: int | None, needed: bool = True) -> Letor:
@@ -248,3 +249,14 @@ def _tables(
     if lacks := [name for name in features if name not in result.names]:
         raise ValueError(f"{paths[0]} must have all features of the model; it lacks {lacks}.")
     return result
+
+
+def _number(path: str, line: int, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number):
+        shown = quoted(value.decode(errors="replace") if isinstance(value, bytes) else str(value))
+        raise ValueError(f"{path}, line {line}: expected a finite number, got {shown}")
+    return number

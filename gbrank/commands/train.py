@@ -140,7 +140,7 @@ def run(arguments: argparse.Namespace) -> None:
     for name, column in COLUMNS.items():
         path = getattr(arguments, name) if column.option else None
         if path is not None:
-            options[name] = read_numbers(path, name, data)
+            options[name] = read_numbers(path, column.option.split()[0].strip("-"), data)
     if arguments.eval_set:
         schema = learn_schema(data.X, arguments.categorical_feature)
         valid = read_labelled(arguments, arguments.eval_set, schema, labels)

@@ -416,7 +416,7 @@ def test_training_on_clicks(data: Path, tmp_path: Path, output: Output, fault: O
     assert found.predict(X).tolist() == expected.predict(X).tolist()
     positions.write_text("1\n")
     error = fault("train", train, "--model", folder, "--positions", positions, *SMALL)
-    assert f"{positions}: --positions must have {len(y)} entries, got 1" in error
+    assert f"{positions}: expected {len(y)} positions, one a document, got 1" in error
 
 
 # --- info, list, plugins -----------------------------------------------------------------------

@@ -277,7 +277,7 @@ def test_negative_labels_have_a_place(tmp_path: Path, fault: Output) -> None:
         ("predict t.csv --model m --qid query --format trec --docid u", "column (docid) 'u'"),
         ("predict d.txt --model l --format trec --docid qid", "--docid must be given with tables"),
         ("evaluate t.csv --label grade --qid query --scores t.csv", "expected a column 'score'"),
-        ("evaluate t.csv --label grade --qid query --scores nan.csv", "nan.csv: --scores must"),
+        ("evaluate t.csv --label grade --qid query --scores nan.csv", "nan.csv, line 3: expected"),
     ],
 )  # fmt: skip
 def test_faults(
