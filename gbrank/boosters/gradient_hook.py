@@ -172,15 +172,8 @@ class GradientHook:
         Newton steps stay the same. Objectives that begin with another one take steps of about
         sigma; a schedule in spreads lengthens them (see `step_factor`).
         """
-        index = 0 if round is None else sum(round >= stage.begin for stage in self.stages[1:])
+        index = self._index(round)
         stage, objective = self.stages[index], self.stages[index].objective
-        if round is None and (
-            len(bound) > 1 or objective.facts.annealed or stage.sigma(1) != stage.sigma(0)
-        ):
-            raise ValueError(
-                "the round is not known, and sigma or the objective depends on it: the hook was "
-                "called from outside the booster's training. Use its method at_round."
-            )
         sigma, lengthening = self._sigma_and_lengthening(
             stage, bound[index].queries, scores, round or 0
         )
@@ -207,6 +200,19 @@ class GradientHook:
             _check_size(gradient, curvature, wide if objective.facts.sigma_unit != "none" else "")
             _round(gradient, curvature, SMALLEST_SINGLE if rescaled else 0.0)
         return gradient, curvature
+
+    def _index(self, round: int | None) -> int:
+        """Return the place of a round's stage; if the round is unknown, it must not matter."""
+        if round is not None:
+            return sum(round >= stage.begin for stage in self.stages[1:])
+        first = self.stages[0]
+        annealed = first.objective.facts.annealed or first.sigma(1) != first.sigma(0)
+        if len(self.stages) > 1 or annealed:
+            raise ValueError(
+                "the round is not known, and sigma or the objective depends on it: the hook was "
+                "called from outside the booster's training. Use its method at_round."
+            )
+        return 0
 
     def _sigma_and_lengthening(
         self, stage: Stage, queries: Queries, scores: ArrayLike, round: int

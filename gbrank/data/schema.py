@@ -323,27 +323,14 @@ def _distinct(values: list[Any]) -> Iterable[Any]:
 def values_by_name(X: Any, needed: Iterable[str]) -> dict[str, list[Any]] | None:
     """Return the columns of a mapping of lists, or of a list of mappings; None for others."""
     if isinstance(X, Mapping):
-        for name, values in X.items():
-            if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-                raise ValueError(
-                    f"X must hold a list of values for each name, got {quoted(values)} for "
-                    f"{quoted(name)}. One document is a list of one mapping."
-                )
-        keys = [*X]
-        found = {str(name): list(values) for name, values in X.items()}
+        keys, found = [*X], _of_lists(X)
     elif isinstance(X, list) and X and all(isinstance(row, Mapping) for row in X):
         if set(map(type, X)) == {dict}:  # others may make up what they lack
             with suppress(KeyError):
                 return {name: [row[name] for row in X] for name in needed}
         keys = [*dict.fromkeys(chain(*X))]
         found = {str(name): [row.get(name, ABSENT) for row in X] for name in keys}
-        for name in filter(found.get, needed):
-            lacking = [place for place, value in enumerate(found[name]) if value is ABSENT]
-            if lacking:
-                raise ValueError(
-                    f"X must have {quoted(name)} in every mapping, None where it is missing; that "
-                    f"in row {lacking[0]} lacks it."
-                )
+        _check_present(found, needed)
     else:
         return None
     if len(found) < len(keys):
@@ -351,6 +338,28 @@ def values_by_name(X: Any, needed: Iterable[str]) -> dict[str, list[Any]] | None
     if len(sizes := {len(values) for values in found.values()}) > 1:
         raise ValueError(f"X must have columns of one length, got {sorted(sizes)}.")
     return found
+
+
+def _of_lists(X: Mapping[Any, Any]) -> dict[str, list[Any]]:
+    """Return the columns of a mapping of lists."""
+    for name, values in X.items():
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            raise ValueError(
+                f"X must hold a list of values for each name, got {quoted(values)} for "
+                f"{quoted(name)}. One document is a list of one mapping."
+            )
+    return {str(name): list(values) for name, values in X.items()}
+
+
+def _check_present(found: Mapping[str, list[Any]], needed: Iterable[str]) -> None:
+    """Refuse mappings that lack a name which others have."""
+    for name in filter(found.get, needed):
+        lacking = [place for place, value in enumerate(found[name]) if value is ABSENT]
+        if lacking:
+            raise ValueError(
+                f"X must have {quoted(name)} in every mapping, None where it is missing; that "
+                f"in row {lacking[0]} lacks it."
+            )
 
 
 def _numbers(values: list[Any], name: str) -> NDArray[np.float64]:
