@@ -131,6 +131,10 @@ class GBRanker(ExplainedRanker):
         stops early in turn.
     validation_fraction : float in ]0, 1[, optional
         Share of the queries that is set aside for validation where no eval_set is given.
+    baseline : str or int, optional
+        A column of numbers, by name or position, whose largest values rank first, such as "bm25":
+        a fit warns where it ranks the first validation queries no worse than the ranker. The
+        feature that is best by itself is compared like this in any case.
     random_state : int, RandomState or None
         Seed of all sampling.
     n_jobs : int, optional

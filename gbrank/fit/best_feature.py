@@ -18,7 +18,7 @@ from gbrank.fit.loop import is_part
 from gbrank.fit.plan import BoostingPlan
 from gbrank.fit.rank_correlations import WIDE, rank_correlations
 from gbrank.measures.discounted import NDCG
-from gbrank.measures.measure import Measure, bind_to_rows
+from gbrank.measures.measure import Measure, MeasureOnRows, bind_to_rows
 from gbrank.parallel.collective import n_workers
 
 JUDGE = NDCG(k=10)  # of queries that were held out of the training ones
@@ -27,7 +27,7 @@ WIDTH = 1.96  # standard errors on each side of a 95% interval
 
 
 @dataclass(frozen=True)
-class BestFeature:
+class Feature:
     """A column by which the largest (`sign` 1) or the smallest (-1) values rank first.
 
     `values` are what it is worth on each judged query.
@@ -45,20 +45,19 @@ class BestFeature:
 
 def best_feature(
     schema: Schema, correlations: Matrix, judged: Rows, measure: Measure
-) -> BestFeature | None:
+) -> Feature | None:
     """Return which of the columns that agree with the labels best ranks queries best alone.
 
     `correlations` has a row for each query that says how the columns agree.
     """
     means = correlations.sum(axis=0)[: schema.n_features]  # what follows is context
     means[schema.categorical] = 0
-    judge, names = bind_to_rows(measure, judged), column_names_of(schema)
-    found = []
-    for column in np.argsort(-np.abs(means), kind="stable")[:FEATURES].tolist():
-        if means[column] != 0:
-            sign = int(np.sign(means[column]))
-            values = judge.per_query(_scores(judged.X, column, sign))
-            found.append(BestFeature(names[column], column, sign, values))
+    judge = bind_to_rows(measure, judged)
+    found = [
+        _alone(schema, column, int(np.sign(means[column])), judged.X, judge)
+        for column in np.argsort(-np.abs(means), kind="stable")[:FEATURES].tolist()
+        if means[column] != 0
+    ]
     return max(found, key=lambda each: np.nansum(each.values), default=None)
 
 
@@ -69,6 +68,12 @@ def some_correlations(rows: Rows) -> Matrix:
     ids = rows.queries.ids
     chosen = sampled(query_keys(ids), min(1.0, QUERIES / len(ids)), 0, 0)
     return rank_correlations(select_queries(rows, chosen)[0])[0]
+
+
+def _alone(schema: Schema, column: int, sign: int, X: Features, judge: MeasureOnRows) -> Feature:
+    """Return a column with what it is worth alone."""
+    values = judge.per_query(_scores(X, column, sign))
+    return Feature(column_names_of(schema)[column], column, sign, values)
 
 
 def _scores(X: Features, column: int, sign: int) -> Vector:
@@ -97,11 +102,15 @@ def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) 
         return
     if plan.valid:
         measure, judged = plan.ranker._measures()[0].with_positions(plan.schema), plan.valid[0]
-        own = bind_to_rows(measure, judged, plan.settings.n_jobs).per_query(scores)
+        judge = bind_to_rows(measure, judged, plan.settings.n_jobs)
+        own = judge.per_query(scores)
         best = best_feature(plan.schema, some_correlations(plan.rows), judged, measure)
-        if best is not None:
+        found = {} if best is None else {(best.column, best.sign): best}
+        if plan.baseline is not None:
+            found[plan.baseline, 1] = _alone(plan.schema, plan.baseline, 1, judged.X, judge)
+        for each in found.values():
             rival = "validation queries no worse than the ranker", "the ranker's"
-            _warn_if_ahead(best, measure, lead(best.values, own), *rival)
+            _warn_if_ahead(each, measure, lead(each.values, own), *rival)
     elif held_out is not None:
         trees, alone = held_out
         best = best_feature(plan.schema, some_correlations(plan.rows), plan.rows, JUDGE)
@@ -111,13 +120,13 @@ def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) 
 
 
 def _warn_if_ahead(
-    best: BestFeature, measure: Measure, gap: tuple[float, float, float], which: str, whose: str
+    feature: Feature, measure: Measure, gap: tuple[float, float, float], which: str, whose: str
 ) -> None:
     """Warn where a feature's lead is not below 0."""
     mean, low, high = (round(end, 4) + 0.0 for end in gap)  # no −0
     if mean >= 0:
+        end = "largest" if feature.sign > 0 else "smallest"
         warn_user(
-            f"{best.name!r} alone, {'largest' if best.sign > 0 else 'smallest'} first, ranks the "
-            f"{which}: its {measure} less {whose} is {mean:+.4f}, with a 95% interval from "
-            f"{low:+.4f} to {high:+.4f}."
+            f"{feature.name!r} alone, {end} first, ranks the {which}: its {measure} less {whose} "
+            f"is {mean:+.4f}, with a 95% interval from {low:+.4f} to {high:+.4f}."
         )

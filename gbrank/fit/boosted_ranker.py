@@ -64,6 +64,7 @@ class BoostedRanker(BaseRanker[FittedTrees]):
     validation_fraction: float | None = real(
         None, 0, 1, open_low=True, open_high=True, optional=True
     )
+    baseline: str | int | None = None
     random_state: int | np.random.RandomState | None = checked(None, check_seed)
     n_jobs: int | None = checked(None, check_jobs)
     verbose: int = checked(0, check_verbose)

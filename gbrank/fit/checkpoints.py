@@ -44,7 +44,7 @@ FILE = "checkpoint.gbrank"
 FORMAT = 1
 BLOCK = 2**14  # rows that are copied at a time
 # Parameters without a hash: init is compared by its scores, others do not change the model.
-NOT_HASHED = ("init", "n_jobs", "verbose")
+NOT_HASHED = ("init", "n_jobs", "verbose", "baseline")
 
 
 def is_of_checkpoint(name: str) -> bool:

@@ -14,7 +14,7 @@ from gbrank.common.threads import usable_threads
 from gbrank.data.batches import learn_schema
 from gbrank.data.checking import split_rows
 from gbrank.data.rows import Rows, take_rows
-from gbrank.data.schema import Schema
+from gbrank.data.schema import Schema, column_places
 from gbrank.fit.arguments import FitData, FitOptions, TableLike
 from gbrank.fit.boosted_ranker import BoostedRanker, tree_settings
 from gbrank.fit.checkpoints import Checkpoint, argument_hash, fit_hashes
@@ -26,7 +26,7 @@ from gbrank.fit.multipliers import Multipliers
 from gbrank.fit.position_bias import DebiasedTrainer, report_of_positions
 from gbrank.fit.rounds import Callback, check_callbacks, code_of, stopping_of
 from gbrank.fit.start import fit_start, from_start
-from gbrank.parallel.collective import all_gather, all_sum
+from gbrank.parallel.collective import all_gather, all_sum, n_workers
 
 
 @dataclass(eq=False)
@@ -48,6 +48,7 @@ class BoostingPlan:
     on_valid: list[Evaluation]
     multipliers: Multipliers | None  # of constraints
     positions: PositionReport | None  # of clicks
+    baseline: int | None  # the column that trees are to be ahead of
 
     @property
     def wide_schema(self) -> Schema:
@@ -136,6 +137,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
     rows, valid = data.checked(schema)
     rows, *valid = [part.replace(X=context.widen(part.X, part.queries)) for part in (rows, *valid)]
     _refuse_together(ranker, settings, data, rows)
+    baseline = _baseline(ranker, schema)
     saved = _checkpoint(ranker, options, schema, rows, valid)
     rows, valid, tables = _set_aside(ranker, data, settings.seed, rows, valid)
     n_jobs = usable_threads(ranker.n_jobs, float(np.prod(rows.X.shape)))
@@ -182,6 +184,7 @@ def plan_boosting(ranker: BoostedRanker, data: FitData, options: FitOptions) -> 
         on_valid=on_valid,
         multipliers=multipliers,
         positions=report_of_positions(rows, schema.n_features, ranker.position_model == "free"),
+        baseline=baseline,
     )
 
 
@@ -242,9 +245,20 @@ def _set_aside(
         split = split_rows(rows, ranker.validation_fraction, seed)
         rows, *valid = [part for part, _ in split]
         tables = [take_rows(data.training["X"], chosen) for _, chosen in split]
-    if ranker.early_stopping_rounds is not None and not valid:
-        raise ArgumentError(
-            "early_stopping_rounds",
-            "needs validation data: pass eval_set=, or set validation_fraction",
-        )
+    for name in ("early_stopping_rounds", "baseline"):
+        if getattr(ranker, name) is not None and not valid:
+            demand = "needs validation data: pass eval_set=, or set validation_fraction"
+            raise ArgumentError(name, demand)
     return rows, valid, tables
+
+
+def _baseline(ranker: BoostedRanker, schema: Schema) -> int | None:
+    """Return the column that the ranker is to be ahead of, if one is named."""
+    if ranker.baseline is None:
+        return None
+    (column,) = column_places([ranker.baseline], "baseline", schema.names, schema.n_features)
+    if column in schema.categorical:
+        raise ArgumentError("baseline", "must be a column of numbers", repr(ranker.baseline))
+    if n_workers() > 1:
+        raise ArgumentError("baseline", "must be None on several workers")
+    return column

@@ -176,3 +176,45 @@ def test_all_columns_are_numbers_of_the_user() -> None:
             X[TRAIN], Y[TRAIN], qid=QID[TRAIN], eval_set=valid, eval_qid=[QID[~TRAIN]],
             categorical_feature=[0],
         )  # fmt: skip
+
+
+def test_a_baseline_is_compared_beside_the_best_feature() -> None:
+    """By name, largest first, and once where it is the best itself."""
+    X = pd.DataFrame(FEATURES, columns=["a", "b", "bm25", "best"])
+    X["best"] = RELEVANCE + 1e-3
+    X["bm25"] = RELEVANCE + 0.1 * RNG.normal(size=len(QID))
+    with pytest.warns(UserWarning, match="alone") as caught:
+        fit(X, n_estimators=1, num_leaves=2, colsample=0.25, baseline="bm25")
+    assert [re.findall("'(.*)' alone, largest", str(each.message)) for each in caught] == [
+        ["best"], ["bm25"]
+    ]  # fmt: skip
+    with pytest.warns(UserWarning, match="'best' alone") as caught:
+        fit(X, n_estimators=1, num_leaves=2, colsample=0.25, baseline="best")
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(FEATURES, baseline=0)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "error"),
+    [
+        ("bm52", "name in baseline 'bm52'. Did you mean 'bm25'"),
+        (4, "baseline must hold positions from 0 to 3, got 4"),
+        ("b", "baseline must be a column of numbers, got 'b'"),
+    ],
+)
+def test_baselines_that_are_none(baseline: int | str, error: str) -> None:
+    """Errors name the argument and come before the first tree."""
+    X = pd.DataFrame(FEATURES, columns=["a", "b", "bm25", "c"])
+    X["b"] = pd.Categorical(np.where(X["b"] > 0, "x", "y"))
+    with pytest.raises(ValueError, match=error):
+        fit(X, baseline=baseline)
+
+
+def test_a_baseline_needs_queries_to_be_judged_on() -> None:
+    """Which the training queries are not."""
+    ranker = GBRanker(n_estimators=1, baseline=0, n_jobs=1)
+    with pytest.raises(ValueError, match="baseline needs validation data: pass eval_set="):
+        ranker.fit(FEATURES, Y, qid=QID)
+    ranker.set_params(validation_fraction=0.5).fit(FEATURES, Y, qid=QID)
