@@ -58,6 +58,7 @@ def write_triton(ranker: GBRanker, folder: str | os.PathLike[str]) -> None:
     place = Path(folder, "1")
     place.mkdir(parents=True, exist_ok=True)
     replace_file(place / file, content)
+    # Its parameters output_class and is_classifier are one, before and since 2025.
     template = Template(files("gbrank.export").joinpath("triton.pbtxt").read_text("utf-8"))
     config = template.substitute(n_features=len(forest.features), kind=kind)
     replace_file(Path(folder, "config.pbtxt"), config.encode())
