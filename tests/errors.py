@@ -71,6 +71,7 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
     "Tuning": [
         ("ranker", "tune(X, y, qid=qid, ranker=LinearRanker())"),
         ("constraints", "tune(X, y, qid=qid, ranker=GBRanker(constraints=['ap >= 0.5']))"),
+        ("baseline", "tune(X, y, qid=qid, ranker=GBRanker(baseline=0))"),
         ("keep", "tune(X, y, qid=qid, keep=['booster'])"),
         ("minutes", "tune(X, y, qid=qid, minutes=0)"),
         ("folds", "tune(X, y, qid=qid, folds=[(np.arange(50), np.arange(50, 75), [75])])"),
@@ -320,6 +321,9 @@ SECTIONS: dict[str, list[tuple[str, str]]] = {
          "GBRanker(booster_params={'interaction_constraints': [['a']]}).fit(X, y, qid=qid)"),
         ("early_stopping_rounds", "GBRanker(early_stopping_rounds=5).fit(X, y, qid=qid)"),
         ("early_stopping_rounds", "GBRanker(early_stopping_rounds='best').fit(X, y, qid=qid)"),
+        ("baseline", "GBRanker(baseline=0).fit(X, y, qid=qid)"),
+        ("baseline", "GBRanker(baseline=3, validation_fraction=0.3).fit(X[:, :3], y, qid=qid)"),
+        ("baseline", "GBRanker(baseline='colour', validation_fraction=0.3).fit(frame, y, qid=qid)"),
         ("validation_fraction", "GBRanker(validation_fraction=1).fit(X, y, qid=qid)"),
         ("validation_fraction", "GBRanker(validation_fraction=0.99).fit(X, y, qid=qid)"),
         ("init", "GBRanker(init='random').fit(X, y, qid=qid)"),

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # Chosen on validation queries: benchmarks/results/tuned.md.
 FIRST, VOTES = 5, 20  # the mean begins with so many of the best, and has so many in all
 PARTS, KEPT = 10, 75.0  # of a first fold's rounds; percentage of trials that go on after each
-UNTUNED = ("init", "constraints", "early_stopping_rounds", "validation_fraction")
+UNTUNED = ("init", "constraints", "baseline", "early_stopping_rounds", "validation_fraction")
 
 
 def finished(study: optuna.Study, *states: str) -> list[optuna.trial.FrozenTrial]:

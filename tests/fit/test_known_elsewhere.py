@@ -192,7 +192,7 @@ def test_other_keywords() -> None:
     """A slip of the pen, and what nobody knows."""
     with pytest.raises(TypeError, match=r"n_estimatrs.*Did you mean 'n_estimators'"):
         GBRanker(n_estimatrs=3)  # type: ignore[call-arg]
-    with pytest.raises(TypeError, match=r"unknown parameter of GBRanker 'colour'.*Known: booster"):
+    with pytest.raises(TypeError, match=r"unknown parameter of GBRanker 'colour'.*Known: baseline"):
         GBRanker(colour="red")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"argument of GBRanker\.fit 'eval_sets'.*mean 'eval_set'"):
         GBRanker().fit(X, Y, qid=QID, eval_sets=[])  # type: ignore[call-arg]
