@@ -27,7 +27,7 @@ WIDTH = 1.96  # standard errors on each side of a 95% interval
 
 
 @dataclass(frozen=True)
-class Feature:
+class SingleFeature:
     """A column by which the largest (`sign` 1) or the smallest (-1) values rank first.
 
     `values` are what it is worth on each judged query.
@@ -45,7 +45,7 @@ class Feature:
 
 def best_feature(
     schema: Schema, correlations: Matrix, judged: Rows, measure: Measure
-) -> Feature | None:
+) -> SingleFeature | None:
     """Return which of the columns that agree with the labels best ranks queries best alone.
 
     `correlations` has a row for each query that says how the columns agree.
@@ -70,10 +70,12 @@ def some_correlations(rows: Rows) -> Matrix:
     return rank_correlations(select_queries(rows, chosen)[0])[0]
 
 
-def _alone(schema: Schema, column: int, sign: int, X: Features, judge: MeasureOnRows) -> Feature:
+def _alone(
+    schema: Schema, column: int, sign: int, X: Features, judge: MeasureOnRows
+) -> SingleFeature:
     """Return a column with what it is worth alone."""
     values = judge.per_query(_scores(X, column, sign))
-    return Feature(column_names_of(schema)[column], column, sign, values)
+    return SingleFeature(column_names_of(schema)[column], column, sign, values)
 
 
 def _scores(X: Features, column: int, sign: int) -> Vector:
@@ -93,10 +95,10 @@ def lead(first: Vector, second: Vector) -> tuple[float, float, float]:
 
 
 def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) -> None:
-    """Warn where a feature alone ranks the first validation queries no worse than the scores.
+    """Warn where the best feature, or the baseline, ranks validation queries no worse than scores.
 
-    Without validation queries, where one that was chosen on some training queries ranks the others
-    no worse than trees of these do: `held_out` has what trees and such a feature are worth.
+    Without validation queries, where a feature that was chosen on some training queries ranks the
+    others no worse than trees of these do: `held_out` has what trees and such a feature are worth.
     """
     if is_part() or n_workers() > 1:
         return
@@ -120,7 +122,11 @@ def warn_if_behind(plan: BoostingPlan, scores: Vector, held_out: Matrix | None) 
 
 
 def _warn_if_ahead(
-    feature: Feature, measure: Measure, gap: tuple[float, float, float], which: str, whose: str
+    feature: SingleFeature,
+    measure: Measure,
+    gap: tuple[float, float, float],
+    which: str,
+    whose: str,
 ) -> None:
     """Warn where a feature's lead is not below 0."""
     mean, low, high = (round(end, 4) + 0.0 for end in gap)  # no −0

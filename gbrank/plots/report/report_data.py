@@ -19,7 +19,7 @@ from gbrank.data.queries import Queries
 from gbrank.data.rows import Rows
 from gbrank.data.schema import Features, Schema, checked_frame, checked_matrix, column_names
 from gbrank.evaluation.statistics import Both, Comparisons, common_queries, compared
-from gbrank.fit.best_feature import Feature
+from gbrank.fit.best_feature import SingleFeature
 from gbrank.fit.context import column_names_of
 
 MOST_GROUPS = 10
@@ -56,7 +56,7 @@ class ReportData:
     column: str
     rows: Rows  # with the labels of people and of the judge, where there are both
     both: dict[str, Both]  # by measure
-    best: Feature | None  # of the first model's columns, by the measure that decides
+    best: SingleFeature | None  # of the first model's columns, by the measure that decides
 
     @property
     def measure(self) -> str:
