@@ -91,7 +91,7 @@ def test_boosters_are_not_logged(tmp_path: Path) -> None:
     ranker = small(init=booster).fit(words, Y, qid=QID)
     with pytest.raises(ValueError, match="init must have no categories of its own"):
         gbrank.mlflow.save_model(ranker, tmp_path / "words")
-    assert {path.name for path in tmp_path.iterdir()} == {"start"}
+    assert not {path.name for path in tmp_path.iterdir()} & {"booster", "words"}
 
 
 def test_a_column_of_queries_that_is_none(tmp_path: Path) -> None:
