@@ -1,6 +1,9 @@
-"""Pictures. Each function draws on a Matplotlib `Axes`, `ax` or a new one, and returns it."""
+"""Pictures. Each function draws on a Matplotlib `Axes`, `ax` or a new one, and returns it.
 
-from gbrank.plots.comparison_panels import comparison_grid, quality_by_seconds
+`comparison_grid` and `quality_by_seconds` draw several panels, on a figure that they return.
+"""
+
+from gbrank.plots.comparison_panels import comparison, comparison_grid, quality_by_seconds
 from gbrank.plots.fitted_ranker import importance, learning_curves
 from gbrank.plots.goals import constraints, front
 from gbrank.plots.predictions import calibration, per_query
@@ -8,6 +11,7 @@ from gbrank.plots.reasons import pair, query
 
 __all__ = [
     "calibration",
+    "comparison",
     "comparison_grid",
     "constraints",
     "front",

@@ -5,28 +5,81 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from sklearn.isotonic import isotonic_regression
 
+from gbrank.common.checks import check_choice
 from gbrank.evaluation.comparison import Comparison
 from gbrank.evaluation.summary import Row
 from gbrank.plots import style
 
 LEGEND = "dots: means over queries\nbars: 95% intervals of the difference from {}"
-LINE, LETTER = 0.2, 0.075  # height and width in inches
+LINE, LETTER = 0.17, 0.075  # height and width in inches
 ACROSS = 3  # more data sets go on below
 
 
-def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
+def comparison(
+    comparison: Comparison,
+    *,
+    data: str | None = None,
+    measure: str | None = None,
+    part: str = "test",
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the mean of each ranker, with the interval of its difference from the baseline.
 
-    There is a panel for each measure (down) and data set (across).
+    `comparison_grid` draws all measures and data sets at once.
 
     Parameters
     ----------
     comparison : Comparison
+    data : str, optional
+        The data set; by default the only one, or all of them together.
+    measure : str, optional
+        The first by default.
     part : {"test", "valid"}
         As for `Comparison.summary`.
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set or measure.
+
+    Examples
+    --------
+    >>> from gbrank import GBRanker, cross_validate_rankers, make_cubic, plots
+    >>> rankers = {name: GBRanker(name, n_estimators=10) for name in ("ranknet", "lambdarank")}
+    >>> result = cross_validate_rankers(rankers, *make_cubic(9, random_state=0), folds=3, n_jobs=1)
+    >>> plots.comparison(result).get_xlabel().splitlines()[0]
+    'ndcg@10'
+    """
+    rows = comparison.summary(part)
+    known = list(dict.fromkeys(row.data for row in rows))
+    data = known[-1] if data is None else check_choice(data, "data", known)
+    measures = comparison.measures
+    measure = measures[0] if measure is None else check_choice(measure, "measure", measures)
+    ax = style.axes_for(ax)
+    chosen = [row for row in rows if (row.data, row.measure) == (data, measure)]
+    _panel(ax, chosen, comparison.baseline)
+    style.name_rows(ax, [row.ranker for row in chosen])
+    style.write(ax, title=data, xlabel=f"{measure}\n\n{LEGEND.format(comparison.baseline)}")
+    return ax
+
+
+def comparison_grid(comparison: Comparison, *, part: str = "test") -> Figure:
+    """Draw a panel for each measure (down) and data set (across).
+
+    Parameters
+    ----------
+    comparison, part
+        As for `comparison`.
 
     Returns
     -------
@@ -57,7 +110,7 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
     Parameters
     ----------
     comparison, part
-        As for `comparison_grid`.
+        As for `comparison`.
 
     Returns
     -------
@@ -76,16 +129,40 @@ def quality_by_seconds(comparison: Comparison, *, part: str = "test") -> Figure:
     width = 4.4 + LETTER * max(len(row.ranker) for row in blocks[0])
     figure, panels = _grid(blocks, (width, height + 0.8), (0.0, 0.0), sharey=False)
     for axes, rows in zip(panels, blocks, strict=True):
-        dots = []
         for place, row in enumerate(rows):
-            colour, marker = style.colour_of(place), style.marker_of(place)
-            dots += axes.plot(row.cpu_seconds, row.mean, marker, color=colour, label=row.ranker)
+            axes.plot(row.cpu_seconds, row.mean, "o", color=style.colour_of(place))
         axes.set_xscale("log")
         style.name_decades(axes.xaxis)
         ylabel = f"{rows[0].measure}, {part} queries"
         style.tidy(axes, xlabel="CPU seconds of a fit", ylabel=ylabel)
-        style.legend(axes, dots, loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+        _name_dots(axes, rows, LINE / height)
     return figure
+
+
+def _name_dots(axes: Axes, rows: Sequence[Row], line: float) -> None:
+    """Write each name on the right, as near to the height of its dot as the other names allow."""
+    means = np.array([row.mean for row in rows])
+    low, high = axes.get_ylim()
+    offsets = line * (high - low) * np.arange(len(rows))
+    order = np.argsort(means, kind="stable")
+    places = np.empty(len(rows))
+    places[order] = isotonic_regression(means[order] - offsets) + offsets
+    axes.set_ylim(min(low, places.min()), max(high, places.max()))
+    leader = {"arrowstyle": "-", "alpha": 0.4, "linewidth": 0.7, "relpos": (0.0, 0.5)}
+    for place, row in enumerate(rows):
+        colour = style.colour_of(place)
+        axes.annotate(
+            style.drawable(row.ranker),
+            (row.cpu_seconds, row.mean),
+            (1.04, places[place]),
+            textcoords=axes.get_yaxis_transform(),
+            arrowprops=leader | {"color": colour},
+            color=colour,
+            fontsize="small",
+            va="center",
+            annotation_clip=False,
+            parse_math=False,
+        )
 
 
 def _grid(

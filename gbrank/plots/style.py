@@ -14,17 +14,11 @@ from gbrank.common.checks import quoted
 
 BLUE, ORANGE, GREEN, PINK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#666666"
 PALETTE = (BLUE, ORANGE, GREEN, PINK)
-MARKERS = "osD^vP*X"
 
 
 def colour_of(place: int) -> str:
     """Return the colour of a curve, by its place."""
     return PALETTE[place % len(PALETTE)]
-
-
-def marker_of(place: int) -> str:
-    """Return the marker of a dot: another one where colours begin anew."""
-    return MARKERS[place // len(PALETTE) % len(MARKERS)]
 
 
 def axes_for(ax: Axes | None) -> Axes:

@@ -4,6 +4,7 @@ import doctest
 import io
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -159,24 +160,33 @@ def compared() -> Comparison:
     )
 
 
-def test_comparison(compared: Comparison) -> None:
+@pytest.mark.parametrize("measure", [None, "map"])
+def test_comparison(compared: Comparison, measure: str | None) -> None:
     """Means as dots, and the intervals of the differences, from the baseline's mean."""
-    figure = plots.comparison_grid(compared)
-    assert figure.get_supxlabel().endswith("difference from ranknet")
-    for ax, shown in zip(figure.axes, ("ndcg@10", "map"), strict=True):
-        rows = [row for row in compared.summary() if row.measure == shown]
-        dots = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
-        assert_allclose(dots, [[row.mean, place] for place, row in enumerate(rows)])
-        bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
-        ends = [[row.difference_low, row.difference_high] for row in rows]
-        assert_allclose(bars, rows[0].mean + np.array(ends))
-        assert ax.yaxis_inverted()  # the first is on top
-        bottom, top = ax.get_ylim()
-        assert -1 < top < 0  # less than a row of empty space at either end
-        assert len(rows) - 1 < bottom < len(rows)
-        assert ax.get_xlabel() == shown
-    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    assert names == ["ranknet", "lambdarank", "slam"]
+    ax = plots.comparison(compared, measure=measure)
+    shown = measure or "ndcg@10"
+    rows = [row for row in compared.summary() if row.measure == shown]
+    dots = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o"]
+    assert_allclose(dots, [[row.mean, place] for place, row in enumerate(rows)])
+    bars = [line.get_xdata() for line in ax.lines if line.get_linewidth() == 2]
+    ends = [[row.difference_low, row.difference_high] for row in rows]
+    assert_allclose(bars, rows[0].mean + np.array(ends))
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["ranknet", "lambdarank", "slam"]
+    assert ax.yaxis_inverted()  # the first is on top
+    bottom, top = ax.get_ylim()
+    assert -1 < top < 0  # less than a row of empty space at either end
+    assert len(rows) - 1 < bottom < len(rows)
+    assert ax.get_xlabel().startswith(f"{shown}\n")
+    assert ax.get_xlabel().endswith("difference from ranknet")
+
+
+def test_comparison_is_a_panel_of_the_whole_picture(compared: Comparison) -> None:
+    """With the same numbers."""
+    whole = plots.comparison_grid(compared).axes[1]
+    ax = plots.comparison(compared, measure="map")
+    assert whole.get_xlabel() == "map"
+    for line, same in zip(ax.lines, whole.lines, strict=True):
+        assert_array_equal(line.get_xydata(), same.get_xydata())
 
 
 def test_quality_by_seconds(compared: Comparison) -> None:
@@ -188,10 +198,9 @@ def test_quality_by_seconds(compared: Comparison) -> None:
         assert axes.get_ylabel() == f"{rows[0].measure}, test queries"
         marks = [line.get_xydata()[0].tolist() for line in axes.lines]
         assert marks == [[row.cpu_seconds, row.mean] for row in rows]
-        named = axes.get_legend()
-        assert [text.get_text() for text in named.get_texts()] == [row.ranker for row in rows]
-        for own, mark in zip(named.legend_handles, axes.lines, strict=True):
-            assert own.get_color() == mark.get_color()
+        for name, mark, row in zip(axes.texts, axes.lines, rows, strict=True):
+            assert (name.get_text(), name.xy) == (row.ranker, (row.cpu_seconds, row.mean))
+            assert name.get_color() == mark.get_color()
 
 
 def test_many_data_sets_go_on_below() -> None:
@@ -213,24 +222,29 @@ def test_many_data_sets_go_on_below() -> None:
     assert found["a", "n"].y1 < found["d", "m"].y0
 
 
-def test_many_rankers_differ() -> None:
-    """Thirty have dots of their own, by colour or by form, and names inside the picture."""
+def test_names_of_many_rankers_do_not_overlap() -> None:
+    """Thirty of nearly the same quality: all names can be read, the better the higher."""
+    means = [*np.random.default_rng(0).uniform(0.75, 0.76, 30).tolist(), 0.5]
     rows = [
-        SimpleNamespace(ranker=f"ranker {i}", mean=0.7, cpu_seconds=1.0, measure="m", data="d")
-        for i in range(30)
+        SimpleNamespace(
+            ranker=f"ranker {i}", mean=mean, cpu_seconds=10.0 + i, measure="m", data="d"
+        )
+        for i, mean in enumerate(means)
     ]
     figure = plots.quality_by_seconds(SimpleNamespace(blocks=lambda part: [rows]))
-    figure.draw_without_rendering()
-    axes = figure.axes[0]
-    assert len({(line.get_color(), line.get_marker()) for line in axes.lines}) == 30
-    shown = axes.get_legend().get_window_extent()
-    assert figure.bbox.y0 <= shown.y0 < shown.y1 <= figure.bbox.y1
+    figure.savefig(io.BytesIO())
+    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # without the line
+    by_height = sorted(range(31), key=lambda i: boxes[i].y0)
+    assert by_height == sorted(range(31), key=lambda i: means[i])
+    for low, high in pairwise(by_height):
+        assert boxes[low].y0 + 0.8 * boxes[low].height < boxes[high].y0
 
 
 def test_comparison_of_what_was_not_compared(compared: Comparison) -> None:
     """What there is."""
-    with pytest.raises(ValueError, match=r"part must be one of \[.*\], got 'x'"):
-        plots.comparison_grid(compared, part="x")
+    for argument in ("measure", "data", "part"):
+        with pytest.raises(ValueError, match=rf"{argument} must be one of \[.*\], got 'x'"):
+            plots.comparison(compared, **{argument: "x"})
 
 
 # --- Names that users give ----------------------------------------------------------------------
@@ -269,7 +283,9 @@ def test_names_are_shown_as_they_are(name: str) -> None:
         Row(name, name, own, 3, 0, value, 0.1, 0.9, 0.1, 0.0, -0.1, 0.1, 0.5, 0.5, 0.1, 5.0, 1.0)
         for own, value in zip(names, (0.5, 0.6), strict=True)
     ]
-    compared: Any = SimpleNamespace(baseline=name, blocks=lambda _: [rows])
+    compared: Any = SimpleNamespace(
+        baseline=name, measures=[name], summary=lambda _: rows, blocks=lambda _: [rows]
+    )
     point = Point(name, GBRanker(), (0.5, 0.5), ((0.4, 0.6), (0.4, 0.6)))
     ranker = as_part(lambda: fitted(n_estimators=2))
     ranker.evals_result_[name] = {"ndcg@10": [0.1, 0.2]}
@@ -277,6 +293,7 @@ def test_names_are_shown_as_they_are(name: str) -> None:
     pictures = {
         "pair": (plots.pair(reasons), f"{name}:  {name} | {name}"),
         "query": (plots.query(listed), f"2 documents, {name} 0.5000"),
+        "comparison": (plots.comparison(compared), name),
         "front": (plots.front(Front((name, name), [point])), name),
         "queries": (plots.per_query(*both, group=[3], names=(name, "b")), f"ndcg@10 of {name}"),
         "curves": (plots.learning_curves(ranker), name),
